@@ -157,7 +157,7 @@ def recipe(sdist: Path) -> str:
 
 def scripts(artefact: Path) -> list[str]:
     """Digests of the checker and the loader inside a wheel or an sdist, as a page's policy names them."""
-    ends = [f"noisygd_delete/papers/templates/{name}" for name in ("checker.js", "loader.js")]
+    ends = [f"noisygd_delete/reports/templates/{name}" for name in ("checker.js", "loader.js")]
     if artefact.suffix == ".whl":
         with zipfile.ZipFile(artefact) as wheel:
             found = [wheel.read(end) for end in ends]

@@ -28,7 +28,7 @@ from noisygd_delete.audit.membership import linear_engine, row_of
 from noisygd_delete.audit.simulation import SimulatedNoisyGD
 from noisygd_delete.curator.stream import Adaptive, Batching, Publication, interact
 from noisygd_delete.engine.noise import ResearchNoise
-from noisygd_delete.engine.noisygd import initial_weights, run
+from noisygd_delete.engine.noisygd import initial_weights, run_noisy_steps
 
 from . import datasets, report
 from .report import RESULTS
@@ -139,7 +139,7 @@ def noisy_gd(plan, numbers: Sequence[int], chains: int, *, adaptive: bool) -> tu
 
         def descend(start, steps: int, own: float, planted):
             total = own + planted
-            return run(
+            return run_noisy_steps(
                 start,
                 lambda theta: total / n + plan.regularization * theta,
                 step_size=eta,

@@ -106,7 +106,7 @@ def ours(rows: Any, labels: Any, epsilon: float, tested: Any) -> tuple[Answer, f
 
 def ours_as(setting: dict[str, Any], ridge: float, rows: Any, labels: Any, epsilon: float, tested: Any) -> Answer:
     plan = make_plan(
-        losses.clip(losses.Logistic(1.0), setting["clip"]),
+        losses.clip_loss(losses.Logistic(1.0), setting["clip"]),
         records=rows.shape[0],
         features=rows.shape[1],
         regularization=ridge * setting["regularization"],

@@ -23,7 +23,7 @@ from noisygd_delete.curator import Curator
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.features.schema import draft_schema, read_table
 from noisygd_delete.planner import advise
-from noisygd_delete.planner.usual import usual_delta
+from noisygd_delete.planner.defaults import default_delta
 from noisygd_delete.records import Records
 
 SIZES, EPSILONS, TESTED = (1000, 3000, 10_000, 30_000), (0.5, 2.0), 8000
@@ -73,7 +73,7 @@ def rows_of(
 
 
 def forecast(rows: Any, blocks: tuple[int, ...], records: int, epsilon: float) -> Any:
-    delta = usual_delta(records)
+    delta = default_delta(records)
     budget = Budget.from_epsilon_delta(dp=(epsilon, delta), deletion=(epsilon / 10, delta))
     return advise(losses.Logistic(1.0), records=records, features=rows.shape[1], budget=budget, one_hot_blocks=blocks)
 

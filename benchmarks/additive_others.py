@@ -20,7 +20,7 @@ from noisygd_delete import Budget, Schema, losses
 from noisygd_delete.curator import Curator
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.planner import advise
-from noisygd_delete.planner.usual import usual_delta
+from noisygd_delete.planner.defaults import default_delta
 from noisygd_delete.records import Records
 
 SIZES, EPSILONS, TESTED = (3000, 10_000, 30_000), (0.5, 2.0), 8000
@@ -51,7 +51,7 @@ HEADER = ["table", "label", "rows", "ε", "forecast, curves", "columns", "with c
 
 def scores(schema: Schema, rows: Any, labels: Any, train: Any, test: Any, epsilon: float) -> tuple[float, float, float]:
     """Forecast share; R² or the share that is right; mean square or nats."""
-    delta, numbers = usual_delta(len(train)), schema.classes is None
+    delta, numbers = default_delta(len(train)), schema.classes is None
     loss = losses.PseudoHuber(1.0) if schema.classes is None else losses.Softmax(1.0, classes=len(schema.classes))
     advice = advise(
         loss,

@@ -98,7 +98,7 @@ def main(arguments: list[str]) -> None:
     lines = []
     for name, own in (("bins and hashed crosses", usual.whole), ("the same, 0 where most say the same", usual)):
         table = replace(schema, map=own).encode_file(file)
-        maps.check(own, np.random.default_rng(0).uniform(-1, 1, (50, own.inputs or 1)))
+        maps.check_map(own, np.random.default_rng(0).uniform(-1, 1, (50, own.inputs or 1)))
         plan = make_plan(
             losses.Logistic(1.0), records=TRAIN, features=table.rows.shape[1], regularization=REGULARIZATION, budget=BUDGET,
             method=PERTURBED, utility=False,

@@ -17,7 +17,7 @@ from benchmarks import report
 from noisygd_delete import Budget, Records, losses, make_plan, maps
 from noisygd_delete.accountant import Accountant
 from noisygd_delete.audit import AuditResult, World, audit_one_run, audit_releases
-from noisygd_delete.audit.releases import Publish, Weights, longest_rows, measure_climb, publish_twice, without
+from noisygd_delete.audit.releases import Publish, Weights, erase_records, longest_rows, measure_climb, publish_twice
 from noisygd_delete.audit.simulation import Counts
 from noisygd_delete.curator import learn, resume
 from noisygd_delete.methods import METHODS, Plan, Stage
@@ -109,7 +109,9 @@ def through(map: maps.PublicMap) -> Publish:
         before = world.before
         rows = map.rows(before.features) * before.occupied[:, None]  # a free slot is the null row
         mapped = Records.from_slots(rows, before.labels, before.names, before.owners, before.next_id)
-        return publish_twice(plan, World(mapped, without(mapped, before.occupied & ~world.after.occupied)), generator)
+        return publish_twice(
+            plan, World(mapped, erase_records(mapped, before.occupied & ~world.after.occupied)), generator
+        )
 
     return publish
 

@@ -230,7 +230,7 @@ def computed(persons: int, rounds: int, seed: int) -> dict[str, Any]:
 
 def page(data: dict[str, Any]) -> str:
     """The page: one file that asks no network for anything."""
-    style = (datasets.ROOT / "noisygd_delete" / "papers" / "templates" / "style.css").read_text(encoding="utf-8")
+    style = (datasets.ROOT / "noisygd_delete" / "reports" / "templates" / "style.css").read_text(encoding="utf-8")
     written = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return PAGE.read_text(encoding="utf-8").replace("/*STYLE*/", style).replace("/*DATA*/", written)
 

@@ -27,10 +27,11 @@ from noisygd_delete_engines.questions import Encoder
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan
 from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.engine.sums import RowsElsewhere
 from noisygd_delete.features.schema import Encoded
-from noisygd_delete.features.schema.encoded import Gathered
+from noisygd_delete.features.schema.encoded import GatheredRows
 from noisygd_delete.store.sources import parquet_files as files
-from noisygd_delete.store.sources.opening import open_rows
+from noisygd_delete.store.sources.factory import open_rows
 
 RESULTS = Path(__file__).parent / "results" / "engines.md"
 D, TURNS, LAMBDA = 8, 5, 1e-3
@@ -38,7 +39,7 @@ LARGE, LAMBDA_OF_LARGE = 25_000_000, 1e-2  # as it was measured, when there was 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 30_000_000)
 FILES, ROWS_AT_ONCE = 4, 1 << 16
 HEAP = "4g"  # of Spark, for the largest table
-SESSIONS: dict[str, Any] = {"ray": on_ray._running, "spark": on_spark.running}
+SESSIONS: dict[str, Any] = {"ray": on_ray._connect_ray, "spark": on_spark.open_session}
 ABSENT = "—"
 SCHEMA = Schema.from_dict(
     {
@@ -70,8 +71,8 @@ def _write(folder: Path, n: int) -> None:
 
 def _read(folder: Path) -> Records:
     """The same rows in memory."""
-    encoder, whole = Encoder.for_rows(SCHEMA, str(folder)), Gathered(D)
-    for part in files.dealt(str(folder), files.listed(str(folder))):
+    encoder, whole = Encoder.for_rows(SCHEMA, str(folder)), GatheredRows(D)
+    for part in files.partition_row_groups(str(folder), files.list_files(str(folder))):
         whole.add(encoder.encoded(files.read(str(folder), part, encoder.columns)))
     found: Encoded = whole.encoded()
     return Records(found.rows, found.labels)
@@ -93,6 +94,7 @@ def _learn(records: CurrentRecords) -> int:
         LOSS, records=records.slots, features=D, regularization=_weight(records.slots), budget=Budget(order=10, dp=1.0, deletion=0.1),
         method="perturbed", utility=False,
     )  # fmt: skip
+    plan = plan.in_any_order() if isinstance(records, RowsElsewhere) else plan
     return Curator(records, plan).learn().gradient_passes
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import datasets, report
 from noisygd_delete import Budget, EditRequest, Plan, Records, learn, losses, make_plan
 from noisygd_delete.curator.learning import resume
-from noisygd_delete.errors import InvalidParameter, PlanInfeasible
+from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.methods import Interleaved, Method, Minimiser, Sharp, Theorem
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
@@ -25,14 +25,13 @@ LEGEND = """\
 Rényi order q=10, ε_dp=1, ε_dd=0.1, replace adjacency, Definition 4.1. Each method beside itself over the reals, with the slack of rounding of
 its dtype; in exact steps every rounding is inside the bound, and there is no slack. *K*: steps over the reals in float32 → in exact steps. *σ²*: noise
 variance in exact steps over that over the reals. *gone*: what one more release may tell of a record that is gone, by the order of rows alone (of *minimiser*: and
-by the tolerance of its cold solver; empty where rows must keep their places), over what the deletion budget allows (where rows keep their places: 0). *time*: processor
+by the tolerance of its cold solver), over what the deletion budget allows (in the order of their contents: 0). *time*: processor
 time in exact steps over that over the reals, each the least of {repeats}, turn and turn about, one thread; of *minimiser* a release is its solver's passes and its
-steps, of *passes* beside those of the cold solver. *interleaved*: of 12 releases, a step of those that resume."""
+steps. *interleaved*: of 12 releases, a step of those that resume."""
 METHODS: dict[str, tuple[Method, Method]] = {
     "theorem": (Theorem(exact=False), Theorem(exact=True)),
     "sharp": (Sharp(exact=False), Sharp(exact=True)),
     "minimiser": (Minimiser(solver="cold", exact=False), Minimiser(solver="cold", exact=True)),
-    "minimiser, passes": (Minimiser(solver="cold", exact=False), Minimiser(solver="passes")),
     "interleaved": (Interleaved(exact=False), Interleaved(exact=True)),
 }
 STREAM = 12  # releases of `interleaved`, of which it makes the second and third by K steps
@@ -78,13 +77,11 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
         make_plan(data.loss, **facts, budget=BUDGET, method=method, dtype=dtype, releases=releases)
         for method, dtype in ((over_reals, "float32"), (over_reals, "float64"), (in_steps, "float64"))
     )
-    gone = ""
-    with suppress(InvalidParameter):  # public passes ask that rows keep their places
-        charged = exact.in_any_order()
-        one_more = charged.mechanism.interval(
-            "deletion", "definition-4.1", steps_with=0, steps_without=charged.delete_steps
-        )
-        gone = f"{one_more.renyi(2) ** 0.5 / BUDGET.deletion_gdp():.1e}"
+    charged = exact.in_any_order()
+    one_more = charged.mechanism.interval(
+        "deletion", "definition-4.1", steps_with=0, steps_without=charged.delete_steps
+    )
+    gone = f"{one_more.renyi(2) ** 0.5 / BUDGET.deletion_gdp():.1e}"
     solved = exact.delete_solver_passes > 0  # a release is timed as it is, the solver's passes and its few steps
     taken = seconds(edited, [real, exact], exact.delete_steps if solved else steps, repeats)
     step = taken[1] / taken[0]

@@ -11,9 +11,9 @@ import numpy as np
 from noisygd_delete import Records, losses
 from noisygd_delete.engine import Objective, device
 from noisygd_delete.engine.device import DeviceObjective
-from noisygd_delete.engine.execution import processors
+from noisygd_delete.engine.execution import thread_count
 from noisygd_delete.engine.noise import SecureNoise
-from noisygd_delete.engine.noisygd import run, run_in_blocks
+from noisygd_delete.engine.noisygd import run_in_blocks, run_noisy_steps
 
 from . import datasets, report
 from .timing import ratio, rounds
@@ -57,12 +57,12 @@ def measure(name: str, records: Records, loss: losses.Loss, repeats: int) -> lis
     objective = Objective(records, loss, regularization=1e-3)
     weights = rng.standard_normal(objective.shape)
     noise = SecureNoise()
-    threads = objective._kernel._threads if objective._kernel is not None else processors(rows.size)
+    threads = objective._kernel._threads if objective._kernel is not None else thread_count(rows.size)
     single, slopes = weights.astype(np.float32), np.ones((loss.outputs, len(rows)), np.float32)
 
     def steps(gradient: Callable[[np.ndarray], np.ndarray]) -> Callable[[], object]:
         scale = {"step_size": 0.1, "noise_variance": 1e-6, "steps": STEPS, "noise": noise}
-        return lambda: run(weights, gradient, **scale)
+        return lambda: run_noisy_steps(weights, gradient, **scale)
 
     plain = Objective(records, loss, regularization=1e-3)
     plain._kernel = None
@@ -151,12 +151,12 @@ def main(arguments: list[str]) -> None:
     if datasets.found("adult.csv.gz"):
         lines.append(measure("Adult", datasets.adult().train, losses.Logistic(1.0), chosen.repeats))
     wide = random_table(10**6 // scale, 100)
-    for loss in (losses.Logistic(1.0), losses.PseudoHuber(1.0), losses.clip(losses.Logistic(1.0), 0.5)):
+    for loss in (losses.Logistic(1.0), losses.PseudoHuber(1.0), losses.clip_loss(losses.Logistic(1.0), 0.5)):
         lines.append(measure("random", wide, loss, chosen.repeats))
     images = random_table(10**5 // scale, 784, classes=10)
     lines.append(measure("random, ten classes", images, losses.Softmax(1.0, classes=10), max(5, chosen.repeats // 3)))
     if _cuda():
-        for loss in (losses.Logistic(1.0), losses.PseudoHuber(1.0), losses.clip(losses.Logistic(1.0), 0.5)):
+        for loss in (losses.Logistic(1.0), losses.PseudoHuber(1.0), losses.clip_loss(losses.Logistic(1.0), 0.5)):
             lines.append(measure_on_device("random", wide, loss, chosen.repeats, "cuda", STEPS_ON_A_DEVICE))
         softmax = losses.Softmax(1.0, classes=10)
         lines.append(

@@ -18,10 +18,10 @@ from itertools import count
 from pathlib import Path
 
 from noisygd_delete.accountant import account as written
+from noisygd_delete.store import file_footer, rollback_guard, verify
 from noisygd_delete.store import ledger as places
-from noisygd_delete.store import seal, tie, verify
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.entry import linked
+from noisygd_delete.store.entry import link_entry
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 
@@ -70,13 +70,13 @@ def grown(store: Path, target: Path, releases: int) -> Path:
             account.record(event)
             answer = {**(last.answer or {}), "release": number, "request_id": f"request-{number}"}
             entry = replace(last, request_id=f"request-{number}", answer=answer, account=written.to_dict(account))
-            body, digest = linked(digest, entry)
+            body, digest = link_entry(digest, entry)
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (length - releases + number, body, digest))
             places.write_places(connection, places.places_of([entry], length - releases + number, number - 1))
     connection.close()
     layout.model(now).rename(layout.model(releases))
-    seal.write(Disk(), layout.ledger, length, digest)
-    tie.note(Disk(), layout, length, digest)
+    rollback_guard.write(Disk(), layout.ledger, length, digest)
+    file_footer.note(Disk(), layout, length, digest)
     return target
 
 

@@ -31,7 +31,7 @@ from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.features.schema import draft_schema, read_table
 from noisygd_delete.planner import advise
 from noisygd_delete.planner.advise import Advice
-from noisygd_delete.planner.usual import usual_delta
+from noisygd_delete.planner.defaults import default_delta
 from noisygd_delete.records import Records
 
 SHARE, TESTED = 0.72, 8000
@@ -72,7 +72,7 @@ def scores(schema: Schema, path: Path, most: int, splits: int) -> tuple[float, A
     encoded, classes, mapped = schema.encode_file(path), schema.classes, schema.map is not None
     rows, labels = encoded.rows, encoded.labels
     records = min(most, int(SHARE * len(labels)))
-    delta = usual_delta(records)
+    delta = default_delta(records)
     loss = (
         losses.PseudoHuber(1.0)
         if classes is None

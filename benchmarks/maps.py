@@ -31,7 +31,7 @@ SPLITS = (1, 2, 3)
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 STRICT = Budget(order=10, dp=0.1, deletion=0.1)
 DELETED = range(10)
-PERTURBED, DIFFUSED = methods.of("perturbed"), methods.Minimiser(diffusion_steps=30)
+PERTURBED, DIFFUSED = methods.resolve_method("perturbed"), methods.Minimiser(diffusion_steps=30)
 
 
 Mapped = Callable[[], tuple[np.ndarray, float]]
@@ -106,7 +106,7 @@ HEADER += ["passes, learn / delete", "time of a deletion over mapping and learni
 
 
 def unit(pixels: np.ndarray) -> np.ndarray:
-    return maps.normalised(np.asarray(pixels, np.float64))
+    return maps.normalize_rows(np.asarray(pixels, np.float64))
 
 
 def of_images() -> Iterator[Case]:
@@ -135,7 +135,7 @@ def beside_itself(network: maps.PublicMap) -> maps.PublicMap:
     import torch
 
     same = FrozenModule(torch.nn.Identity().eval(), (network.inputs,))
-    return maps.Beside((same, network), weights=(6.0, 6.0))
+    return maps.ConcatenatedMap((same, network), weights=(6.0, 6.0))
 
 
 def of_digits() -> Iterator[Case]:

@@ -51,7 +51,7 @@ class Cell:
 def planned(case: Case, dp: float, method: str, options: str) -> Plan:
     given = dict(OPTIONS[options])
     share = given.pop("clip", None)
-    loss = case.loss if share is None else losses.clip(case.loss, share * case.loss.constants.lipschitz)
+    loss = case.loss if share is None else losses.clip_loss(case.loss, share * case.loss.constants.lipschitz)
     if method == "perturbed" and case.data.name in BLOCKS:
         given["one_hot_blocks"] = BLOCKS[case.data.name]
     return case.plan(dp, loss, method=method, **given)

@@ -25,7 +25,7 @@ from noisygd_delete.curator import Curator
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.planner import advise
-from noisygd_delete.planner.usual import usual_delta
+from noisygd_delete.planner.defaults import default_delta
 from noisygd_delete.records import Records
 
 ROWS, EPSILON, TESTED = 10_000, 2.0, 8000
@@ -44,7 +44,7 @@ HEADER = [
 
 
 def planned(schema: Any, width: int, records: int, epsilon: float) -> Plan:
-    delta, classes = usual_delta(records), len(schema.classes)
+    delta, classes = default_delta(records), len(schema.classes)
     loss = losses.Logistic(1.0) if classes == 2 else losses.Softmax(1.0, classes=classes)
     budget = Budget.from_epsilon_delta(dp=(epsilon, delta), deletion=(epsilon / 10, delta))
     return advise(loss, records=records, features=width, budget=budget, one_hot_blocks=schema.one_hot_blocks).plan

@@ -14,7 +14,7 @@ from noisygd_delete import Budget, Curator, EditRequest, Execution, Records, los
 from noisygd_delete.curator.learning import train, train_on
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
-from noisygd_delete.engine.noisygd import run
+from noisygd_delete.engine.noisygd import run_noisy_steps
 from noisygd_delete.methods import Minimiser
 from noisygd_delete.methods.plan import Plan
 
@@ -31,7 +31,9 @@ Section = Callable[[int], str]
 def _step(records: Records, loss: losses.Loss, steps: int = 1) -> Callable[[], object]:
     objective, noise = Objective(records, loss, regularization=1e-3), SecureNoise()
     start = np.zeros(objective.shape)
-    return lambda: run(start, objective.gradient, step_size=0.1, noise_variance=1e-6, steps=steps, noise=noise)
+    return lambda: run_noisy_steps(
+        start, objective.gradient, step_size=0.1, noise_variance=1e-6, steps=steps, noise=noise
+    )
 
 
 def engines(repeats: int) -> str:

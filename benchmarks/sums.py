@@ -24,14 +24,14 @@ from threadpoolctl import threadpool_limits
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.curator import PublishedSums
-from noisygd_delete.curator.drawing import moments_of
+from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.engine.noise import noise_source
 from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.schema.columns import Category
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sums import usual_levels
-from noisygd_delete.planner.usual import expected_cost
+from noisygd_delete.methods.sums import default_levels
+from noisygd_delete.planner.defaults import expected_cost
 
 SPLITS, RELEASES, LOSS = 5, (101, 1001), losses.Logistic(radius=1.0)
 TABLES = {"adult": (datasets.adult_table, 26_000), "wages": (datasets.wage_table, 22_000)}  # and rows to learn from
@@ -88,7 +88,7 @@ def sums(
 ) -> tuple[tuple[float, float], float, int]:
     """(accuracy, AUC) of a release, V, and levels."""
     facts: dict[str, Any] = {"records": table.train, "releases": releases, "joiners": joiners, "gdp": gdp}
-    levels = usual_levels(blocks=table.blocks, **facts)
+    levels = default_levels(blocks=table.blocks, **facts)
     map, codes, rows, labels = table.on(levels)
     train, test = order[: table.train], order[table.train :]
     plan = (alone if facts.pop("releases") == 1 else partial(planned, releases=releases))(map, **facts)
@@ -108,7 +108,7 @@ def plain(table: Table, order: Any) -> tuple[float, float]:
 def chain(table: Table, order: Any, releases: int) -> list[list[float]]:
     """(accuracy, AUC) of every tenth release after the first."""
     facts: dict[str, Any] = {"records": table.train, "releases": releases, "joiners": False}
-    map, codes, rows, labels = table.on(usual_levels(blocks=table.blocks, **facts))
+    map, codes, rows, labels = table.on(default_levels(blocks=table.blocks, **facts))
     train, test = order[: table.train], order[table.train :]
     curator = Curator(Records(codes[train], labels[train]), planned(map, **facts))
     curator.learn()

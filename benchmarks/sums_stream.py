@@ -15,7 +15,7 @@ from benchmarks import report
 from benchmarks.additive_stream import GROUPS, HEADER
 from benchmarks.sums import Table, alone, planned
 from noisygd_delete import Curator, Records
-from noisygd_delete.methods.sums import usual_levels
+from noisygd_delete.methods.sums import default_levels
 
 RELEASES, SPLITS = 101, 2
 
@@ -28,7 +28,7 @@ def chain(table: Table, train: Any, leaving: Any) -> tuple[Any, Any]:
     """The first model and the last, when these rows have left in as many parts as there are deletions."""
     batch = -(-len(leaving) // (RELEASES - 1))
     facts: dict[str, Any] = {"records": table.train, "releases": RELEASES, "joiners": False}
-    map, codes, _, labels = table.on(usual_levels(blocks=table.blocks, **facts))
+    map, codes, _, labels = table.on(default_levels(blocks=table.blocks, **facts))
     curator = Curator(Records(codes[train], labels[train]), planned(map, batch=batch, **facts))
     first = curator.learn().model
     for part in np.array_split(leaving, RELEASES - 1):
@@ -41,7 +41,7 @@ def measure(name: str, splits: int) -> list[list[str]]:
     column, group = GROUPS[name]
     inside = (table.whole[column].astype(str) == group).to_numpy()
     facts: dict[str, Any] = {"records": table.train, "joiners": False}
-    many, once = (usual_levels(blocks=table.blocks, releases=releases, **facts) for releases in (RELEASES, 1))
+    many, once = (default_levels(blocks=table.blocks, releases=releases, **facts) for releases in (RELEASES, 1))
     found: dict[str, list[list[float]]] = {"chain of sums": [], "published once, never updated": []}
     for seed in range(splits):
         rng = np.random.default_rng(seed)

@@ -63,7 +63,7 @@ def by_this_package(path: Path, fields: dict[str, object], out: Path) -> None:
     """Read, rows, and the files of a store's table, as `init` writes them."""
     from noisygd_delete import Budget, losses, make_plan
     from noisygd_delete.features.schema import RecordFile, Schema
-    from noisygd_delete.store import filling
+    from noisygd_delete.store import table_import
     from noisygd_delete.store.disk import Disk
     from noisygd_delete.store.layout import Layout
 
@@ -71,7 +71,7 @@ def by_this_package(path: Path, fields: dict[str, object], out: Path) -> None:
     facts: dict[str, Any] = {"features": schema.features, "regularization": 0.1, "method": "sharp", "utility": False}
     budget = Budget.from_gdp(dp=0.5, deletion=0.1)
     plan = partial(make_plan, losses.Logistic(1.0), budget=budget, **facts)
-    filling.fill(Disk(), Layout(out), RecordFile(schema, path), lambda rows: plan(records=rows))
+    table_import.fill_table(Disk(), Layout(out), RecordFile(schema, path), lambda rows: plan(records=rows))
 
 
 def by_pyarrow(path: Path, fields: dict[str, object], out: Path) -> None:

@@ -10,6 +10,7 @@ NoisyGDDeleteError
     InvalidParameter (ValueError)
     InvalidRecords (ValueError)
     InvalidRequest (ValueError)
+        UnknownName
     InvalidSchema (ValueError)
         UnreadableRows
     MissingDependency (ImportError)
@@ -26,6 +27,7 @@ NoisyGDDeleteError
 FitsAddUp (UserWarning)
 NothingPromised (UserWarning)
 PrivatePreprocessing (UserWarning)
+ReleaseWithheld (UserWarning)
 ValuesClipped (UserWarning)
 ```
 """
@@ -51,7 +53,7 @@ class NoisyGDDeleteError(Exception):
         self.given = given
 
     def __str__(self) -> str:
-        return self.told(lambda name, value: f"{name}={written(value)}")
+        return self.told(lambda name, value: f"{name}={format_value(value)}")
 
     def told(self, spelled: Callable[[str, Any], str]) -> str:
         """The message, each parameter and its value spelled as whoever reads it knows them."""
@@ -64,11 +66,15 @@ class NothingPromised(UserWarning):
 
 
 class FitsAddUp(UserWarning):
-    """Several models are fitted to the same people, and one is chosen by what they show: the costs of all of them add up."""
+    """Several models are fitted to the same people, and one of them, or all, are published: the costs of all of them add up."""
 
 
 class PrivatePreprocessing(UserWarning):
     """The rows look as if a step before had been fitted to them, which no certificate covers."""
+
+
+class ReleaseWithheld(UserWarning):
+    """Records were changed, but the budget allows no further release: the old model is withdrawn and no new one is published."""
 
 
 class ValuesClipped(UserWarning):
@@ -89,6 +95,47 @@ class InvalidRecords(NoisyGDDeleteError, ValueError):
 
 class InvalidRequest(NoisyGDDeleteError, ValueError):
     """An edit request cannot be carried out; nothing was changed."""
+
+
+class UnknownName(InvalidRequest):
+    """A request names a record or a person that has no row in the table; nothing was changed.
+
+    Args:
+        kind: "id" or "subject".
+        name: As the request has it.
+        why: Reasons for which no row may be there.
+        similar: Whether another name in the table reads like this one.
+        held_out: Whether the name was held out for measuring when the store was made.
+    """
+
+    def __init__(
+        self, kind: str, name: object, *, why: str = "", similar: bool = False, held_out: bool = False
+    ) -> None:
+        self.kind, self.name, self.why, self.similar, self.held_out = kind, name, why or NEVER_THERE, similar, held_out
+        where = "is not" if kind == "id" else "has no row"
+        text = f"{kind} {name!r} {where} in the table"
+        if held_out:
+            text += (
+                ": it was held out for measuring when the store was made, so no model learned from it and no row of it is in the store; "
+                "nothing was changed"
+            )
+        else:
+            text += f" ({self.why}); nothing was changed"
+        super().__init__(f"{text}{_SIMILAR if similar else ''}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unknown_name, (self.kind, self.name, self.why, self.similar, self.held_out)
+
+
+def _unknown_name(kind: str, name: object, why: str, similar: bool, held_out: bool) -> UnknownName:
+    return UnknownName(kind, name, why=why, similar=similar, held_out=held_out)
+
+
+NEVER_THERE = "never there, erased already, or taken out by `restrict`"
+_SIMILAR = (
+    ". Another name in the table reads like it: compare case, spaces, invisible characters, leading zeros, and the spelling of numbers, "
+    "phone numbers and UUIDs, and write the name as the table has it"
+)
 
 
 class InvalidSchema(NoisyGDDeleteError, ValueError):
@@ -159,19 +206,19 @@ class StoreCorrupt(StoreError):
     """The store's files contradict one another or were changed by hand."""
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """The text, with what no page or terminal shows as a character of its own spelled out."""
     return "".join(letter if letter.isprintable() and letter != "\ufffd" else ascii(letter)[1:-1] for letter in text)
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as it would be given: a number in the digits that it needs, a text in quotes."""
     if isinstance(value, datetime.date):
         return value.isoformat()
     return repr(float(value)) if isinstance(value, float) else repr(value)
 
 
-def real(name: str, value: Any) -> float:
+def check_real(name: str, value: Any) -> float:
     """`value` as a finite float, or `InvalidParameter` naming it. Booleans and strings are refused."""
     if isinstance(value, (bool, str, bytes)):
         raise InvalidParameter("must be a number; pass a float", **{name: value})
@@ -186,9 +233,9 @@ def real(name: str, value: Any) -> float:
     return number
 
 
-def positive(name: str, value: Any) -> float:
+def check_positive(name: str, value: Any) -> float:
     """`value` as a finite float > 0."""
-    number = real(name, value)
+    number = check_real(name, value)
     if not number > 0:
         raise InvalidParameter("must be > 0", **{name: number})
     return number
@@ -197,9 +244,9 @@ def positive(name: str, value: Any) -> float:
 LEAST_SCALE, MOST_SCALE = 1e-100, 1e100  # beyond, squares, noise and steps leave the range of floating-point numbers
 
 
-def scale(name: str, value: Any) -> float:
+def check_scale(name: str, value: Any) -> float:
     """`value` as a float between 1e-100 and 1e100: a norm, a width, a curvature, whose square must be a float too."""
-    number = positive(name, value)
+    number = check_positive(name, value)
     if not LEAST_SCALE <= number <= MOST_SCALE:
         raise InvalidParameter(
             f"must lie between {LEAST_SCALE:g} and {MOST_SCALE:g}: beyond, noise and steps leave the range of "
@@ -211,15 +258,15 @@ def scale(name: str, value: Any) -> float:
 
 def non_negative(name: str, value: Any) -> float:
     """`value` as a finite float >= 0."""
-    number = real(name, value)
+    number = check_real(name, value)
     if not number >= 0:
         raise InvalidParameter("must be >= 0", **{name: number})
     return number
 
 
-def probability(name: str, value: Any) -> float:
+def check_probability(name: str, value: Any) -> float:
     """`value` as a float strictly between 0 and 1."""
-    number = real(name, value)
+    number = check_real(name, value)
     if not 0 < number < 1:
         raise InvalidParameter("must lie strictly between 0 and 1", **{name: number})
     return number
@@ -227,13 +274,13 @@ def probability(name: str, value: Any) -> float:
 
 def renyi_order(name: str, value: Any) -> float:
     """`value` as a finite float > 1."""
-    number = real(name, value)
+    number = check_real(name, value)
     if not number > 1:
         raise InvalidParameter("must be > 1: a Rényi order of at most 1 bounds nothing here", **{name: number})
     return number
 
 
-def count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> int:
+def check_count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> int:
     """`value` as an integer >= `minimum` and <= `maximum`; by default one that may enter a formula of floats."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidParameter(f"must be a whole number >= {minimum}", **{name: value})
@@ -247,14 +294,14 @@ def count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> in
     return number
 
 
-def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
+def check_choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """`value` if it is one of `options`."""
     if value not in options:
         raise InvalidParameter(f"must be one of {', '.join(map(repr, options))}", **{name: value})
     return str(value)
 
 
-def bound(name: str, value: float) -> float:
+def check_bound(name: str, value: float) -> float:
     """The last gate before a number reaches a certificate: not NaN and not negative (infinity promises nothing)."""
     if not value >= 0:
         raise InvalidParameter(

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from noisygd_delete.bounds import block_passes, exact_steps
+from noisygd_delete.bounds import exact_steps
+from noisygd_delete.engine.content_order import order_of_content
+from noisygd_delete.engine.execution import ALONE
 
 from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
 
@@ -19,7 +20,7 @@ U = 2.0**-53
 
 
 def _without_rounding(**facts: Any) -> float:
-    return exact_steps.gdp(**{**facts, "gap": 0.0})
+    return exact_steps.exact_steps_gdp(**{**facts, "gap": 0.0})
 
 
 @statement(
@@ -27,9 +28,9 @@ def _without_rounding(**facts: Any) -> float:
     "Noisy-GD whose every step ends on a public grid by an exact discrete Gaussian: μ(T, K) ≤ μ_real(T, K; s) + μ_real(T + K, 0; δ), δ = 2(r_X + c r_Π) + h√d, "
     "for every way in which machines of these errors may round",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=exact_steps.gdp,
+    claim=exact_steps.exact_steps_gdp,
     fault=("the roundings are left out", _without_rounding),
-    licenses=("bounds.exact_steps:gdp",),
+    licenses=("bounds.exact_steps:exact_steps_gdp",),
     scope="Shifts worked out step by step are feasible (no distance below 0, none left) and cost what is stated; two Gaussian chains that round apart by E each at every step "
     "come to (s + 2E)-gaps exactly, and stay below. Interpolation and composition are the design "
     "sheet's proof; laws of a coarse machine under an adversary are in `tests/bounds/test_exact_steps.py`. Trusted: random words, float64, exp and tanh.",
@@ -88,14 +89,14 @@ def _exact_steps(claim: Any, effort: int) -> Finding:
 
 def _no_projection(**facts: float) -> float:
     """As if the product with h and the projection were exact: D is left out."""
-    return exact_steps.gap(**{**facts, "strong_convexity": 1 / facts["step_size"]})
+    return exact_steps.rounding_gap(**{**facts, "strong_convexity": 1 / facts["step_size"]})
 
 
 @statement(
     "S.exact-step",
     "Lemma 1: a machine's step ends within E = r_X + c r_Π of the step over the reals, whatever rows and weights, W/h within 2⁵¹; δ = 2E + h√d",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=exact_steps.gap,
+    claim=exact_steps.rounding_gap,
     fault=("the projection's rounding is left out", _no_projection),
     licenses=tuple(f"bounds.exact_steps:{name}" for name in ("gap", "radius", "grid_bits")),
     scope="δ by its letters, each float operation at its worst; steps in float64 with a gradient e off, in twice the precision. The gradient's own error e is "
@@ -112,9 +113,9 @@ def _exact_step(claim: Any, effort: int) -> Finding:
     "the least μ of shifts a_k with z_k = c_k z_{k−1} + gap_k − a_k ≥ 0, z_t = 0: μ² = Σ rise²/run over the greatest convex minorant of (0, 0), (V_k, C_k); one segment where "
     "gaps never rise, as in every stretch of exact steps that an account states, and then the closed form",
     evidence=(RIGOROUS,),
-    claim=exact_steps.gdp,
+    claim=exact_steps.exact_steps_gdp,
     fault=("the roundings are left out", _without_rounding),
-    licenses=("bounds.exact_steps:gdp",),
+    licenses=("bounds.exact_steps:exact_steps_gdp",),
     scope="Random gaps, contractions, noises, starts, in exact rationals: the minorant is feasible, its slopes rise, and rise only where it touches, which bounds every other choice from below; "
     "the package's closed form is that least, from one start and from two. Rows in any order are charged as many roundings as there may have been: above it.",
 )
@@ -193,7 +194,7 @@ def _on(hull: list[Corner], width: Fraction) -> Fraction:
 
 def _start_forgotten(**facts: Any) -> float:
     """As if both worlds started from one point."""
-    return exact_steps.gdp(**{**facts, "apart": 0.0})
+    return exact_steps.exact_steps_gdp(**{**facts, "apart": 0.0})
 
 
 @statement(
@@ -201,9 +202,9 @@ def _start_forgotten(**facts: Any) -> float:
     "the same from starts z_0 apart: μ(T, K; z_0) ≤ μ(T, K; 0) + z_0 c^t/√S_t, t = T + K; from two solvers' answers z_0 = Δ/(nm) + 2γ/m, "
     "and 2γ/m of a record that is gone",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=exact_steps.gdp,
+    claim=exact_steps.exact_steps_gdp,
     fault=("the starts are taken for one", _start_forgotten),
-    licenses=("bounds.exact_steps:gdp",),
+    licenses=("bounds.exact_steps:exact_steps_gdp",),
     scope="Linear losses that round apart by E at every step from starts z_0 apart: Gaussian laws, equal to the bound but for the grid; shifts "
     "worked out step by step are feasible and cost what is stated. That two answers are so far apart is S.sharp's; laws of a coarse machine under an adversary are in "
     "`tests/bounds/test_exact_steps.py`.",
@@ -237,99 +238,36 @@ def _exact_solved(claim: Any, effort: int) -> Finding:
     return Finding(f"two rounding machines from two answers at most {closest:.1e} below")
 
 
-def _nothing_carried(**_: object) -> float:
-    """As if two worlds ended no farther apart than their minimisers."""
-    return 1.0
+def _by_slot(rows: Any, labels: Any, group: Any) -> Any:
+    return np.arange(len(labels))
 
 
 @statement(
-    "S.block-passes",
-    "gradient steps η_t on B blocks in turn, forwards and backwards: two worlds end fΔ/(nm) apart at most, f the larger end of z ← (1 − a_t/B)z, + a_t at the "
-    "record's block; f ≤ a coth a for equal a; a machine ends within max_t r_t/(η_t m) of the true path",
-    evidence=(RIGOROUS, ADVERSARIAL),
-    claim=SimpleNamespace(
-        **{
-            name: getattr(block_passes, name)
-            for name in ("carried", "rounding", "largest_step_size", "fuller", "step_sizes")
-        }
-    ),
-    fault=(
-        "two worlds end no farther apart than their minimisers",
-        SimpleNamespace(
-            **{
-                **{
-                    name: getattr(block_passes, name)
-                    for name in ("rounding", "largest_step_size", "fuller", "step_sizes")
-                },
-                "carried": _nothing_carried,
-            }
-        ),
-    ),
-    licenses=tuple(
-        f"bounds.block_passes:{name}" for name in ("carried", "rounding", "largest_step_size", "fuller", "step_sizes")
-    ),
-    scope="The recursion in exact rationals, a record at every place: the worst is an end, and is what is stated; two worlds of random curvatures up to the fullest block's, which a step "
-    "carries by anything from 1 − ηm to the other end of its range: below it. Roundings all one way: within what is stated. That losses have such curvatures is the losses' own rows.",
+    "S.any-slot",
+    "rows added in an order that their contents fix: two tables of n slots with the same rows, wherever these lie, have the same float sums, bit for bit",
+    evidence=(ADVERSARIAL,),
+    claim=order_of_content,
+    fault=("rows go by their slots", _by_slot),
+    licenses=("engine.content_order:order_of_content",),
+    scope="Rows of few values, many alike, free slots, permuted and shifted by one as a line more or less in a file does; running sums in float32 of what comes out. That releases add rows "
+    "so, by every method that states a 0 of a machine: `tests/across/test_slots.py`.",
 )
-def _block_passes(claim: Any, effort: int) -> Finding:
-    generator, closest = np.random.default_rng(173), math.inf
-    for _ in range(12 * effort):
-        blocks, passes, m = (
-            int(generator.integers(1, 12)),
-            int(generator.integers(1, 7)),
-            math.exp(generator.uniform(-3, 0)),
-        )
-        first = generator.uniform(0.05, 0.9) * min(blocks, 2.0)
-        last = first * generator.uniform(0.1, 1.0)
-        sizes = claim.step_sizes(first=first, last=last, passes=passes, blocks=blocks, strong_convexity=m)
-        require(len(sizes) == passes, "a size for each pass")
-        close(sizes[0] * m * blocks, first, "a of the first pass")
-        close(sizes[-1] * m * blocks, last if passes > 1 else first, "a of the last pass")
-        rates = [Fraction(size) * Fraction(m) for size in sizes]
-        ends = [_carried_exactly(rates, blocks, place) for place in range(blocks)]
-        require(max(ends) == max(ends[0], ends[-1]), "the worst place is an end")
-        found = claim.carried(step_sizes=sizes, strong_convexity=m, blocks=blocks)
-        require(found >= max(ends), f"f = {found}, two linear losses {float(max(ends))}")
-        close(found, float(max(ends)), "f", 1e-8)
-        records, beta = blocks * int(generator.integers(1, 30)), math.exp(generator.uniform(-2, 3))
-        limit = claim.largest_step_size(strong_convexity=m, curvature=beta, blocks=blocks, records=records)
-        fullest = -(-records // blocks) * blocks / records
-        require(claim.fuller(blocks=blocks, records=records) >= fullest, "a block is fuller than is said")
-        most = Fraction(limit) * (Fraction(m) + Fraction(beta) * (1 + Fraction(blocks, records)))
-        require(most - 1 <= 1 - Fraction(limit) * Fraction(m), "a step carries two points apart")
-        apart, error, error_stated = 0.0, 0.0, 1e-9
-        steepest, norm, tau = 1.0, 1 / m, generator.uniform(0, 1)
-        for number, size in enumerate(sizes):  # a record at an end; curvatures that carry by less than is allowed
-            rate, end = size * m, 0 if number % 2 == 0 else blocks - 1
-            for place in range(blocks):
-                carried = generator.uniform(-1, 1) if tau < 0.5 else 1.0
-                apart = abs(carried) * (1 - rate) * apart + (rate * blocks if place == end else 0.0)
-                error = (1 - rate) * error + size * error_stated + 3 * U * size * (steepest + m * norm) + 2 * U * norm
-        require(apart <= found, f"two worlds end {apart} apart, stated {found}")
-        closest = min(closest, 1 - apart / found)
-        bound = claim.rounding(
-            step_sizes=sizes,
-            strong_convexity=m,
-            gradient_error=error_stated,
-            lipschitz=steepest,
-            regularization=m,
-            weights_norm=norm,
-        )
-        require(error <= bound, f"a machine is {error} off, stated {bound}")
-    for a in (0.2, 0.7, 1.2):
-        sizes = claim.step_sizes(first=a, last=a, passes=200, blocks=500, strong_convexity=0.1)
-        found = claim.carried(step_sizes=sizes, strong_convexity=0.1, blocks=500)
-        require(found <= a / math.tanh(a) * (1 + 1e-6), f"a = {a}: f = {found} above a coth a")
-        close(found, a / math.tanh(a), f"a coth a at {a}", 5e-3)
-    return Finding(f"two linear losses at most {closest:.1e} below")
-
-
-def _carried_exactly(rates: list[Fraction], blocks: int, place: int) -> Fraction:
-    apart = Fraction(0)
-    for number, rate in enumerate(rates):
-        for block in range(blocks) if number % 2 == 0 else range(blocks - 1, -1, -1):
-            apart = (1 - rate) * apart + (rate * blocks if block == place else 0)
-    return apart
+def _any_slot(claim: Any, effort: int) -> Finding:
+    generator, seen = np.random.default_rng(174), 0
+    for _ in range(20 * effort):
+        n, width = int(generator.integers(2, 300)), int(generator.integers(1, 9))
+        rows = generator.choice(np.array([0.0, -0.0, 0.1, 0.3, -0.7], np.float32), (n, width))
+        labels = generator.choice([-1.0, 1.0], n)
+        rows[generator.random(n) < 0.2] = 0
+        found = set()
+        for order in (np.arange(n), np.roll(np.arange(n), 1), generator.permutation(n)):
+            table, named = rows[order], labels[order]
+            slots = claim(table, named, ALONE)
+            require(sorted(slots.tolist()) == list(range(n)), "every slot once")
+            found.add((table * named[:, None].astype(np.float32))[slots].cumsum(axis=0).tobytes())
+        require(len(found) == 1, "the running sums tell where rows lie")
+        seen += n
+    return Finding(f"{seen:,} rows in three orders")
 
 
 def _one_step(claim: Any, generator: np.random.Generator) -> float:
@@ -337,7 +275,7 @@ def _one_step(claim: Any, generator: np.random.Generator) -> float:
     d, eta = int(generator.integers(1, 60)), math.exp(generator.uniform(-3, 1))
     lipschitz, lam = math.exp(generator.uniform(-1, 1)), math.exp(generator.uniform(-6, 0))
     tau = math.exp(generator.uniform(-28, 0))
-    length = exact_steps.radius(
+    length = exact_steps.iterate_radius(
         lipschitz=lipschitz, regularization=lam, gap_at_zero=math.log(2), dimension=d, noise=tau, step_size=eta, strong_convexity=min(lam, 0.9 / eta)
     )  # fmt: skip
     c = 1 - eta * min(lam, 0.9 / eta)

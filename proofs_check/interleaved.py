@@ -13,7 +13,7 @@ import numpy as np
 
 from noisygd_delete import Budget, Plan, losses, make_plan
 from noisygd_delete.accountant import Accountant
-from noisygd_delete.accountant.events import stretches
+from noisygd_delete.accountant.events import iterate_stretches
 from noisygd_delete.privacy.guarantee import Guarantee
 
 from .framework import ADVERSARIAL, RIGOROUS, Finding, require, statement
@@ -50,7 +50,7 @@ def _account(account: Accountant, start: int, end: int, observed: list[int]) -> 
 
 def _beneath_forgotten(account: Accountant, start: int, end: int, observed: list[int]) -> Guarantee:
     """The steps alone, as if the fresh publication beneath them had cost nothing."""
-    parts = stretches(account.events, present_from=start, erased_at=end, observed=observed)
+    parts = iterate_stretches(account.events, present_from=start, erased_at=end, observed=observed)
     steps = [(mechanism, T - T % 2, K) for mechanism, T, K in parts]
     found = [(m.interval("deletion", "definition-4.1", steps_with=T, steps_without=K), 1) for m, T, K in steps]
     nothing = account.events[-1].mechanism.interval("deletion", "definition-4.1", steps_with=0)

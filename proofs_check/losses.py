@@ -265,7 +265,7 @@ def _one_vs_rest(claim, effort: int) -> Finding:
     evidence=(ADVERSARIAL,),
     claim=lambda loss: loss.constants,
     fault=("L of half the limit", lambda loss: replace(loss.constants, lipschitz=loss.limit / 2)),
-    licenses=("losses.clipped:Clipped", "losses.clipped:clip"),
+    licenses=("losses.clipped:Clipped", "losses.clipped:clip_loss"),
     scope="Logistic and pseudo-Huber clipped at two limits each: derivative against value, L and β₊ attacked on both sides of the kink; below the limit value and derivative are the base's own. Several "
     "directions per record, and losses that are not convex, are refused (F.3).",
 )  # fmt: skip
@@ -273,7 +273,7 @@ def _clipped(claim, effort: int) -> Finding:
     gaps = []
     for base in (losses.Logistic(radius=2.0), losses.PseudoHuber(radius=2.0, delta=1.5)):
         for share in (0.3, 0.8):
-            loss = losses.clip(base, share * base.constants.lipschitz)
+            loss = losses.clip_loss(base, share * base.constants.lipschitz)
             gaps.append(_attack(loss, claim(loss), effort, 98))
             scores, labels = np.array([[0.4], [-0.2]]), np.array([1.0, -1.0]) * (base.label_kind == "binary")
             inside = np.abs(base.derivative(scores, labels, np)) < loss.limit / loss.radius
@@ -282,7 +282,7 @@ def _clipped(claim, effort: int) -> Finding:
                 require(np.allclose(ours[inside], plain[inside]), f"{name} changed where nothing is clipped")
     for refused in (losses.Softmax(radius=1.0, classes=3), losses.Sigmoid(radius=1.0)):
         try:
-            losses.clip(refused, refused.constants.lipschitz / 2)
+            losses.clip_loss(refused, refused.constants.lipschitz / 2)
         except errors.NoisyGDDeleteError:
             continue
         require(False, f"the {refused.name} loss was clipped")

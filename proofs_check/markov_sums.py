@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from noisygd_delete.bounds import markov_sums
+from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.methods.sums import MarkovSumsRun
 from noisygd_delete.privacy.guarantee import Worlds
 from tests.oracles import sums_tree
@@ -23,12 +23,12 @@ from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
     "y_j = S(D_j) + c_j (y_parent − S(D_parent)) + σ_j ξ_j: all draws of a tree together are √Q-Gaussian DP about a person's rows, "
     "Q = Σ ‖P_j − c_j P_parent‖²/σ_j², and draws whose tables lack the rows show nothing of them",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=SimpleNamespace(charge=markov_sums.charge),
+    claim=SimpleNamespace(charge=correlated_sums.draw_cost),
     fault=(
         "c² in the place of c",
-        SimpleNamespace(charge=lambda *, carry, **facts: markov_sums.charge(carry=carry**2, **facts)),
+        SimpleNamespace(charge=lambda *, carry, **facts: correlated_sums.draw_cost(carry=carry**2, **facts)),
     ),
-    licenses=("bounds.markov_sums:charge",),
+    licenses=("bounds.correlated_sums:draw_cost",),
     scope="Random trees of up to six draws, c up to 1.2, a row that comes, stays, goes and returns, the covariance of all draws inverted in rational "
     "arithmetic; subsets of chains; the requests fixed. Adaptive requests: a martingale argument on paper (the charge is a cap on every path).",
 )
@@ -72,20 +72,20 @@ def _moments(row: np.ndarray, label: float, weight: float) -> np.ndarray:
     "v = (x xᵀ, β y x), the matrix in Frobenius norm, ‖x‖ ≤ R, y in [−1, 1], b = β/R: ‖v‖ ≤ R²√(1 + b²); two rows are at most √2 R²(1 + b²/2) "
     "apart where b² ≤ 2, else 2βR; both are attained",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=SimpleNamespace(sensitivity=markov_sums.sensitivity),
+    claim=SimpleNamespace(sensitivity=correlated_sums.sensitivity),
     fault=(
         "the first formula for every b",
         SimpleNamespace(
             sensitivity=lambda *, norm_squared, label_weight, between_records: (
                 (2 * norm_squared + label_weight**2) / math.sqrt(2)
                 if between_records
-                else markov_sums.sensitivity(
+                else correlated_sums.sensitivity(
                     norm_squared=norm_squared, label_weight=label_weight, between_records=False
                 )
             )
         ),
     ),
-    licenses=("bounds.markov_sums:sensitivity", "bounds.markov_sums:rounding"),
+    licenses=("bounds.correlated_sums:sensitivity", "bounds.correlated_sums:rounding_norm"),
     scope="Norms, angles and labels on a grid of the plane (two rows lie in one), b² from .1 to 6, and random rows of up to five columns; the rounding of every "
     "coordinate by less than a step, the matrix counted in full.",
 )
@@ -114,7 +114,7 @@ def _sensitivity(claim, effort: int) -> Finding:
             require(stated[between] <= found * (1 + 1e-9), f"β={weight}: stated {stated[between]}, attained {found}")
             closest = min(closest, 1 - found / stated[between])
     full = math.sqrt(7**2 + 9 * 7 * 3)
-    close(float(markov_sums.rounding(features=7, outputs=3, label_weight=3)), full, "rounding", 1e-8)
+    close(float(correlated_sums.rounding_norm(features=7, outputs=3, label_weight=3)), full, "rounding", 1e-8)
     return Finding(f"attained within {closest:.1e}")
 
 
@@ -123,16 +123,16 @@ def _sensitivity(claim, effort: int) -> Finding:
     "the equaliser's draws charge whoever was there from the first the same in all, 1 + m < 1 + √(T/2), whenever the row goes; whoever comes later "
     "less than twice that",
     evidence=(RIGOROUS,),
-    claim=SimpleNamespace(worst=markov_sums.worst_charges),
+    claim=SimpleNamespace(worst=correlated_sums.worst_charges),
     fault=(
         "who joins is charged as who was there from the first",
-        SimpleNamespace(worst=lambda *, joiners, **facts: markov_sums.worst_charges(joiners=False, **facts)),
+        SimpleNamespace(worst=lambda *, joiners, **facts: correlated_sums.worst_charges(joiners=False, **facts)),
     ),
     licenses=(
-        "bounds.markov_sums:reserves",
-        "bounds.markov_sums:equaliser",
-        "bounds.markov_sums:stationary",
-        "bounds.markov_sums:worst_charges",
+        "bounds.correlated_sums:equalizer_costs",
+        "bounds.correlated_sums:equalizer_schedule",
+        "bounds.correlated_sums:stationary_schedule",
+        "bounds.correlated_sums:worst_charges",
     ),
     scope="T up to 60, every time of coming and going one by one, c rounded to 2⁻²⁰, with and without the rounding of a grid.",
 )
@@ -140,8 +140,8 @@ def _equaliser(claim, effort: int) -> Finding:
     apart, widest = 1e6, 0.0
     for releases, rounded in itertools.product((2, 3, 10, 30 * effort, 60), (0.0, 1e4)):
         for draws in (
-            markov_sums.equaliser(releases=releases, variance=1e12),
-            markov_sums.stationary(releases=releases, variance=1e12, carry=0.875),
+            correlated_sums.equalizer_schedule(releases=releases, variance=1e12),
+            correlated_sums.stationary_schedule(releases=releases, variance=1e12, carry=0.875),
         ):
             totals: dict[int, list[float]] = {}
             for come in range(releases):
@@ -153,18 +153,18 @@ def _equaliser(claim, effort: int) -> Finding:
                     carry, variance = draws[number]
                     facts = {"carry": carry, "variance": variance, "apart": apart, "rounded": rounded}
                     if number > come:
-                        totals.setdefault(come, []).append(total + markov_sums.charge(**facts, left=1))
-                    total += markov_sums.charge(**facts, **({"joined": 1} if number == come else {"stay": 1}))
+                        totals.setdefault(come, []).append(total + correlated_sums.draw_cost(**facts, left=1))
+                    total += correlated_sums.draw_cost(**facts, **({"joined": 1} if number == come else {"stay": 1}))
             facts = {"draws": draws, "apart": apart, "rounded": rounded}
             every = max(max(each) for each in totals.values())
             for joiners, most, who in ((False, max(totals[0]), "from the first"), (True, every, "joining later")):
                 stated = claim.worst(joiners=joiners, **facts)[-1]
                 require(most <= stated <= most * (1 + 2**-33), f"{who}: {stated}, one by one {most}")
         if not rounded and releases > 2:
-            draws = markov_sums.equaliser(releases=releases, variance=1e12)
-            worst = markov_sums.worst_charges(draws=draws, apart=apart, rounded=rounded, joiners=False)[-1]
+            draws = correlated_sums.equalizer_schedule(releases=releases, variance=1e12)
+            worst = correlated_sums.worst_charges(draws=draws, apart=apart, rounded=rounded, joiners=False)[-1]
             require(worst < 1 + math.sqrt(releases / 2), f"T={releases}: {worst}")
-            every = markov_sums.worst_charges(draws=draws, apart=apart, rounded=rounded, joiners=True)[-1]
+            every = correlated_sums.worst_charges(draws=draws, apart=apart, rounded=rounded, joiners=True)[-1]
             require(every < 2 * worst - 1 + 1e-3, f"T={releases}: {every} for who joins")
             widest = max(widest, worst / (1 + math.sqrt(releases / 2)))
     return Finding(f"at most {widest:.3f} of 1 + √(T/2)")
@@ -180,15 +180,15 @@ def _weights(variance: int, centre: Fraction, steps: range) -> np.ndarray:
     "with whole numbers, c (y − S) rounded to the grid and exact discrete Gaussian noise a draw costs q‖shift‖²/(2σ²) at order q, the shift lengthened by "
     "less than a step for each rounded coordinate, and is Gaussian DP with ‖shift‖²/(σ² − 144)",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=SimpleNamespace(charge=markov_sums.charge, factor=markov_sums.gaussian_factor),
+    claim=SimpleNamespace(charge=correlated_sums.draw_cost, factor=correlated_sums.gaussian_factor),
     fault=(
         "the rounding term forgotten",
         SimpleNamespace(
-            charge=lambda *, rounded, **facts: markov_sums.charge(rounded=Fraction(0), **facts),
-            factor=markov_sums.gaussian_factor,
+            charge=lambda *, rounded, **facts: correlated_sums.draw_cost(rounded=Fraction(0), **facts),
+            factor=correlated_sums.gaussian_factor,
         ),
     ),
-    licenses=("bounds.markov_sums:charge", "bounds.markov_sums:gaussian_factor"),
+    licenses=("bounds.correlated_sums:draw_cost", "bounds.correlated_sums:gaussian_factor"),
     scope="Two draws in one coordinate, a row of one to three steps in the first alone: the first draw summed term by term with every carried step, the second by its order's bound; c from .1 to .9, orders 1.5 to 4. "
     "That a discrete Gaussian is Gaussian DP with σ² − 144 is the statement on inexact solves; here at σ of 13 to 40 steps, by the error of the best test.",
 )
@@ -285,7 +285,7 @@ def _chain(claim, effort: int) -> Finding:
             figure=lambda run, worlds, *, draws, variance: run.patched(worlds, draws=draws, variance=2 * variance)
         ),
     ),
-    licenses=("bounds.markov_sums:patch_variance", "methods.sums:MarkovSumsRun.patched"),
+    licenses=("bounds.correlated_sums:patch_variance", "methods.sums:MarkovSumsRun.patched"),
     scope="T of 6, up to three patches between releases, a record of the first release that leaves by any of them; rows of the largest statistic; the rational "
     "law of every draw. On a machine the noise of patches is given away, so the law of a sum of discrete Gaussians is not needed.",
 )
@@ -304,7 +304,7 @@ def _patches(claim, effort: int) -> Finding:
             draws.append((len(draws) - 1 if draws else None, Fraction(carry), Fraction(math.sqrt(variance / 1e18))))
             coming = dict(zip(("carry", "variance"), run.draws[number + 1], strict=True))
             for patch in range(1, int(rng.integers(number + 1 == last, 4)) + 1):
-                spread = markov_sums.patch_variance(**coming, number=patch, usual=2)
+                spread = correlated_sums.patch_variance(**coming, number=patch, usual=2)
                 draws.append((len(draws) - 1, Fraction(1), Fraction(math.sqrt(spread / 1e18))))
         left, end = int(rng.integers(1, len(draws))), len(draws) - 1
         moved = [[Fraction(number < left)] for number in range(len(draws))]
@@ -320,6 +320,8 @@ def _patches(claim, effort: int) -> Finding:
             closest = max(closest, law / stated)
     require(closest > 0.97, f"not attained: {closest}")
     for usual in (1, 8, 100):
-        added = [markov_sums.patch_variance(carry=0.75, variance=1e15, number=k, usual=usual) for k in range(1, 3000)]
+        added = [
+            correlated_sums.patch_variance(carry=0.75, variance=1e15, number=k, usual=usual) for k in range(1, 3000)
+        ]
         require(0.2 * 1e15 < 0.75**2 * sum(added) <= 1e15 / 4, f"{usual} usual ones add {sum(added)}")
     return Finding(f"attained to {closest:.4f}")

@@ -527,7 +527,7 @@ _PRIVATE = SimpleNamespace(of=lambda map: _Centred((map,)))
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_PUBLIC,
     fault=("features about the table's own mean", _PRIVATE),
-    licenses=("features.maps.base:PublicMap.rows", "features.maps.base:normalised", "features.maps.base:check"),
+    licenses=("features.maps.base:PublicMap.rows", "features.maps.base:normalize_rows", "features.maps.base:check_map"),
     scope="Random tables and neighbours (another record, or none, in one slot), maps by code: other slots' rows are equal to the bit, every row within "
     "R, the map accepted by the kit; the law of a linear model on the mapped rows, exact, within the plan's dp while the record is "
     "there and within its deletion figure after, and equal to them for opposite records. A map about the table's own mean is refused by the kit. "
@@ -550,7 +550,7 @@ def _public_maps(claim, effort: int) -> Finding:
         require((one[1:] == two[1:]).all(), f"{tried.kind}: another record's row changed")
         require(bool((np.linalg.norm(one, axis=1) <= 1).all()), f"{tried.kind}: a row is longer than R")
         try:
-            maps.check(tried, table)
+            maps.check_map(tried, table)
         except AssumptionViolated as refusal:
             require(False, f"{tried.kind}: {refusal}")
         plan = make_plan(
@@ -584,7 +584,7 @@ def _public_maps(claim, effort: int) -> Finding:
     require(most > 0.95, f"at most {most} of it used")
     for plain in _MAPS:
         try:
-            maps.check(_PRIVATE.of(plain), rng.uniform(-1, 1, (8, 4)))
+            maps.check_map(_PRIVATE.of(plain), rng.uniform(-1, 1, (8, 4)))
         except AssumptionViolated:
             continue
         require(False, f"the kit took {plain.kind} about the table's own mean for public")

@@ -32,7 +32,7 @@ def _adaptive(accountant: Accountant, models_seen: int, **query) -> Guarantee:
     licenses=(
         "accountant.accountant:Accountant.deletion_adaptive",
         "accountant.history:_dearest",
-        "accountant.events:alone",
+        "accountant.events:releases_alone",
     ),
     scope="Random histories as in S.history, every set of p earlier models enumerated with its joint Gaussian law (all later ones "
     "observed); equality with the dearest set for releases from the minimiser with a cold solver, with the whole history from p = number "
@@ -208,7 +208,7 @@ def _hidden_past(claim, effort: int) -> Finding:
         if events[-1].kind == "unlearn" and not extractor:
             began = max(k for k in range(1, count + 1) if events[k - 1].kind != "unlearn")
             runs = [(event.steps, event.edits) for event in events[began - 1 :]]
-            alone = Accountant(events=events).forgotten()
+            alone = Accountant(events=events).deletion_later_releases()
             close(alone.renyi(induction.order), induction.after(runs), f"forgotten, {what}")
             require(alone.non_adaptive, "the figure for one release alone says that requests must not have adapted")
     require(hidden > 20, "closeness must matter in some of the questions")
@@ -236,7 +236,7 @@ def _steps_with(events: list[Event], start: int, erased: int, observed: list[int
     "after any number of unobserved requests by the plan, the release that serves a deletion reveals at most what the plan states, and the"
     " statement is the limit",
     evidence=(RIGOROUS,),
-    claim=lambda plan, events: Accountant(plan, events).forgotten(),
+    claim=lambda plan, events: Accountant(plan, events).deletion_later_releases(),
     fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=2 * plan.delete_steps)),
     licenses=("accountant.accountant:Accountant.forgotten", "methods.plan:Plan.deletion", "methods.base:Mechanism.interval"),
     scope="Plans by every convex way, learned once and asked up to six times: the joint law of the last release alone (closed form, linear "

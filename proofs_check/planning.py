@@ -78,14 +78,14 @@ def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
     claim=ways.planned,
     fault=("3 % less noise", _less_noise),
     licenses=(
-        "planner.make:make_plan",
+        "planner.planning:make_plan",
         "methods.exact_steps:GridMethod.plan",
         "methods.sharp:Sharp._over_reals",
         "methods.sharp:Sharp._exactly",
         "methods.minimiser:Minimiser._over_reals",
         "methods.minimiser:Minimiser._exactly",
-        "methods.resuming:calibrate",
-        "methods.resuming:contraction_risk",
+        "methods.noisy_steps:calibrate_noise",
+        "methods.noisy_steps:contraction_risk",
     ),
     scope="Random problems (linear, logistic, and sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 publications; one to three rows per subject) and budgets in μ, Rényi and "
     "(ε, δ). The truth is the joint law of the linear loss at curvature m, the worst case of all of these (S.gdp-bound, S.weakly-convex). A single release of every length; the "
@@ -195,10 +195,10 @@ def _risk(plan: Plan, what: str) -> None:
     claim=ways.planned,
     fault=("one deletion step fewer", _one_step_fewer),
     licenses=(
-        "planner.make:make_plan",
+        "planner.planning:make_plan",
         "methods.theorem:Theorem._over_reals",
         "methods.theorem:Theorem._exactly",
-        "methods.resuming:calibrate",
+        "methods.noisy_steps:calibrate_noise",
     ),
     scope="Random problems with linear and logistic loss and Rényi budgets, both adjacencies; printed formulas written out here; Theorem 5.1 itself is 5.1(1) to 5.1(3).",
 )
@@ -323,7 +323,9 @@ def _on_samples(claim, generator: np.random.Generator, trials: int) -> float:
         used = max(one_pass * (learn + requests * delete) / dp, one_pass * (learn + (requests - 1) * delete) / deletion)
         what = f"{batches} samples a pass, order {order}, z={z:.4g}"
         require(used <= 1 + 1e-9, f"{what}: {used} of the budget is used")
-        require(used >= 1 - 0.02, f"{what}: {used} of the budget is used: more noise than needed")  # the slack is inside z
+        require(
+            used >= 1 - 0.02, f"{what}: {used} of the budget is used: more noise than needed"
+        )  # the slack is inside z
         require(one_pass * plan.horizon <= deletion * (1 + 1e-9), f"{what}: horizon {plan.horizon}")
         left = max(left, 1 - used)
     return left
@@ -441,9 +443,9 @@ def _written_out(effort: int) -> None:
         chain = {"step_size": step, "noise_variance": variance, "records": n}
         close(facts.closeness(**chain, runs=runs), expected, f"{form}, q = {order:.3g}, {runs}", 1e-8)
         (steps, edits), *others = runs
-        one = facts.closer(**chain, before=None, steps=steps, edits=edits)
+        one = facts.distance_after(**chain, before=None, steps=steps, edits=edits)
         for steps, edits in others:
-            one = facts.closer(**chain, before=one, steps=steps, edits=edits)
+            one = facts.distance_after(**chain, before=one, steps=steps, edits=edits)
         close(one, expected, f"run by run: {form}, q = {order:.3g}, {runs}", 1e-8)
         beyond = {**chain, "step_size": limit * 1.001}
         require(facts.closeness(**beyond, runs=runs) == math.inf, "a step above G.22's limit certifies nothing")

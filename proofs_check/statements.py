@@ -16,6 +16,7 @@ GROUPS = (
     "histories",
     "observers",
     "answers",
+    "stopping",
     "planning",
     "clipping",
     "isoperimetry",

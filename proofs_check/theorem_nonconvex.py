@@ -288,7 +288,7 @@ def _saving(claim, effort: int) -> Finding:
 
 def _reached(problem, found, form) -> tuple[float, float]:
     """(after learning, after each of three edits at most) of the bound that the schedule's steps promise, by G.22 from here."""
-    barrier = (2 if form is theorem_5_2_schedule.printed else 1) * problem.range / found.noise_variance
+    barrier = (2 if form is theorem_5_2_schedule.printed_schedule else 1) * problem.range / found.noise_variance
     forgetting = problem.regularization * found.step_size / (2 * math.exp(barrier))
     error = (
         32
@@ -300,7 +300,7 @@ def _reached(problem, found, form) -> tuple[float, float]:
     )
     move = 2 * problem.batch * problem.range / (problem.records * found.noise_variance)
     ratio = problem.range / found.noise_variance
-    if form is theorem_5_2_schedule.printed:
+    if form is theorem_5_2_schedule.printed_schedule:
         learned = problem.order * (math.exp(-forgetting * found.learn_steps) * ratio + error)
         now, worst = learned, 0.0
         for _ in range(3):
@@ -335,10 +335,10 @@ class _ScheduleFault:
     claim=_Schedule,
     fault=("a quarter of K_Ā", _ScheduleFault),
     licenses=(
-        "bounds.theorem_5_2_schedule:least",
-        "bounds.theorem_5_2_schedule:cheapest",
-        "bounds.theorem_5_2_schedule:printed",
-        "bounds.theorem_5_2_schedule:sharper",
+        "bounds.theorem_5_2_schedule:least_noise_schedule",
+        "bounds.theorem_5_2_schedule:cheapest_schedule",
+        "bounds.theorem_5_2_schedule:printed_schedule",
+        "bounds.theorem_5_2_schedule:sharper_schedule",
     ),
     scope="Four problems, printed and sharper form: 0.1 % less noise breaks (18); η within both limits; the recursion"
     " of G.22, written out here, ends at or below ε_dd after learning and after three edits; the cheapest "
@@ -356,10 +356,10 @@ def _schedules(claim, effort: int) -> Finding:
             order=order, dp=price, deletion=target, range=1.0, sensitivity=0.5, smoothness=0.0962,
             regularization=regularization, dimension=dimension, records=records,
         )  # fmt: skip
-        for form in (theorem_5_2_schedule.printed, theorem_5_2_schedule.sharper):
-            least = theorem_5_2_schedule.least(problem, form)
+        for form in (theorem_5_2_schedule.printed_schedule, theorem_5_2_schedule.sharper_schedule):
+            least = theorem_5_2_schedule.least_noise_schedule(problem, form)
             require(form(problem, least.noise_variance * 0.999).dp > price, "less noise meets (18) as well")
-            cheapest = theorem_5_2_schedule.cheapest(problem, form)
+            cheapest = theorem_5_2_schedule.cheapest_schedule(problem, form)
             require(
                 cheapest.learn_steps + cheapest.delete_steps <= least.learn_steps + least.delete_steps,
                 "cheapest is not",
@@ -370,7 +370,7 @@ def _schedules(claim, effort: int) -> Finding:
                 cost = order * 0.25 * found.step_size * steps / (4 * noise * records**2)
                 require(cost <= price * (1 + 1e-9), f"(18): ε_q = {cost} above {price}")
                 require(abs(found.dp / cost - 1) < 1e-9, "the schedule's own ε_q")
-                barrier = (2 if form is theorem_5_2_schedule.printed else 1) / noise
+                barrier = (2 if form is theorem_5_2_schedule.printed_schedule else 1) / noise
                 limit = Convergence.largest_step(barrier, order, regularization, 0.0962)
                 require(found.step_size <= limit * (1 + 1e-9), "η above G.22's limit")
                 if steps < 1e14:  # beyond, e^{−c₁ηK} is not resolved in double precision

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from noisygd_delete.bounds import waiting
+from noisygd_delete.bounds import forgetting_limits
 
 from . import closed_forms
 from .framework import ADVERSARIAL, RIGOROUS, Finding, require, statement
@@ -29,7 +29,7 @@ def _optimal(expansion: float, steps_with: int, steps_without: int, last: int) -
     return np.concatenate([np.ones(steps_with - last), scale * tail])
 
 
-_HONEST = SimpleNamespace(charged=closed_forms.charged_steps, worth=waiting.steps_worth_waiting)
+_HONEST = SimpleNamespace(charged=closed_forms.charged_steps, worth=forgetting_limits.steps_worth_waiting)
 _UNCONSTRAINED = SimpleNamespace(  # the tail taken over all T steps, whatever the distance does on the way
     charged=lambda expansion, steps_with, steps_without: float(
         (_optimal(expansion, steps_with, steps_without, steps_with) ** 2).sum()
@@ -45,7 +45,7 @@ _UNCONSTRAINED = SimpleNamespace(  # the tail taken over all T steps, whatever t
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_HONEST,
     fault=("the constraint that distances stay ≥ 0 forgotten", _UNCONSTRAINED),
-    licenses=("bounds.waiting:steps_worth_waiting",),
+    licenses=("bounds.forgetting_limits:steps_worth_waiting",),
     scope="The optimum over shifts: feasible for every (c, T, K) tried, equal to the stated cost, and below every other feasible choice tried "
     "(optimality conditions: a_k c^k falls, and is constant where the distance is > 0). That the best certificate of this kind is "
     "what the class of c-Lipschitz steps allows is not checked; a particular network may forget faster.",
@@ -71,7 +71,7 @@ def _waiting(claim, effort: int) -> Finding:
 
 
 def _exponent(**facts: float) -> float:
-    return waiting.barrier_exponent(**facts)
+    return forgetting_limits.barrier_exponent(**facts)
 
 
 @statement(
@@ -80,8 +80,8 @@ def _exponent(**facts: float) -> float:
     " double well with slopes ±L and curvature −β₋",
     evidence=(RIGOROUS,),
     claim=_exponent,
-    fault=("L²/σ² for L²/2σ²", lambda **facts: 2 * waiting.barrier_exponent(**facts)),
-    licenses=("bounds.waiting:barrier_exponent",),
+    fault=("L²/σ² for L²/2σ²", lambda **facts: 2 * forgetting_limits.barrier_exponent(**facts)),
+    licenses=("bounds.forgetting_limits:barrier_exponent",),
     scope="The integral (1/4σ²)∫u(min(β₋, 2L/u) − λ)⁺du by quadrature, and the height of the double well on a grid. Eberle's theorem itself "
     "(continuous time, a W₁-type distance) is cited; steps of finite size are not covered.",
 )

@@ -16,11 +16,11 @@ from typing import Any
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import Event, statement
 from noisygd_delete.errors import NoisyGDDeleteError
-from noisygd_delete.methods import ways_elsewhere
+from noisygd_delete.methods import external_row_methods
 from noisygd_delete.methods.plan import Plan
 
 from .bank import FURTHER, PROBLEMS, plan_by
-from .papers.histories import history
+from .reports.histories import history
 
 
 def run_by(plan: Plan) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def answers(plan: Plan) -> dict[str, Any]:
 def in_any_order(plan: Plan) -> str:
     """Its plan for rows that lie elsewhere, or why there is none."""
     try:
-        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+        plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
         return repr(plan.in_any_order())
     except NoisyGDDeleteError as error:
         return str(error)
@@ -68,7 +68,7 @@ def account(plan: Plan, events: list[Event], number: int) -> dict[str, Any]:
     return {
         "events": [event.to_dict() for event in events],
         "figures": [repr(guarantee) for guarantee in asked],
-        "statement": statement.report(accountant),
+        "statement": statement.build_report(accountant),
     }
 
 

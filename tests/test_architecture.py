@@ -16,7 +16,7 @@ SERVER, ENGINES, LAB = (PACKAGE.parent / name / f"noisygd_delete_{name}" for nam
 
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("version", "loading", "errors"),
+    ("version", "lazy_imports", "errors"),
     ("bounds", "losses"),
     ("records", "features", "privacy", "register", "networks"),
     ("engine",),
@@ -27,21 +27,21 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("store",),
     ("evidence",),
     ("audit",),
-    ("estimators", "papers"),
+    ("estimators", "reports"),
     ("cli",),
     ("__main__",),
 )
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 HEAVY = {
     "torch": {"engine", "networks"},
-    "sklearn": {"papers", "estimators", "cli"},
+    "sklearn": {"reports", "estimators", "cli"},
     "onnxruntime": {"features"},
     "pyarrow": {"features", "store"},
     "psycopg": {"store"},
     "pymysql": {"store"},
     "duckdb": {"store"},
     "deltalake": {"store"},
-    "matplotlib": {"papers", "audit"},
+    "matplotlib": {"reports", "audit"},
     "sqlite3": {"store"},
     **{
         name: set()
@@ -143,7 +143,7 @@ def test_bounds_and_losses_know_neither_each_other_nor_data() -> None:
     for path in FILES:
         if room_of(path) in {"bounds", "losses"}:
             used = {target for target, internal, _ in imports(path) if internal}
-            assert used <= {"errors", "loading"}, f"{path.name} imports {used}"
+            assert used <= {"errors", "lazy_imports"}, f"{path.name} imports {used}"
 
 
 def test_only_methods_join_losses_to_bounds() -> None:
@@ -280,7 +280,7 @@ def test_a_planted_match_on_a_method_is_caught(tmp_path: Path) -> None:
 
 
 HOLDERS = {"HeldSums", "ClusterSums", "RowsElsewhere", "ClusterRecords", ENGINES.name, "ray", "pyspark", "sums_held"}
-KNOW_NONE = {"curator", "accountant", "methods", "planner", "privacy", "evidence", "papers", "store", "audit"}
+KNOW_NONE = {"curator", "accountant", "methods", "planner", "privacy", "evidence", "reports", "store", "audit"}
 HOLD_ROWS = "sources"  # the part of the store whose tables lie elsewhere
 
 
@@ -317,7 +317,7 @@ def test_a_planted_question_about_the_holder_is_caught(tmp_path: Path) -> None:
 
 
 def test_the_root_holds_nothing_but_rooms() -> None:
-    assert {path.stem for path in PACKAGE.glob("*.py")} <= {"__init__", "__main__", "errors", "loading", "version"}
+    assert {path.stem for path in PACKAGE.glob("*.py")} <= {"__init__", "__main__", "errors", "lazy_imports", "version"}
 
 
 def test_tests_stand_in_folders_as_the_rooms_do() -> None:

@@ -63,7 +63,17 @@ def counts() -> dict[str, tuple[int, int, int, int]]:
         Path(table).write_text("\n".join(["id,age,label", *rows]))
         trips = {
             "a plan": ["plan", "--records", "400", "--features", "3", "--total-epsilon", "4"],
-            "the first model": ["quickstart", table, "--label", "label", "--into", store, "--apart", "0", "--yes"],
+            "the first model": [
+                "quickstart",
+                table,
+                "--label",
+                "label",
+                "--output-dir",
+                store,
+                "--holdout",
+                "0",
+                "--yes",
+            ],
             "a deletion": ["delete", f"{store}/store", "17"],
             "a certificate": ["certificate", f"{store}/store", "--release", "2", "--out", paper, "--key", key],
             "its verification": ["verify-certificate", paper, "--public-key", f"{folder}/key.pem.pub"],

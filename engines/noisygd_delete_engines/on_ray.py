@@ -83,23 +83,23 @@ def open_rows(
     Raises:
         MissingDependency: Ray is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not fit.
     """
-    with _running() as ray:
+    with _connect_ray() as ray:
         position, before = (
-            (files.position(), files.listed(address)) if pinned is None else (pinned.position, pinned.files)
+            (files.position(), files.list_files(address)) if pinned is None else (pinned.position, pinned.files)
         )
-        parts = files.dealt(address, before, pinned=pinned is not None)
+        parts = files.partition_row_groups(address, before, pinned=pinned is not None)
         cluster = RayCluster(ray, Encoder.for_rows(schema, address), parts)
         try:
             records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
             if pinned is None:
-                files.check_unchanged(address, before, files.listed(address))
+                files.check_unchanged(address, before, files.list_files(address))
             yield records, position, NONE_LEFT_OUT
         finally:
             cluster.let_go()
 
 
 @contextmanager
-def _running() -> Iterator[Any]:
+def _connect_ray() -> Iterator[Any]:
     """Ray, connected."""
     try:
         import ray

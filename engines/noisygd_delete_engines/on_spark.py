@@ -30,8 +30,8 @@ from noisygd_delete.errors import InvalidParameter, MissingDependency, NoisyGDDe
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import LeftOut
 from noisygd_delete.store.sources import parquet_files as files
-from noisygd_delete.store.sources.lake import ROWS
-from noisygd_delete.store.sources.opening import Selection
+from noisygd_delete.store.sources.duckdb_tables import ROWS
+from noisygd_delete.store.sources.factory import Selection
 
 from .questions import Answer, Encoder, Partition, PartitionQuestion, answer, fault_of
 from .table import ClusterRecords
@@ -60,20 +60,20 @@ class SparkCluster:
         from pyspark import StorageLevel
 
         self._context = session.sparkContext
-        with _told(encoder.address):
+        with _translate_errors(encoder.address):
             read = session.newSession().read.option("mergeSchema", str(merged).lower()).parquet(*paths)
             read, self.left_out = (read, LeftOut()) if selection is None else _rows(read, selection, encoder.address)
         missing = next((name for name in encoder.columns if name not in read.columns), None)
         if missing is not None:
             raise SourceError(f"{encoder.address}: no column {missing!r}; correct the schema or the files")
-        encoded = read.select(*map(_quoted, encoder.columns)).mapInArrow(_encoding(encoder), _KEPT)
+        encoded = read.select(*map(_quote_identifier, encoder.columns)).mapInArrow(_make_encoder(encoder), _KEPT)
         self._kept = encoded.rdd.map(_pair).persist(getattr(StorageLevel, _LEVEL))
         self.partitions = self._kept.getNumPartitions()
 
     def ask(self, question: PartitionQuestion) -> list[Answer]:
         asked = self._context.broadcast(question)
         try:
-            answers: list[Answer] = self._kept.mapPartitionsWithIndex(_answering(asked)).collect()
+            answers: list[Answer] = self._kept.mapPartitionsWithIndex(_make_answerer(asked)).collect()
         except Exception as error:  # of py4j, of sockets, of Spark: its words may quote what it worked on
             if "ModuleNotFoundError" in str(error):
                 raise MissingDependency(_OTHER_PYTHON) from None
@@ -100,7 +100,7 @@ def _rows(read: Any, selection: Selection, address: str) -> tuple[Any, LeftOut]:
         _check_plan(read, address)
     for column, names in ((selection.id, selection.gone_ids), (selection.subject, selection.gone_subjects)):
         if column is not None and names:
-            back = read.where(read[_quoted(column)].cast("string").isin(list(names))).count()
+            back = read.where(read[_quote_identifier(column)].cast("string").isin(list(names))).count()
             if back:
                 raise SourceError(
                     f"{address}: {back} rows that were deleted since the last release are read there again. Nothing was published; see what the "
@@ -108,7 +108,7 @@ def _rows(read: Any, selection: Selection, address: str) -> tuple[Any, LeftOut]:
                 )
     if selection.subject is None:
         return read, LeftOut()
-    person, name = (read[_quoted(column)] for column in (selection.subject, selection.id))
+    person, name = (read[_quote_identifier(column)] for column in (selection.subject, selection.id))
     all_of_one = (
         Window.partitionBy(person).orderBy(name).rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     )
@@ -135,12 +135,12 @@ def _check_plan(read: Any, address: str) -> None:
         )
 
 
-def _quoted(name: str) -> str:
+def _quote_identifier(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
+def _translate_errors(address: str) -> Iterator[None]:
     """Errors of Spark about what it is to read, without their words."""
     from pyspark.errors import PySparkException
 
@@ -157,7 +157,7 @@ def _pair(row: Any) -> tuple[str, bytes]:
     return row[0], bytes(row[1])
 
 
-def _encoding(encoder: Encoder) -> Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
+def _make_encoder(encoder: Encoder) -> Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
     """From a partition's batches to what is kept of it."""
 
     def encode(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -184,7 +184,7 @@ def pack_partition(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> 
             yield kind, bytes(view[at : at + _PIECE])
 
 
-def _answering(asked: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
+def _make_answerer(asked: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
     """What a partition answers to the question that was broadcast."""
 
     def answers(number: int, pieces: Iterator[Any]) -> Iterator[Answer]:
@@ -234,8 +234,8 @@ def open_rows(
         MissingDependency: Spark or Java is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do
         not fit. InvalidParameter: a session that is there would write rows in clear.
     """
-    with running() as session:
-        position, before = files.position(), [] if pinned else listed(session, address)
+    with open_session() as session:
+        position, before = files.position(), [] if pinned else list_files(session, address)
         paths = [path for path, _, _ in before]
         if pinned is not None:
             position, paths = pinned.position, list(map(literal, pinned.paths))
@@ -244,7 +244,7 @@ def open_rows(
         try:
             records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
             if pinned is None:
-                files.check_unchanged(address, before, listed(session, address))
+                files.check_unchanged(address, before, list_files(session, address))
             yield records, position, cluster.left_out
         finally:
             cluster.let_go()
@@ -268,7 +268,7 @@ _SETTINGS = {
 }
 
 
-def listed(session: Any, address: str) -> list[tuple[str, int, int]]:
+def list_files(session: Any, address: str) -> list[tuple[str, int, int]]:
     """Path, size and time of every Parquet file of a folder, on any file system that this Spark knows."""
     from py4j.protocol import Py4JError
 
@@ -280,7 +280,7 @@ def listed(session: Any, address: str) -> list[tuple[str, int, int]]:
         files_there = [(each.getPath().toString(), each.getLen(), each.getModificationTime()) for each in found]
     except Py4JError as error:
         raise SourceError(f"{address}: {type(error).__name__}; is the folder there, and may it be read?") from None
-    files.check_without_a_log(address, (each.getPath().getName() for each in everything))
+    files.check_no_log(address, (each.getPath().getName() for each in everything))
     files_there = sorted(each for each in files_there if each[0].endswith(".parquet"))
     files.check_number(address, len(files_there))
     return files_there
@@ -292,7 +292,7 @@ def literal(path: str) -> str:
 
 
 @contextmanager
-def running() -> Iterator[Any]:
+def open_session() -> Iterator[Any]:
     """The session that the caller has, which stays open; or a new one by the environment's own settings, with a folder that goes with it.
 
     Raises:

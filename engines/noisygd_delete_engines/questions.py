@@ -16,7 +16,7 @@ from noisygd_delete.engine.moments import IntegerMoments, Integers
 from noisygd_delete.engine.sums import HeldSums, check_labels, longest_rows
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Encoded, Schema, Table
-from noisygd_delete.features.schema.encoded import Gathered
+from noisygd_delete.features.schema.encoded import GatheredRows
 from noisygd_delete.features.schema.values import arrow_column
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records.records import check_size
@@ -91,7 +91,7 @@ class Longest(PartitionQuestion):
 
 
 @dataclass(frozen=True)
-class OfSums(PartitionQuestion):
+class SumsQuestion(PartitionQuestion):
     """A question that the engine's own sums answer."""
 
     loss: Loss
@@ -101,7 +101,7 @@ class OfSums(PartitionQuestion):
 
 
 @dataclass(frozen=True)
-class GradientSum(OfSums):
+class GradientSum(SumsQuestion):
     """Σ ∇ℓ(θ; x) over its rows."""
 
     weights: NDArray[np.float64]
@@ -122,7 +122,7 @@ class ExactSum(PartitionQuestion):
 
 
 @dataclass(frozen=True)
-class EveryStepth(OfSums):
+class EveryStepth(SumsQuestion):
     """Every so-manyth of its rows, the first of partition k at `firsts[k]`, and their labels."""
 
     firsts: tuple[int, ...]
@@ -182,7 +182,7 @@ class Encoder:
             InvalidSchema: a cell does not fit; its record is told by its number in the partition.
             InvalidRecords: they are more than this worker's memory can hold.
         """
-        whole, first = Gathered(self.schema.features), 1
+        whole, first = GatheredRows(self.schema.features), 1
         for batch in batches:
             if batch.num_rows:
                 check_size(first + batch.num_rows, self.schema.features)

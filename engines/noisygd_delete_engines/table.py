@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noisygd_delete.engine.kernel import in_a_tree
+from noisygd_delete.engine.kernel import sum_pairwise
 from noisygd_delete.engine.moments import IntegerMoments, Integers
 from noisygd_delete.engine.sums import RowsElsewhere, check_norms, check_partitions
 from noisygd_delete.errors import InvalidRecords, SourceError
@@ -135,7 +135,7 @@ class ClusterSums:
         self.slots, self.width = records.slots, records.width
 
     def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
-        return in_a_tree(self._records.ask(GradientSum(self._loss, weights, dtype)), weights.shape)
+        return sum_pairwise(self._records.ask(GradientSum(self._loss, weights, dtype)), weights.shape)
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """The same slots as of a table in memory, whose free slots are its last."""

@@ -31,11 +31,11 @@ centre(body(rows))
 frozen = FrozenModule(torch.nn.Sequential(body, centre).eval(), input_shape=(64,))
 
 # 2. the map is held to what the certificate rests on: each record's row is its own
-maps.check(frozen, pixels[private])
+maps.check_map(frozen, pixels[private])
 
 # 3. the private images, mapped once; the plan carries the map's digest, and so does every certificate
 accuracy = {}
-features = {"pixels": maps.normalised(pixels[private]), "public network": frozen.rows(pixels[private])}
+features = {"pixels": maps.normalize_rows(pixels[private]), "public network": frozen.rows(pixels[private])}
 for name, table in features.items():
     plan = make_plan(
         losses.Softmax(1.0, 10), records=700, features=table.shape[1], regularization=2e-2, method="perturbed", utility=False,

@@ -54,7 +54,7 @@ print(
     f"who has only the new scorecard gains at most {new.advantage:.1%} about an erased row, if requests did not depend on the old one"
 )
 print(
-    f"who kept the old one too, whatever the requests: at most {both.advantage:.1%}, if what was seen did not decide when it came out"
+    f"who kept the old one too, whatever other requests were: at most {both.advantage:.1%}, if what was seen did not decide when it came out"
 )
 
 assert min(before, after) > 0.85

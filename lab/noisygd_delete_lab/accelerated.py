@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisygd_delete.errors import count, positive
+from noisygd_delete.errors import check_count, check_positive
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -77,9 +77,9 @@ class NoisyAcceleratedSGD(Baseline):
         momentum: float = 0.9,
     ) -> None:
         self.loss = loss
-        self.regularization = positive("regularization", regularization)
-        self.batch, self.steps = count("batch", batch), count("steps", steps)
-        self.noise = positive("noise", noise)
+        self.regularization = check_positive("regularization", regularization)
+        self.batch, self.steps = check_count("batch", batch), check_count("steps", steps)
+        self.noise = check_positive("noise", noise)
         self.step_size = step_size or 1 / (2 * (regularization + loss.constants.smoothness))
         self.momentum = momentum
 

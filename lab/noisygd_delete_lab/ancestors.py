@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from noisygd_delete.accountant.events import Event, EventKinds
-from noisygd_delete.errors import InvalidParameter, count
+from noisygd_delete.errors import InvalidParameter, check_count
 from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.ladder import LadderRun
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE, Guarantee
@@ -58,8 +58,8 @@ class StageRun:
 
     def __post_init__(self) -> None:
         for name in ("number", "stage", "table"):
-            count(name, getattr(self, name), minimum=0)
-        count("attempts", self.attempts)
+            check_count(name, getattr(self, name), minimum=0)
+        check_count("attempts", self.attempts)
         self.mechanism.check(self.steps)
         if self.group not in GROUP_LAWS:
             raise InvalidParameter(

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from noisygd_delete.errors import count, positive
+from noisygd_delete.errors import check_count, check_positive
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -30,8 +30,8 @@ class GradientAscent(Baseline):
 
     def __init__(self, loss: Loss, *, regularization: float, steps: int = 1, step_size: float | None = None) -> None:
         self.loss = loss
-        self.regularization = positive("regularization", regularization)
-        self.steps = count("steps", steps)
+        self.regularization = check_positive("regularization", regularization)
+        self.steps = check_count("steps", steps)
         self.step_size = step_size or 1 / (regularization + loss.constants.smoothness)
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisygd_delete.errors import BudgetExceeded, InvalidParameter, choice, positive, probability
+from noisygd_delete.errors import BudgetExceeded, InvalidParameter, check_choice, check_positive, check_probability
 from noisygd_delete.records import Records
 
 from . import newton
@@ -73,21 +73,21 @@ class CertifiedRemoval(Baseline):
         when_spent: str = "retrain",
         tolerance: float = 1e-8,
     ) -> None:
-        self.curve = CURVES[choice("curve", curve, tuple(CURVES))]
-        self.regularization = positive("regularization", regularization)
-        self.law = choice("law", law, ("gaussian", "exponential"))
-        self.bound = choice("bound", bound, ("data-dependent", "worst-case"))
-        self.when_spent = choice("when_spent", when_spent, ("retrain", "refuse"))
-        self.epsilon = positive("epsilon", epsilon)
-        self.failure = 0.0 if bound == "data-dependent" else probability("failure", failure)
-        self.delta = self.failure if law == "exponential" else probability("delta", delta)
+        self.curve = CURVES[check_choice("curve", curve, tuple(CURVES))]
+        self.regularization = check_positive("regularization", regularization)
+        self.law = check_choice("law", law, ("gaussian", "exponential"))
+        self.bound = check_choice("bound", bound, ("data-dependent", "worst-case"))
+        self.when_spent = check_choice("when_spent", when_spent, ("retrain", "refuse"))
+        self.epsilon = check_positive("epsilon", epsilon)
+        self.failure = 0.0 if bound == "data-dependent" else check_probability("failure", failure)
+        self.delta = self.failure if law == "exponential" else check_probability("delta", delta)
         if law == "gaussian" and epsilon > 1:
             raise InvalidParameter(f"epsilon={epsilon!r} must be <= 1 for the Gaussian law; use law='exponential'")
         if bound == "worst-case" and not math.isfinite(self.curve.lipschitz):
             raise InvalidParameter(
                 "curve='least-squares' is not Lipschitz: only the data-dependent bound (0) covers it"
             )
-        self.noise = positive("noise", noise)
+        self.noise = check_positive("noise", noise)
         self.classes = classes
         self.tolerance = tolerance
         hidden_delta = self.delta - self.failure if law == "gaussian" else 0.0

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from noisygd_delete import losses
-from noisygd_delete.cli.arguments import Intermixed, number, seed
-from noisygd_delete.cli.terminal import complain, flushed, show
+from noisygd_delete.cli.arguments import Intermixed, parse_number, parse_seed
+from noisygd_delete.cli.terminal import flush_streams, print_error, print_result
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.features.schema import Schema
-from noisygd_delete.privacy.sentences import brief
+from noisygd_delete.privacy.sentences import format_number
 from noisygd_delete.records import Records
 
 from . import sample
@@ -32,12 +32,14 @@ def parser() -> argparse.ArgumentParser:
     )
     comparing.add_argument("--data", help="CSV or Parquet; default: scikit-learn's digits")
     comparing.add_argument("--schema", help="schema of --data")
-    comparing.add_argument("--regularization", type=number, default=1e-2, metavar="λ", help="default 1e-2")
-    comparing.add_argument("--dp", type=number, default=8.0, help="ε for records still there, where a method gives one")
-    comparing.add_argument("--deletion", type=number, default=0.1, help="ε for erased records (default 0.1)")
-    comparing.add_argument("--delta", type=number, default=1e-5)
+    comparing.add_argument("--regularization", type=parse_number, default=1e-2, metavar="λ", help="default 1e-2")
+    comparing.add_argument(
+        "--dp", type=parse_number, default=8.0, help="ε for records still there, where a method gives one"
+    )
+    comparing.add_argument("--deletion", type=parse_number, default=0.1, help="ε for erased records (default 0.1)")
+    comparing.add_argument("--delta", type=parse_number, default=1e-5)
     comparing.add_argument("--no-attack", action="store_true", help="leave out the two attacks (most of the time)")
-    comparing.add_argument("--seed", type=seed, default=0, help="of this measurement; nothing certified uses it")
+    comparing.add_argument("--seed", type=parse_seed, default=0, help="of this measurement; nothing certified uses it")
     comparing.take("--json")
     return whole
 
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(parsed)
     except NoisyGDDeleteError as error:
-        return complain(f"noisygd-delete-lab: {error}", 2)
+        return print_error(f"noisygd-delete-lab: {error}", 2)
 
 
 def run() -> None:
@@ -57,7 +59,7 @@ def run() -> None:
         status = main()
     except BrokenPipeError:  # whoever read the answer has left
         status = 0
-    sys.exit(flushed(status))
+    sys.exit(flush_streams(status))
 
 
 def _tables(parsed: argparse.Namespace) -> tuple[Records, Records, losses.Loss]:
@@ -80,13 +82,13 @@ def _run(parsed: argparse.Namespace) -> int:
     setting = Setting(loss, parsed.regularization, deletion=parsed.deletion, dp=parsed.dp, delta=parsed.delta)
     rows = compare(setting, train, test, rng=np.random.default_rng(parsed.seed), attack=not parsed.no_attack)
     answer = {"records": train.slots, "features": train.features.shape[1], "rows": [row.to_dict() for row in rows]}
-    show(parsed, answer, _text(rows, train, parsed))
+    print_result(parsed, answer, _text(rows, train, parsed))
     return 0
 
 
 def _text(rows: list[ComparisonRow], train: Records, parsed: argparse.Namespace) -> str:
     heading = (
-        f"{train.slots} records × {train.features.shape[1]} features, λ={brief(parsed.regularization)}, δ={brief(parsed.delta)}; "
+        f"{train.slots} records × {train.features.shape[1]} features, λ={format_number(parsed.regularization)}, δ={format_number(parsed.delta)}; "
         "gradients in passes over the table, times in plain gradient steps on it"
     )
     columns = (

@@ -134,7 +134,7 @@ class Description:
                 raise InvalidParameter(
                     f"the source of {value.__qualname__} is not at hand, so its code cannot be named: give code=, its name and version"
                 ) from error
-        if self._code or _installed(value.__module__):
+        if self._code or _is_installed(value.__module__):
             return
         if isinstance(value, type):
             yield [self.of(base, where) for base in value.__bases__]
@@ -143,7 +143,7 @@ class Description:
             functions = [value] if isinstance(value, types.FunctionType) else []
         for function in functions:
             yield self.of([function.__defaults__, function.__kwdefaults__], where)
-            yield [self.of(cell.cell_contents, where) for cell in function.__closure__ or () if _filled(cell)]
+            yield [self.of(cell.cell_contents, where) for cell in function.__closure__ or () if _is_filled(cell)]
             around = {
                 name: function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__
             }
@@ -158,13 +158,13 @@ def tensor(value: torch.Tensor) -> tuple[str, list[int], str]:
     return str(value.dtype), list(value.shape), hashlib.sha256(numbers.tobytes()).hexdigest()
 
 
-def _installed(module: str) -> bool:
+def _is_installed(module: str) -> bool:
     """Whether a package manager put it here: such code is named by its own source alone."""
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     return any(file.startswith(sysconfig.get_path(which)) for which in ("purelib", "platlib"))
 
 
-def _filled(cell: Any) -> bool:
+def _is_filled(cell: Any) -> bool:
     try:
         return cell.cell_contents is not cell
     except ValueError:

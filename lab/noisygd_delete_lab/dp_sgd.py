@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from noisygd_delete.bounds.arithmetic import least_safe
-from noisygd_delete.errors import MissingDependency, count, positive, probability
+from noisygd_delete.errors import MissingDependency, check_count, check_positive, check_probability
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -47,9 +47,9 @@ class DPSGD(Baseline):
         step_size: float | None = None,
     ) -> None:
         self.loss = loss
-        self.regularization = positive("regularization", regularization)
-        self.records, self.batch, self.steps = records, count("batch", batch), count("steps", steps)
-        self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
+        self.regularization = check_positive("regularization", regularization)
+        self.records, self.batch, self.steps = records, check_count("batch", batch), check_count("steps", steps)
+        self.epsilon, self.delta = check_positive("epsilon", epsilon), check_probability("delta", delta)
         self.step_size = step_size or 1 / (regularization + loss.constants.smoothness)
         self.noise_multiplier = self._least_noise()
 

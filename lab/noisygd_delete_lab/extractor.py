@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisygd_delete.accountant import Accountant, Event, EventKinds
 from noisygd_delete.curator.curator import Curator, Release
-from noisygd_delete.errors import InvalidParameter, MissingDependency, count, positive, probability
+from noisygd_delete.errors import InvalidParameter, MissingDependency, check_count, check_positive, check_probability
 from noisygd_delete.methods import SampledGaussian as Training
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.privacy.guarantee import Guarantee
@@ -51,7 +51,7 @@ class Extractor:
     map: FrozenModule = field(init=False)
 
     def __post_init__(self) -> None:
-        positive("radius", self.radius)
+        check_positive("radius", self.radius)
         object.__setattr__(self, "map", FrozenModule(self.module.eval(), self.input_shape, device=self.device))
 
     def rows(self, inputs: ArrayLike) -> NDArray[np.float32]:
@@ -126,8 +126,8 @@ def train_extractor(
     answers = torch.as_tensor(np.asarray(labels).astype(np.int64))
     if len(rows) != len(answers):
         raise InvalidParameter(f"{len(rows)} inputs and {len(answers)} labels; give one label per input")
-    positive("noise_multiplier", noise_multiplier)
-    size = min(count("batch", batch), len(rows))
+    check_positive("noise_multiplier", noise_multiplier)
+    size = min(check_count("batch", batch), len(rows))
     network = torch.nn.Sequential(module, top).to(device)
     optimizer: Any = torch.optim.SGD(network.parameters(), lr=learning_rate)
     loader: Any = torch.utils.data.DataLoader(
@@ -146,7 +146,7 @@ def train_extractor(
             noise_generator=_generator(device),
         )
         steps = 0
-        for _ in range(count("epochs", epochs)):
+        for _ in range(check_count("epochs", epochs)):
             for part, truth in loader:
                 optimizer.zero_grad()
                 torch.autograd.backward(torch.nn.functional.cross_entropy(private(part.to(device)), truth.to(device)))
@@ -198,4 +198,4 @@ class CertifiedHead:
     def extractor_epsilon(self, delta: float) -> float:
         """ε of the extractor alone at δ, zero-out adjacency: the floor of everything this head can promise."""
         cost = self.extractor.cost("dp", "zero-out")
-        return 0.0 if cost is None else cost.epsilon(probability("delta", delta))
+        return 0.0 if cost is None else cost.epsilon(check_probability("delta", delta))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords, count
-from noisygd_delete.features.maps.base import Floats, ImportedMap, by_blocks, numbers
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords, check_count
+from noisygd_delete.features.maps.base import Floats, ImportedMap, by_blocks, check_inputs
 
 from .described import Description, tensor
 
@@ -46,8 +46,8 @@ class FrozenModule(ImportedMap):
     version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "input_shape", tuple(count("input_shape", side) for side in self.input_shape))
-        count("block", self.block)
+        object.__setattr__(self, "input_shape", tuple(check_count("input_shape", side) for side in self.input_shape))
+        check_count("block", self.block)
         for name, part in self.module.named_modules():
             if "BatchNorm" in type(part).__name__ and (part.training or getattr(part, "running_mean", None) is None):
                 raise AssumptionViolated(f"the layer {name or type(part).__name__!r} {_BATCH_STATISTICS}")
@@ -79,7 +79,7 @@ class FrozenModule(ImportedMap):
                 "the module's weights, running statistics or attributes are no longer those that the map was made with: rows made before "
                 "and after would come from two maps. Make a new FrozenModule of a copy that nothing trains and that keeps nothing of a call"
             )
-        return by_blocks(numbers(inputs, self.inputs), self.width, self.block, self._run)
+        return by_blocks(check_inputs(inputs, self.inputs), self.width, self.block, self._run)
 
     def _run(self, rows: Floats) -> Floats:
         import torch

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisygd_delete.errors import InvalidParameter, positive, probability
+from noisygd_delete.errors import InvalidParameter, check_positive, check_probability
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -33,8 +33,8 @@ class LocalRandomisation(Baseline):
         if loss.label_kind not in ("binary", "class"):
             raise InvalidParameter(f"loss={loss.name!r}: randomised response needs classes")
         self.loss = loss
-        self.regularization = positive("regularization", regularization)
-        self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
+        self.regularization = check_positive("regularization", regularization)
+        self.epsilon, self.delta = check_positive("epsilon", epsilon), check_probability("delta", delta)
         self.noise = gaussian_noise(l2_sensitivity=2 * loss.radius, epsilon=epsilon / 2, delta=delta)
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisygd_delete.errors import InvalidParameter, count, positive
-from noisygd_delete.features.maps.base import Floats, PublicMap, by_blocks, check_width, numbers, sums
+from noisygd_delete.errors import InvalidParameter, check_count, check_positive
+from noisygd_delete.features.maps.base import Floats, PublicMap, by_blocks, check_inputs, check_width, row_sums
 
 _IMAGES = 16  # at a time
 _FLOOR = 1e-3  # of an image's norm: blocks flatter than this stay near zero
@@ -41,9 +41,9 @@ class OrientedGradients(PublicMap):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", image(self.shape))
-        count("cell", self.cell, minimum=2)
-        count("orientations", self.orientations, minimum=2, maximum=360)
-        positive("clip", self.clip)
+        check_count("cell", self.cell, minimum=2)
+        check_count("orientations", self.orientations, minimum=2, maximum=360)
+        check_positive("clip", self.clip)
         if min(self._cells) < 2:
             raise InvalidParameter(
                 f"must hold two cells of {self.cell} pixels each way; give a smaller cell", shape=self.shape
@@ -67,7 +67,7 @@ class OrientedGradients(PublicMap):
         return {"kind": self.kind, **asdict(self), "shape": list(self.shape)}
 
     def features(self, inputs: Any) -> Floats:
-        return by_blocks(numbers(inputs, self.inputs), self.width, _IMAGES, self._block)
+        return by_blocks(check_inputs(inputs, self.inputs), self.width, _IMAGES, self._block)
 
     @cached_property
     def _shares(self) -> tuple[Floats, Floats]:
@@ -82,7 +82,7 @@ class OrientedGradients(PublicMap):
     def _block(self, rows: Floats) -> Floats:
         # sums are written out entry by entry: a reduction's order might depend on how many images there are
         count_, (height, width), (down, across) = len(rows), self.shape, self._cells
-        norms = np.sqrt(sums(rows * rows))
+        norms = np.sqrt(row_sums(rows * rows))
         images = (rows / np.where(norms > 0, norms, 1.0)[:, None]).reshape(count_, height, width)
         padded = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
         vertical, horizontal = padded[:, 2:, 1:-1] - padded[:, :-2, 1:-1], padded[:, 1:-1, 2:] - padded[:, 1:-1, :-2]
@@ -100,8 +100,8 @@ class OrientedGradients(PublicMap):
                 cells[:, :, cell, orientation] += shares_across[cell, pixel] * strips[:, :, pixel]
         corners = (cells[:, :-1, :-1], cells[:, 1:, :-1], cells[:, :-1, 1:], cells[:, 1:, 1:])
         blocks = np.concatenate(corners, axis=3).reshape(-1, 4 * self.orientations)
-        blocks = np.minimum(blocks / np.sqrt(sums(blocks * blocks) + _FLOOR**2)[:, None], self.clip)
-        blocks /= np.sqrt(sums(blocks * blocks) + _FLOOR**2)[:, None]
+        blocks = np.minimum(blocks / np.sqrt(row_sums(blocks * blocks) + _FLOOR**2)[:, None], self.clip)
+        blocks /= np.sqrt(row_sums(blocks * blocks) + _FLOOR**2)[:, None]
         return blocks.reshape(count_, -1)
 
 
@@ -109,7 +109,7 @@ def image(shape: Any) -> tuple[int, int]:
     """(height, width), or `InvalidParameter`."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
         raise InvalidParameter("must be the height and the width of the image, in pixels", shape=shape)
-    return count("height", shape[0], maximum=1 << 14), count("width", shape[1], maximum=1 << 14)
+    return check_count("height", shape[0], maximum=1 << 14), check_count("width", shape[1], maximum=1 << 14)
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ class Scattering(PublicMap):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", image(self.shape))
-        count("scales", self.scales, maximum=6)
-        count("orientations", self.orientations, maximum=16)
+        check_count("scales", self.scales, maximum=6)
+        check_count("orientations", self.orientations, maximum=16)
         if min(self.shape) < self._step:
             raise InvalidParameter(
                 f"is smaller than 2^scales = {self._step} pixels; give fewer scales", shape=self.shape
@@ -168,7 +168,7 @@ class Scattering(PublicMap):
         return {"kind": self.kind, **asdict(self), "shape": list(self.shape)}
 
     def features(self, inputs: Any) -> Floats:
-        return by_blocks(numbers(inputs, self.inputs), self.width, _IMAGES, self._block)
+        return by_blocks(check_inputs(inputs, self.inputs), self.width, _IMAGES, self._block)
 
     @cached_property
     def _filters(self) -> tuple[Floats, list[list[Floats]]]:
@@ -201,7 +201,7 @@ class Scattering(PublicMap):
 
     def _block(self, rows: Floats) -> Floats:
         number, (height, width), (down, across) = len(rows), self.shape, self._padded
-        norms = np.sqrt(sums(rows * rows))
+        norms = np.sqrt(row_sums(rows * rows))
         images = (rows / np.where(norms > 0, norms, 1.0)[:, None]).reshape(number, height, width)
         top, left = (down - height) // 2, (across - width) // 2
         border = ((0, 0), (top, down - height - top), (left, across - width - left))
@@ -212,7 +212,7 @@ class Scattering(PublicMap):
             blurred = np.fft.ifft2(spectrum * mean).real
             inner = blurred[:, top : top + height, left : left + width]
             path = inner[:, :: self._step, :: self._step].reshape(number, -1)
-            return path / np.sqrt(sums(path * path) + _FLOOR**2)[:, None]
+            return path / np.sqrt(row_sums(path * path) + _FLOOR**2)[:, None]
 
         paths = [local(whole)]
         for scale, group in enumerate(wavelets):

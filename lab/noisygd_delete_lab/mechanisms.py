@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisygd_delete.bounds.gaussian import gdp_for
-from noisygd_delete.errors import count, positive
+from noisygd_delete.errors import check_count, check_positive
 
 
 def laplace(
@@ -17,7 +17,7 @@ def laplace(
 ) -> NDArray[np.float64]:
     """value + Laplace(Δ₁/ε): ε-DP."""
     center = np.asarray(value, dtype=np.float64)
-    scale = positive("l1_sensitivity", l1_sensitivity) / positive("epsilon", epsilon)
+    scale = check_positive("l1_sensitivity", l1_sensitivity) / check_positive("epsilon", epsilon)
     return np.asarray(center + rng.laplace(0, scale, center.shape))
 
 
@@ -26,7 +26,7 @@ def gaussian_noise(*, l2_sensitivity: float, epsilon: float, delta: float) -> fl
 
     √(2 log(1.25/δ))Δ₂/ε is larger, and valid for ε ≤ 1 only.
     """
-    return positive("l2_sensitivity", l2_sensitivity) / gdp_for(epsilon=epsilon, delta=delta)
+    return check_positive("l2_sensitivity", l2_sensitivity) / gdp_for(epsilon=epsilon, delta=delta)
 
 
 def gaussian(
@@ -43,7 +43,11 @@ def exponential_probabilities(scores: ArrayLike, *, sensitivity: float, epsilon:
 
     Without the 2, as some lectures print it, both the numerator and the normaliser may change by e^ε: 2ε-DP.
     """
-    exponents = positive("epsilon", epsilon) * np.asarray(scores, float) / (2 * positive("sensitivity", sensitivity))
+    exponents = (
+        check_positive("epsilon", epsilon)
+        * np.asarray(scores, float)
+        / (2 * check_positive("sensitivity", sensitivity))
+    )
     weights = np.exp(exponents - exponents.max())
     return np.asarray(weights / weights.sum())
 
@@ -58,7 +62,7 @@ def randomized_response(
     values: NDArray[np.int64], *, classes: int, epsilon: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Each value kept with probability e^ε/(e^ε + k − 1), else one of the other k − 1 uniformly: ε-DP per value."""
-    k = count("classes", classes, minimum=2)
-    keep = 1 / (1 + (k - 1) * np.exp(-positive("epsilon", epsilon)))
+    k = check_count("classes", classes, minimum=2)
+    keep = 1 / (1 + (k - 1) * np.exp(-check_positive("epsilon", epsilon)))
     other = (values + rng.integers(1, k, values.shape)) % k
     return np.where(rng.random(values.shape) < keep, values, other)

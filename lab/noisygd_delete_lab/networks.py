@@ -15,7 +15,7 @@ import numpy as np
 from noisygd_delete.bounds.gaussian import gdp_for
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
-from noisygd_delete.errors import choice
+from noisygd_delete.errors import check_choice
 from noisygd_delete.losses.multilayer_perceptron import MultilayerPerceptron
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import Records
@@ -26,7 +26,7 @@ from .network_bounds import fine_tuning_noise
 UNCLIPPED = 1e9  # longer than any gradient
 
 
-def descended(
+def run_gradient_descent(
     loss: MultilayerPerceptron,
     records: Records,
     weights: Weights,
@@ -69,7 +69,7 @@ class NetworkTraining:
     def tuned(self, records: Records, weights: Weights, steps: int) -> Weights:
         """Gradient descent without noise, and without clipping."""
         facts = {"regularization": self.regularization, "step_size": self.step_size, "steps": steps}
-        return descended(replace(self.loss, clip=UNCLIPPED), records, weights, **facts)  # type: ignore[arg-type]
+        return run_gradient_descent(replace(self.loss, clip=UNCLIPPED), records, weights, **facts)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class NoisyFineTuning(Baseline):
     private: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        choice("start", self.start, ("trained", "public"))
+        check_choice("start", self.start, ("trained", "public"))
 
     @property
     def noise(self) -> float:
@@ -149,7 +149,7 @@ class NoisyFineTuning(Baseline):
         begin = held.weights if self.start == "trained" else fresh
         length = float(np.linalg.norm(begin))
         facts = {key: value for key, value in self._noisy.items() if key not in ("radius", "clip")}
-        noisy = descended(
+        noisy = run_gradient_descent(
             replace(made.loss, clip=self.clip),
             records,
             begin * min(1.0, self.radius / length),

@@ -21,7 +21,7 @@ from noisygd_delete.bounds.renyi import least_noise, renyi_epsilon
 from noisygd_delete.engine.noise import draw_linear_term, noise_source
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve
-from noisygd_delete.errors import AssumptionViolated, positive, probability
+from noisygd_delete.errors import AssumptionViolated, check_positive, check_probability
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -84,9 +84,9 @@ class ObjectivePerturbation(Baseline):
                 f"their bound is for convex losses with one gradient direction per record, not for the {loss.name} loss"
             )
         self.loss = loss
-        self.regularization = positive("regularization", regularization)
-        self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
-        self.tolerance = positive("tolerance", tolerance)
+        self.regularization = check_positive("regularization", regularization)
+        self.epsilon, self.delta = check_positive("epsilon", epsilon), check_probability("delta", delta)
+        self.tolerance = check_positive("tolerance", tolerance)
         ratio = curvature_ratio(smoothness=loss.constants.smoothness, strong_convexity=regularization, records=records)
         self.noise = noise_for_epsilon_delta(
             budget=epsilon, delta=delta, lipschitz=loss.constants.lipschitz, ratio=ratio

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from noisygd_delete.bounds import gaussian
-from noisygd_delete.errors import positive, probability
+from noisygd_delete.errors import check_positive, check_probability
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -35,9 +35,9 @@ class OutputPerturbation(Baseline):
         self, loss: Loss, *, regularization: float, records: int, epsilon: float, delta: float, tolerance: float = 1e-7
     ) -> None:
         self.loss = loss
-        self.regularization = positive("regularization", regularization)
-        self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
-        self.tolerance = positive("tolerance", tolerance)
+        self.regularization = check_positive("regularization", regularization)
+        self.epsilon, self.delta = check_positive("epsilon", epsilon), check_probability("delta", delta)
+        self.tolerance = check_positive("tolerance", tolerance)
         moved = 2 * loss.constants.lipschitz / (regularization * records) + 2 * tolerance / regularization
         self.noise = moved / gaussian.gdp_for(epsilon=epsilon, delta=delta)
 

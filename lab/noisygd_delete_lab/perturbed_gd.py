@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from noisygd_delete.engine import Objective
-from noisygd_delete.errors import PlanInfeasible, positive, probability
+from noisygd_delete.errors import PlanInfeasible, check_positive, check_probability
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -129,13 +129,13 @@ class PerturbedGD(Baseline):
     ) -> None:
         smoothness = loss.constants.smoothness
         self.loss = loss
-        self.regularization = positive("regularization", regularization)
+        self.regularization = check_positive("regularization", regularization)
         self.records = records
         self.shape = (loss.outputs, features)
-        self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
+        self.epsilon, self.delta = check_positive("epsilon", epsilon), check_probability("delta", delta)
         self.gamma = contraction(regularization=regularization, smoothness=smoothness)
         self.step_size = 2 / (2 * regularization + smoothness)
-        limit = positive("noise_limit", noise_limit)
+        limit = check_positive("noise_limit", noise_limit)
         least = self.iterations = self._least_iterations()
         while self._noise() > limit:  # doubling, then bisection: σ falls as I grows
             least, self.iterations = self.iterations, 2 * self.iterations

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisygd_delete.engine import Objective
-from noisygd_delete.errors import count, positive
+from noisygd_delete.errors import check_count, check_positive
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -34,8 +34,12 @@ class SISA(Baseline):
 
     def __init__(self, loss: Loss, *, regularization: float, shards: int, slices: int, steps: int) -> None:
         self.loss = loss
-        self.regularization = positive("regularization", regularization)
-        self.shards, self.slices, self.steps = count("shards", shards), count("slices", slices), count("steps", steps)
+        self.regularization = check_positive("regularization", regularization)
+        self.shards, self.slices, self.steps = (
+            check_count("shards", shards),
+            check_count("slices", slices),
+            check_count("steps", steps),
+        )
 
     def assignment(self, slots: int) -> list[list[NDArray[np.int64]]]:
         """Slots per shard and slice, from a public seed: never from data."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import Solution, solve
-from noisygd_delete.errors import positive
+from noisygd_delete.errors import check_positive
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
@@ -20,7 +20,7 @@ def minimise(records: Records, loss: Loss, *, regularization: float, tolerance: 
     return solve(
         PreciseObjective(records, loss, regularization=regularization),
         start=None,
-        tolerance=positive("tolerance", tolerance),
+        tolerance=check_positive("tolerance", tolerance),
         strong_convexity=regularization,
         objective_smoothness=regularization + loss.constants.smoothness,
     )

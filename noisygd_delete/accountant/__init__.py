@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..loading import on_first_use
+from ..lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from .account import Account
-    from .accountant import Accountant, Ahead, Outlook, Remaining
-    from .events import Event, EventKinds, Statuses, label, within
+    from .accountant import Accountant, Forecast, Outlook, Remaining
+    from .events import Event, EventKinds, Statuses, is_within_budget, release_label
     from .filter import PrivacyFilter
-    from .history import Past
-    from .statement import Statement, forecast, report, statement_text
+    from .history import EventSource
+    from .statement import Statement, build_report, forecast_requests, statement_text
 
 __all__ = [
     "Account",
     "Accountant",
-    "Ahead",
     "Event",
     "EventKinds",
+    "EventSource",
+    "Forecast",
     "Outlook",
-    "Past",
     "PrivacyFilter",
     "Remaining",
     "Statement",
     "Statuses",
-    "forecast",
-    "label",
-    "report",
+    "build_report",
+    "forecast_requests",
+    "is_within_budget",
+    "release_label",
     "statement_text",
-    "within",
 ]
 
 __getattr__ = on_first_use(
@@ -38,12 +38,12 @@ __getattr__ = on_first_use(
     {
         "Account": "account",
         "Accountant": "accountant",
-        **dict.fromkeys(("Ahead", "Outlook", "Remaining"), "accountant"),
-        **dict.fromkeys(("Event", "EventKinds", "Statuses", "label"), "events"),
+        **dict.fromkeys(("Forecast", "Outlook", "Remaining"), "accountant"),
+        **dict.fromkeys(("Event", "EventKinds", "Statuses", "release_label"), "events"),
         "PrivacyFilter": "filter",
-        "Past": "history",
-        "within": "events",
-        **dict.fromkeys(("Statement", "forecast", "report"), "statement"),
+        "EventSource": "history",
+        "is_within_budget": "events",
+        **dict.fromkeys(("Statement", "forecast_requests", "build_report"), "statement"),
         "statement_text": "statement",
     },
 )

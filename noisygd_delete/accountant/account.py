@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from ..errors import InvalidParameter, count
-from ..methods.base import Mechanism, contradict
-from ..methods.reading import mechanism_from_dict
+from ..errors import InvalidParameter, check_count
+from ..methods.base import Mechanism, are_contradictory
+from ..methods.serialization import mechanism_from_dict
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
-from .events import Event, EventKinds, Known, Stretch, answer, costs, orders, publish
+from .events import Event, EventKinds, Known, Stretch, add_release, answer_question, has_cost, order_stretches
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Erasing:
     since      steps with the record since the last fresh run: what the release itself has to forget
     steps      of the release; mechanism: its facts
     carried    the stretch of an extractor that its model carries, if there is one
-    closeness  of its model to the law of the records it leaves, where the mechanism knows (`Mechanism.closer`)
+    closeness  of its model to the law of the records it leaves, where the mechanism knows (`Mechanism.distance_after`)
     """
 
     number: int
@@ -44,7 +44,7 @@ class Erasing:
     def parts(self) -> tuple[Stretch, ...]:
         """The stretches that separate the worlds with and without the record."""
         own = (self.mechanism, self.since, self.steps)
-        return (*self.carried, *([own] if costs(own) and not self.mechanism.carries else []))
+        return (*self.carried, *([own] if has_cost(own) and not self.mechanism.carries else []))
 
     @property
     def hidden(self) -> Guarantee | None:
@@ -63,7 +63,7 @@ class Erasing:
 def hidden_past(mechanism: Mechanism, closeness: float | None) -> Guarantee | None:
     """What is known of everything erased so far because nobody saw the models before one so close; None where that is nothing."""
     fading = mechanism.fading
-    return None if fading is None or closeness is None else fading.forgets_at(closeness)
+    return None if fading is None or closeness is None else fading.guarantee_at(closeness)
 
 
 @dataclass
@@ -118,7 +118,7 @@ class Account:
         Raises:
             InvalidParameter: the event resumes a chain with other facts than the chain began with; nothing was added.
         """
-        number = count("times", times)
+        number = check_count("times", times)
         self.check(event)
         alike = 0 if number < 4 or event.mechanism.fading else number - 3  # which change sums alone
         for left in range(number - alike, 0, -1):
@@ -129,7 +129,7 @@ class Account:
     def check(self, event: Event) -> None:
         """Raise `InvalidParameter` where the release cannot follow."""
         last = self.last
-        if last is not None and contradict(event.mechanism, last.mechanism):
+        if last is not None and are_contradictory(event.mechanism, last.mechanism):
             raise InvalidParameter(CONTRADICTION)
         if event.kind is EventKinds.STATISTIC and (last is None or last.kind is EventKinds.EXTRACTOR):
             raise InvalidParameter("a statistic is made with the model in force, and there is none: learn first")
@@ -171,11 +171,11 @@ class Account:
             self.relearned += event.kind is EventKinds.RELEARN
         started = None if event.fresh else self.closeness
         fading = None if self.trained else mechanism.fading
-        self.closeness = None if fading is None else fading.closer(started, event.steps, event.edits)
+        self.closeness = None if fading is None else fading.distance_after(started, event.steps, event.edits)
         if erases:
             carried = () if event.kind is EventKinds.EXTRACTOR else self.carried
             self.erasing = Erasing(self.releases, mechanism, since, event.exposure, carried, self.closeness)
-        publish(self.published, event, drawn)
+        add_release(self.published, event, drawn)
         if erases and mechanism.carries and not event.fresh:
             self.before = self.published.copy()
         self.last = event
@@ -186,7 +186,7 @@ class Account:
 
     def _repeat(self, event: Event, times: int) -> None:
         self.releases += times
-        publish(self.published, event, self.since_fresh, times)
+        add_release(self.published, event, self.since_fresh, times)
         if event.kind is EventKinds.EXTRACTOR:
             self.trained += times
         elif event.kind is not EventKinds.STATISTIC:
@@ -198,7 +198,7 @@ class Account:
     def until_now(self) -> Counter[Stretch]:
         """What separates the worlds with and without a record erased last, for who saw every release."""
         parts = self.before.copy()
-        parts.update(orders(self.published - self.before))
+        parts.update(order_stretches(self.published - self.before))
         return parts
 
     def since_erasing(self) -> Counter[Stretch]:
@@ -206,7 +206,7 @@ class Account:
         assert self.erasing is not None
         parts = Counter(self.erasing.parts)
         own = Counter([(self.erasing.mechanism, self.erasing.steps, 0.0)])  # what its order shows is among them
-        parts.update(orders(self.published - self.before - own))
+        parts.update(order_stretches(self.published - self.before - own))
         return parts
 
     @property
@@ -225,7 +225,7 @@ class Account:
     def answer(self, about: str, world: str, parts: Counter[Stretch], known: Known | None = None) -> Guarantee:
         """What these stretches reveal to an observer of every release."""
         assert self.last is not None
-        return answer(about, world, parts, self.last, range(1, self.releases + 1), self.releases, known)
+        return answer_question(about, world, parts, self.last, range(1, self.releases + 1), self.releases, known)
 
     def deletion_observed(self, world: str) -> Guarantee:
         """Of what the last model forgot, every release observed: what all the others showed of it; statistics made since then are
@@ -237,7 +237,7 @@ class Account:
             return self.answer("deletion", world, self.published)
         last = Counter({_stretch(self.last): 1})
         parts = self.published - last
-        parts.update(orders(last))
+        parts.update(order_stretches(last))
         return self.answer("deletion", world, parts)
 
     @property
@@ -345,7 +345,7 @@ def from_dict(fields: Mapping[str, Any]) -> Account:
         InvalidParameter: it is not one. Whether its sums are those of the releases is another question.
     """
     try:
-        account = _read(fields)
+        account = _parse_account(fields)
     except (TypeError, KeyError, ValueError, IndexError, AttributeError) as error:
         raise InvalidParameter(f"not the sums of an account: {error!r}") from error
     if (account.last is None) != (account.releases == 0) or to_dict(account) != fields:
@@ -353,29 +353,31 @@ def from_dict(fields: Mapping[str, Any]) -> Account:
     return account
 
 
-def _read(fields: Mapping[str, Any]) -> Account:
+def _parse_account(fields: Mapping[str, Any]) -> Account:
     mechanisms: Sequence[Mechanism] = [mechanism_from_dict(facts) for facts in fields["mechanisms"]]
 
     def numbered(number: Any) -> Mechanism:
-        return mechanisms[count("mechanism", number, minimum=0)]
+        return mechanisms[check_count("mechanism", number, minimum=0)]
 
     def stretches(listed: Any) -> Counter[Stretch]:
-        return Counter({(numbered(n), count("steps", s), 0.0): count("times", times) for n, s, times in listed})
+        return Counter(
+            {(numbered(n), check_count("steps", s), 0.0): check_count("times", times) for n, s, times in listed}
+        )
 
     def erasing(one: Mapping[str, Any]) -> Erasing:
         return Erasing(
-            number=count("number", one["number"]),
+            number=check_count("number", one["number"]),
             mechanism=numbered(one["mechanism"]),
-            since=count("since", one["since"], minimum=0),
-            steps=count("steps", one["steps"], minimum=0),
+            since=check_count("since", one["since"], minimum=0),
+            steps=check_count("steps", one["steps"], minimum=0),
             carried=tuple(stretches(one["carried"])),
             closeness=_far(one["closeness"]),
         )
 
     last, said = fields["last"], tuple(stretches(fields.get("said", [])))
     return Account(
-        releases=count("releases", fields["releases"], minimum=0),
-        model=count("model", fields.get("model", fields["releases"]), minimum=0),
+        releases=check_count("releases", fields["releases"], minimum=0),
+        model=check_count("model", fields.get("model", fields["releases"]), minimum=0),
         said=said[0] if said else None,
         last=None
         if last is None
@@ -384,10 +386,10 @@ def _read(fields: Mapping[str, Any]) -> Account:
         ),
         mechanisms=dict.fromkeys(mechanisms),
         published=stretches(fields["published"]),
-        since_fresh=count("since_fresh", fields["since_fresh"], minimum=0),
+        since_fresh=check_count("since_fresh", fields["since_fresh"], minimum=0),
         carried=tuple(stretches(fields["carried"])),
-        trained=count("trained", fields["trained"], minimum=0),
-        relearned=count("relearned", fields["relearned"], minimum=0),
+        trained=check_count("trained", fields["trained"], minimum=0),
+        relearned=check_count("relearned", fields["relearned"], minimum=0),
         closeness=_far(fields["closeness"]),
         erasing=None if fields["erasing"] is None else erasing(fields["erasing"]),
         before=stretches(fields["before"]),

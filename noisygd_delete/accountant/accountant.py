@@ -3,8 +3,9 @@
 Both worlds of a guarantee restart from the same point at every *observed* model, so a history costs the sum of its
 intervals: each observed release costs only the steps since the last observed one. (Theorem 4.3 of the paper, which would
 add a fresh ε_dp per release for any pair of algorithms, is false as a general statement and is not used.) This
-conditioning is also what makes the sums valid for adaptive requests, as long as the schedule and the set of observed
-releases are fixed in advance.
+conditioning is also what makes the sums valid for adaptive requests by others, as long as the schedule, the set of observed
+releases, and which record is erased and when are fixed in advance. A requester who asks for the erasure of a record once he is sure
+of it stops the sum when it is small: no such sum bounds what he knows. The cap of a total does (`Accountant.stopping_epsilon`).
 
 What was observed is an assertion made with each query (default: every release). It is never stored.
 """
@@ -19,15 +20,25 @@ from itertools import groupby
 from typing import Any, Self
 
 from ..bounds.arithmetic import last_whole
-from ..errors import InvalidParameter, count
-from ..methods.base import Mechanism, contradict
+from ..errors import InvalidParameter, check_count, check_probability
+from ..methods.base import Mechanism, are_contradictory
 from ..methods.plan import Plan
 from ..privacy.budget import Total
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase, describe_guarantee
 from ..records import EditCounts
 from .account import CONTRADICTION, Account, hidden_past
-from .events import Event, EventKinds, Known, Stretch, affordable, answer, compose, cost, orders
-from .history import History, Past, adaptive_deletion
+from .events import (
+    Event,
+    EventKinds,
+    Known,
+    Stretch,
+    answer_question,
+    compose_costs,
+    cost_of_stretch,
+    is_affordable,
+    order_stretches,
+)
+from .history import EventSource, History, adaptive_deletion
 
 # --- ahead ---
 #
@@ -63,7 +74,7 @@ class Remaining:
 
 
 @dataclass(frozen=True)
-class Foresight:
+class ReleaseForecast:
     """ε at δ with the rounding slack included, before and after the releases that were added.
 
     before, after  of a record still there, over all releases; None where nothing is out
@@ -97,7 +108,7 @@ class Outlook:
     affordable: bool
 
 
-class Ahead:
+class Forecast:
     """An account as it would go on under a plan. What is added here happens nowhere else."""
 
     def __init__(self, plan: Plan, account: Account) -> None:
@@ -130,9 +141,9 @@ class Ahead:
         """Whether publishing `event` next keeps the cost of all publications within what was set for it."""
         if not self.plan.capped:
             return True
-        further = Ahead(self.plan, self.account)
+        further = Forecast(self.plan, self.account)
         further.add(event)
-        return affordable(further._spent(), self.plan)
+        return is_affordable(further._spent(), self.plan)
 
     @property
     def horizon_spent(self) -> bool:
@@ -151,11 +162,11 @@ class Ahead:
         event = self.planned(EventKinds.RELEARN if spent or cut else EventKinds.UNLEARN, edits)
         return event if self.affordable(event) else None
 
-    def foresight(self, delta: float) -> Foresight:
+    def foresight(self, delta: float) -> ReleaseForecast:
         """A record that is still there, before and after what was added."""
         after = self._spent() if self.account.releases else None
         before, now = (None if all_ is None else all_.with_slack().epsilon(delta) for all_ in (self._before, after))
-        return Foresight(delta, before, now)
+        return ReleaseForecast(delta, before, now)
 
     def deletion(self, delta: float) -> tuple[float, float]:
         """ε of what the last release added erased, as the plan promises it: to who saw later models only, if requests did not
@@ -201,7 +212,7 @@ class Ahead:
         """Everything, and the next releases."""
         if not self.plan.mechanism.carries:
             return self._spent() + self.cost_of_coming(publications)
-        further = Ahead(self.plan, self.account)
+        further = Forecast(self.plan, self.account)
         for event, times in self.coming(publications):
             if times:
                 further.account.record(event, times)
@@ -212,7 +223,7 @@ class Ahead:
 
         Batched erasures are carried out on the rows at once; what waits for the batch to fill is the model that forgot them.
         """
-        publications = -(-count("requests", requests) // count("batch", batch))
+        publications = -(-check_count("requests", requests) // check_count("batch", batch))
         learned = self._learned()
         coming, added = learned.coming(publications), learned.cost_of_coming(publications)
         total = learned._after(publications)
@@ -224,15 +235,15 @@ class Ahead:
             steps=sum(event.steps * times for event, times in coming),
             added=added,
             total=total,
-            affordable=affordable(total, self.plan),
+            affordable=is_affordable(total, self.plan),
         )
 
-    def _learned(self) -> Ahead:
+    def _learned(self) -> Forecast:
         """After the fresh learn that a plan begins with, if it has not begun."""
         first = self.planned()
         if first.kind is EventKinds.UNLEARN:
             return self
-        learned = Ahead(self.plan, self.account)
+        learned = Forecast(self.plan, self.account)
         learned.add(first)
         return learned
 
@@ -258,7 +269,7 @@ class Ahead:
             return None
 
         def within(total: Guarantee | None) -> bool:
-            return total is not None and affordable(total, self.plan)
+            return total is not None and is_affordable(total, self.plan)
 
         after = learned._after
         return first + last_whole(lambda number: within(after(number)), lambda number: within(after(number).by_gdp))
@@ -280,7 +291,7 @@ class Accountant:
             self.record(event, 1 + len(others))
 
     @classmethod
-    def resumed(cls, plan: Plan | None, account: Account, past: Past | None = None) -> Self:
+    def resumed(cls, plan: Plan | None, account: Account, past: EventSource | None = None) -> Self:
         """The accountant of releases whose sums are known. `past`: where the releases themselves are to be had; without it
         only what follows from the sums can be asked."""
         accountant = cls(plan)
@@ -326,12 +337,12 @@ class Accountant:
             InvalidParameter: the event resumes a chain with other facts than the chain began with.
         """
         self._agree(event.mechanism)
-        self._history.record(event, count("times", times))
+        self._history.record(event, check_count("times", times))
         return self.releases
 
     def _agree(self, mechanism: Mechanism) -> None:
         planned = mechanism if self.plan is None else self.plan.mechanism
-        if contradict(mechanism, planned):
+        if are_contradictory(mechanism, planned):
             raise InvalidParameter(CONTRADICTION)
 
     def what_if(self, *events: Event) -> Self:
@@ -342,7 +353,7 @@ class Accountant:
             other.record(event)
         return other
 
-    def under(self, plan: Plan) -> Self:
+    def with_plan(self, plan: Plan) -> Self:
         """The same releases, the next of which another plan makes."""
         other = self.what_if()
         other.plan = plan
@@ -352,7 +363,7 @@ class Accountant:
 
     # --- the budget, and what would come next (see `ahead`) ---
 
-    def ahead(self) -> Ahead:
+    def forecast(self) -> Forecast:
         """What further releases would cost; nothing that is added there is recorded here.
 
         Raises:
@@ -362,38 +373,58 @@ class Accountant:
             raise InvalidParameter(
                 "what comes next needs the plan that would make it, and whose budget it is: Accountant(plan)"
             )
-        return Ahead(self.plan, self._history.account)
+        return Forecast(self.plan, self._history.account)
 
     def planned(self, kind: str | None = None, edits: int | EditCounts = 1) -> Event:
         """The next release as the plan would run it: what `what_if`, `affordable` and forecasts are asked about.
 
         By default an unlearn, or the fresh learn that a plan begins with.
         """
-        return self.ahead().planned(kind, edits)
+        return self.forecast().planned(kind, edits)
 
     def affordable(self, event: Event) -> bool:
         """Whether publishing `event` next keeps the cumulative cost within a budget that covers several releases."""
-        return self.plan is None or self.ahead().affordable(event)
+        return self.plan is None or self.forecast().affordable(event)
 
     def publication(self, edits: int | EditCounts, *, touched: bool = False) -> Event | None:
         """The release that would cover `edits` now, or None where it has to be withheld: see `Ahead.publication`."""
-        return self.ahead().publication(edits, touched=touched)
+        return self.forecast().publication(edits, touched=touched)
 
     @property
     def horizon_spent(self) -> bool:
         """Whether a record erased now could have been through more steps than the plan's composition affords."""
-        return self.plan is not None and self.ahead().horizon_spent
+        return self.plan is not None and self.forecast().horizon_spent
 
     def remaining(self) -> Remaining:
         """Publications left under `releases=N`, and what is spent."""
-        return self.ahead().remaining()
+        return self.forecast().remaining()
+
+    def stopping_epsilon(self, delta: float, *, candidates: int = 1) -> float | None:
+        """Return the log of the odds that no observer ever exceeds about a record, except with probability δ.
+
+        It holds over all releases that the plan's total allows, for observers and requesters who choose whose record is erased, and
+        when, after seeing models: see `privacy.budget.Total.stopping_epsilon`. The worlds are those of the plan's adjacency.
+
+        Args:
+            delta: probability for all candidates together.
+            candidates: records that could have been chosen.
+
+        Returns:
+            ε, rounded up; None if no total is enforced that was fixed before the first release.
+        """
+        total = None if self.plan is None else self.plan.total
+        if total is None or (self.releases and not total.affords(self.dp_cumulative())):
+            return None
+        return total.stopping_epsilon(
+            check_probability("delta", delta), candidates=check_count("candidates", candidates)
+        )
 
     # --- for people ---
 
     def __repr__(self) -> str:
         if not self.releases:
             return "Accountant(no releases)"
-        return f"Accountant({self.releases} releases; a record still there, every one observed: {in_words(self.dp_cumulative(), several=True)})"
+        return f"Accountant({self.releases} releases; a record still there, every one observed: {describe_guarantee(self.dp_cumulative(), several=True)})"
 
     # --- the article's two numbers ---
 
@@ -456,9 +487,9 @@ class Accountant:
 
     # --- a record that is still there ---
 
-    def seen(self, observed: Iterable[int] | None) -> Collection[int]:
+    def observed(self, observed: Iterable[int] | None) -> Collection[int]:
         """The release numbers, each once; all of them for None. The first that does not exist is refused."""
-        return self._history.seen(observed)
+        return self._history.observed(observed)
 
     def _world(self, about: str, asked: str | None) -> str:
         if asked is not None:
@@ -468,10 +499,10 @@ class Accountant:
         return self.plan.problem.adjacency if about == "dp" else self.plan.problem.deletion_notion
 
     def _first(self, last: int | None) -> int:
-        return 1 if last is None else max(1, self.releases - count("last", last) + 1)
+        return 1 if last is None else max(1, self.releases - check_count("last", last) + 1)
 
     def _answer(self, about: str, world: str, parts: Counter[Stretch], seen: Collection[int]) -> Guarantee:
-        return answer(about, world, parts, self.last, seen, self.releases)
+        return answer_question(about, world, parts, self.last, seen, self.releases)
 
     def dp(self, release: int | None = None, *, adjacency: str | None = None) -> Guarantee:
         """What one release (default: the last) reveals on its own about a record present since the start."""
@@ -494,7 +525,7 @@ class Accountant:
         """`_alone` of every one. Steps without end come to equal costs, which are composed once."""
         answers, known = {}, dict[tuple[Guarantee, ...], Guarantee]()
         for parts in dict.fromkeys(each):
-            costs = tuple(cost(about, world, stretch) for stretch in parts)
+            costs = tuple(cost_of_stretch(about, world, stretch) for stretch in parts)
             if costs not in known:
                 known[costs] = self._alone(about, world, parts)
             answers[parts] = known[costs]
@@ -502,7 +533,7 @@ class Accountant:
 
     def _alone(self, about: str, world: str, parts: tuple[Stretch, ...]) -> Guarantee:
         """What one release reveals where no other was observed."""
-        return compose(about, world, Counter(parts), self.last).assuming(NON_ADAPTIVE)
+        return compose_costs(about, world, Counter(parts), self.last).assuming(NON_ADAPTIVE)
 
     def dp_cumulative(
         self, observed: Iterable[int] | None = None, *, present_from: int = 1, adjacency: str | None = None
@@ -513,7 +544,7 @@ class Accountant:
             observed: release numbers; default every release.
             present_from: the first release that the record took part in (default: the first of all, the worst case).
         """
-        start, seen = self._history.number("present_from", present_from), self.seen(observed)
+        start, seen = self._history.number("present_from", present_from), self.observed(observed)
         return self._answer("dp", self._world("dp", adjacency), self._history.parts(start, None, seen), seen)
 
     def dp_cumulative_of_each(self, at: Sequence[int] | None = None) -> list[Guarantee]:
@@ -542,20 +573,20 @@ class Accountant:
         Args:
             present_from: the first release that the record took part in (default: the first of all, the worst case).
             erased_at: the release that served its erasure (default: the last).
-            observed: release numbers; default every release, the adversary to whom requests may be adaptive. Passing only
+            observed: release numbers; default every release, under which requests by others may be adaptive. Passing only
                 those from `erased_at` on is valid for an observer who came after the erasure *if no request depended on
                 an earlier model*: a request that did may have carried the erased record into records that stay.
         """
         world = self._world("deletion", notion)
         start, erased = self._history.lifetime(present_from, erased_at)
-        seen = self.seen(observed)
+        seen = self.observed(observed)
         composed = self._answer("deletion", world, self._history.parts(start, erased, seen), seen)
         return _least(composed, world, self._history.hidden_past(erased, seen))
 
     def deletion_observed(self) -> Guarantee:
         """`deletion()` of what the last release erased, every release observed: what all the others showed of it.
 
-        Holds under adaptive requests. Time does not grow with the number of releases.
+        Holds under adaptive requests by others, if which record is erased, and when, was fixed beforehand. Time does not grow with the number of releases.
         """
         self._history.number("release", max(1, self.releases))
         return self._history.account.deletion_observed(self._world("deletion", None))
@@ -572,17 +603,24 @@ class Accountant:
                 found[place] = _least(composed, world, hidden)
         return found[1:] if first == 1 else found
 
-    def costliest_deletion(self, shown: Collection[int]) -> Guarantee | None:
-        """The `deletion(1, …)` of largest advantage, slack included, among all erasures, to an observer of the `shown` releases
-        before it and of every one from it on; None where nothing was erased. Who saw everything learns most of the latest erasure.
+    def costliest_deletion(self, shown: Collection[int]) -> WorstCase | None:
+        """Return the worst case over all erasures, figure by figure.
+
+        Args:
+            shown: release numbers that the observer saw before the erasure; every release from the erasure on is observed too.
+
+        Returns:
+            The erasures among which is the maximum of every figure (advantage, ε at each δ, Rényi divergence at each order);
+            None if nothing was erased. No single erasure need attain all of them: plans of one history may be bounded in
+            different measures.
         """
         account, end, world = self._history.account, self.releases + 1, self._world("deletion", None)
         if account.erasing is None:
             return None
-        if len(shown) == self.releases:
-            return self.deletion(1, account.erasing.number)
+        if len(shown) == self.releases:  # an observer of everything learns most of the latest erasure, in every figure
+            return WorstCase((self.deletion(1, account.erasing.number),))
         # of releases before it too, and since an earlier one, where rows come in any order: no less than the truth
-        later = orders(account.published)
+        later = order_stretches(account.published)
         if shown:
             answers = []
             for number in self._history.dearest(shown):
@@ -602,14 +640,13 @@ class Accountant:
             answers += [
                 each[n - 2] for n, event in enumerate(self._history, 1) if 1 < n <= first and event.counts.erased
             ]
-        exact = [answer.with_slack() for answer in answers]  # plans may round differently
-        return answers[max(range(len(answers)), key=lambda one: (exact[one].advantage, exact[one].total_rate))]
+        return WorstCase.of(answers)
 
-    def forgotten(self) -> Guarantee:
+    def deletion_later_releases(self) -> Guarantee:
         """What the last release alone reveals about what it erased: Definition 4.1 as the plan states it.
 
         Only as long as requests did not depend on earlier models: one that did may have written what it saw of the erased
-        record into records that stay. `deletion()` over every observed release holds whatever the requests were. Under
+        record into records that stay. `deletion()` over every observed release holds whatever other requests were. Under
         Theorem 5.2 the figure depends on the edits and steps of every release since the last fresh learn.
         """
         last, account = self.last, self._history.account
@@ -633,14 +670,14 @@ class Accountant:
 
         The observer sees every release from `erased_at` on (see `adaptive`).
         """
-        seen, world = count("models_seen", models_seen, minimum=0), self._world("deletion", notion)
+        seen, world = check_count("models_seen", models_seen, minimum=0), self._world("deletion", notion)
         start, erased = self._history.lifetime(present_from, erased_at)
         return adaptive_deletion(self.events, world, models_seen=seen, present_from=start, erased_at=erased)
 
 
 def _least(composed: Guarantee, world: str, hidden: Guarantee | None) -> Guarantee:
-    """The smaller of two bounds on the same, at the order that the second one speaks of; it is about Definition 4.1."""
-    if hidden is None or world != "definition-4.1":
+    """Return the smaller of two bounds at the order that the second one speaks of: of two runs, and of one run against an ideal law."""
+    if hidden is None or world != Worlds.DEFINITION_4_1:
         return composed
     order = hidden.points[0][0]
     return min(composed, hidden, key=lambda guarantee: guarantee.renyi(order))

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import InvalidParameter, Word, count
+from ..errors import InvalidParameter, Word, check_count
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
-from ..methods.reading import mechanism_from_dict
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..methods.serialization import mechanism_from_dict
+from ..privacy.guarantee import FIXED_RECORD, FIXED_TARGET, NON_ADAPTIVE, Guarantee
 from ..records import NO_EDITS, EditCounts
 
 
@@ -69,8 +69,8 @@ class Event:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", EventKinds(self.kind))
-        count("steps", self.steps, minimum=0)
-        count("edits", self.edits, minimum=0)
+        check_count("steps", self.steps, minimum=0)
+        check_count("edits", self.edits, minimum=0)
         if self.counts.total > self.edits:
             raise InvalidParameter(f"is less than the sum of its kinds: {self.counts.text()}", edits=self.edits)
         object.__setattr__(self, "counts", self.counts.among(self.edits))
@@ -98,7 +98,7 @@ class Event:
     @property
     def label(self) -> str:
         """The kind in a word for people: a release that erased nothing unlearns nothing."""
-        return label(self.kind, self.counts)
+        return release_label(self.kind, self.counts)
 
     @property
     def warm(self) -> bool:
@@ -131,7 +131,7 @@ class Event:
     @classmethod
     def _read(cls, fields: dict[str, Any]) -> Event:
         try:
-            counts = EditCounts.from_dict(fields["counts"]) if "counts" in fields else NO_EDITS
+            counts = EditCounts.from_dict(fields["counts"])
             return cls(**{**fields, "mechanism": mechanism_from_dict(fields["mechanism"]), "counts": counts})
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not a release event: {error}") from error
@@ -141,7 +141,7 @@ _READ: dict[str, Event] = {}  # what was read, by its JSON text: thousands of re
 _MOST_READ = 4096
 
 
-def label(kind: EventKinds, counts: EditCounts) -> str:
+def release_label(kind: EventKinds, counts: EditCounts) -> str:
     """A kind of release in a word for people: "resume" for an unlearn that served insertions only, or nothing."""
     return "resume" if kind is EventKinds.UNLEARN and not counts.erased else str(kind)
 
@@ -162,7 +162,7 @@ Stretch = tuple[Mechanism, float, float]  # mechanism, steps with the record, st
 Known = dict[Stretch, Guarantee]  # costs computed before, about the same worlds
 
 
-def stretches(
+def iterate_stretches(
     events: Iterable[Event], *, present_from: int, erased_at: int | None, observed: Collection[int]
 ) -> Iterator[Stretch]:
     """The stretches that cost something, for a record present from one release and erased at another.
@@ -209,7 +209,7 @@ def stretches(
                 chain = (model, steps_with, steps_without) if shown or (steps_with and not steps_without) else chain
                 shown = chain is not None
             elif event.kind != "extractor":
-                if model is not None and costs((model, steps_with, steps_without)):
+                if model is not None and has_cost((model, steps_with, steps_without)):
                     yield model, steps_with, steps_without
                 steps_with = steps_without = 0
             if event.kind == "statistic" and inside:
@@ -218,7 +218,7 @@ def stretches(
         yield chain
 
 
-def publish(parts: Counter[Stretch], event: Event, since: int, times: int = 1) -> None:
+def add_release(parts: Counter[Stretch], event: Event, since: int, times: int = 1) -> None:
     """Add a release, or equal ones after each other, to what separates the worlds with and without a record that is in all of them;
     `since`: exposure since the last fresh run before the first of them."""
     mechanism = event.mechanism
@@ -232,13 +232,13 @@ def publish(parts: Counter[Stretch], event: Event, since: int, times: int = 1) -
         parts[mechanism, event.exposure, 0.0] += times
 
 
-def costs(stretch: Stretch) -> bool:
+def has_cost(stretch: Stretch) -> bool:
     """Whether it tells anything: of a record that is gone, where the order of the rows may."""
     mechanism, steps_with, steps_without = stretch
     return bool(steps_with or (steps_without and mechanism.shows_order))
 
 
-def orders(published: Counter[Stretch]) -> Counter[Stretch]:
+def order_stretches(published: Counter[Stretch]) -> Counter[Stretch]:
     """What releases may show of a record that was gone by then, by the order in which their rows came, each given those before it."""
     shown: Counter[Stretch] = Counter()
     for (mechanism, exposure, _), times in published.items():
@@ -247,7 +247,7 @@ def orders(published: Counter[Stretch]) -> Counter[Stretch]:
     return shown
 
 
-def alone(
+def releases_alone(
     events: Iterable[Event],
     steps: float = 0,
     extractor: tuple[Stretch, ...] = (),
@@ -269,15 +269,15 @@ def alone(
         yield (*extractor, *([(event.mechanism, steps, 0.0)] if steps else []))
 
 
-def erased_by(
+def iterate_erased_costs(
     events: Iterable[Event], steps: float = 0, extractor: tuple[Stretch, ...] = ()
 ) -> Iterator[tuple[Stretch, ...]]:
     """For each release: what it alone reveals of a record present from the start and erased by it. Releases before come in as
     in `alone`."""
-    return (parts for _, parts in erasures(events, (), steps, extractor))
+    return (parts for _, parts in iterate_erasures(events, (), steps, extractor))
 
 
-def erasures(
+def iterate_erasures(
     events: Iterable[Event], shown: Collection[int], steps: float = 0, extractor: tuple[Stretch, ...] = ()
 ) -> Iterator[tuple[Counter[Stretch], tuple[Stretch, ...]]]:
     """For each release, of a record present from the start and erased by it: the stretches that the `shown` releases
@@ -295,7 +295,7 @@ def erasures(
         else:
             model = event.mechanism
             own = (event.mechanism, before, event.exposure)
-            yield seen, (*extractor, *([own] if costs(own) and not model.carries else []))
+            yield seen, (*extractor, *([own] if has_cost(own) and not model.carries else []))
             steps = event.exposure + (0 if event.fresh else steps)
         if number in shown:
             seen.update(extractor)
@@ -307,7 +307,9 @@ def erasures(
                 seen[event.mechanism, event.exposure, 0.0] += 1
 
 
-def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, known: Known | None = None) -> Guarantee:
+def compose_costs(
+    about: str, adjacency: str, parts: Counter[Stretch], last: Event, known: Known | None = None
+) -> Guarantee:
     """The cost of all stretches together; each distinct one is computed once, and not at all where it is in `known`.
 
     Of several chains of releases that continue one another a record leaves in one alone, that where it costs most: in those before it stays
@@ -318,7 +320,7 @@ def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, kn
     nothing: Stretch = (last.mechanism, 0, 0)
     for stretch in (*parts, nothing):
         if stretch not in known:
-            known[stretch] = cost(about, adjacency, stretch)
+            known[stretch] = cost_of_stretch(about, adjacency, stretch)
     priced = [(known[stretch], times) for stretch, times in parts.items()]
     chains = [stretch for stretch in parts if stretch[0].carries and stretch[1]]
     if sum(parts[stretch] for stretch in chains) > 1:
@@ -333,7 +335,7 @@ def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, kn
     return Guarantee.composed([*((each, times) for each, times in priced if times), (known[nothing], 1)])
 
 
-def answer(
+def answer_question(
     about: str,
     adjacency: str,
     parts: Counter[Stretch],
@@ -343,14 +345,15 @@ def answer(
     known: Known | None = None,
 ) -> Guarantee:
     """The cost of the stretches, which says what was observed: these of so many releases."""
-    total = compose(about, adjacency, parts, last, known)
+    total = compose_costs(about, adjacency, parts, last, known)
     everything = len(observed) == releases
     seen = (
         "every release is observed"
         if everything
         else f"only {_list_releases(observed)} observed; {NON_ADAPTIVE} that were not"
     )
-    return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance"))
+    target = FIXED_TARGET if about == "deletion" else FIXED_RECORD
+    return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance", target))
 
 
 def _list_releases(observed: Collection[int]) -> str:
@@ -360,18 +363,18 @@ def _list_releases(observed: Collection[int]) -> str:
     return f"{len(observed)} releases from {ends[0]} to {ends[1]} are"
 
 
-def cost(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
+def cost_of_stretch(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
     """What one stretch reveals."""
     mechanism, steps, gone = stretch
     return mechanism.interval(about, adjacency, steps_with=steps, steps_without=gone)
 
 
-def within(spent: Guarantee, plan: Plan) -> bool:
+def is_within_budget(spent: Guarantee, plan: Plan) -> bool:
     """Whether a guarantee lies within the plan's budget, slack included."""
     return plan.budget.affords(spent.with_slack() if plan.problem.slack_in_budget else spent)
 
 
-def affordable(spent: Guarantee, plan: Plan) -> bool:
+def is_affordable(spent: Guarantee, plan: Plan) -> bool:
     """Whether all publications together may cost this much: within the budget that several releases share, and within the total."""
-    shared = plan.releases == 1 or within(spent, plan)
+    shared = plan.releases == 1 or is_within_budget(spent, plan)
     return shared and (plan.total is None or plan.total.affords(spent))

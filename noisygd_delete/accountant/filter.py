@@ -14,7 +14,7 @@ from dataclasses import replace
 from ..errors import BudgetExceeded, InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
-from .events import Event, Stretch, compose, publish
+from .events import Event, Stretch, add_release, compose_costs
 
 
 class PrivacyFilter:
@@ -49,14 +49,14 @@ class PrivacyFilter:
         return replace(self._cap, assumptions=(*self._cap.assumptions, text))
 
     def _spent(self, parts: Counter[Stretch], event: Event) -> Guarantee:
-        return compose(self._cap.about, self._cap.adjacency, parts, event)
+        return compose_costs(self._cap.about, self._cap.adjacency, parts, event)
 
     def allows(self, event: Event) -> bool:
         """Whether the cap still covers everything admitted and this release."""
         if not event.exposure:
             return True
         ahead = self._parts.copy()
-        publish(ahead, event, self._drawn)
+        add_release(ahead, event, self._drawn)
         return self._cap.covers(self._spent(ahead, event))
 
     def admit(self, event: Event) -> None:
@@ -72,6 +72,6 @@ class PrivacyFilter:
                 f"a {event.kind} of {event.steps} steps does not fit under the cap after {len(self._admitted)} releases; "
                 "fewer steps or more noise may, a larger cap only for a new sequence"
             )
-        publish(self._parts, event, self._drawn)
+        add_release(self._parts, event, self._drawn)
         self._drawn = event.exposure + (0 if event.fresh else self._drawn)
         self._admitted.append(event)

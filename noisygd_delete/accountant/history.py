@@ -7,13 +7,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, Self
 
-from ..errors import InvalidParameter, NotLearned, count
+from ..errors import InvalidParameter, NotLearned, check_count
 from ..privacy.guarantee import Guarantee
 from .account import Account, hidden_past
-from .events import Event, Stretch, alone, compose, erased_by, erasures, stretches
+from .events import (
+    Event,
+    Stretch,
+    compose_costs,
+    iterate_erased_costs,
+    iterate_erasures,
+    iterate_stretches,
+    releases_alone,
+)
 
 
-class Past(Protocol):
+class EventSource(Protocol):
     """Where releases made before are to be had: a store's ledger."""
 
     def events_since(self, number: int) -> Sequence[Event]:
@@ -28,7 +36,7 @@ class Past(Protocol):
 class History:
     """Releases, numbered from 1, with their running sums (`account`). Those of a `Past` are fetched when somebody asks."""
 
-    def __init__(self, account: Account | None = None, past: Past | None = None) -> None:
+    def __init__(self, account: Account | None = None, past: EventSource | None = None) -> None:
         self.account = Account() if account is None else account.copy()
         self._past, self._before = past, self.account.releases  # so many are in the past
         self._events: list[Event] = []
@@ -73,12 +81,12 @@ class History:
         """The number of a release."""
         if not len(self):
             raise NotLearned("nothing has been released yet; call learn first")
-        number = count(name, value)
+        number = check_count(name, value)
         if number > len(self):
             raise InvalidParameter(f"must be at most {len(self)}, the number of releases", **{name: number})
         return number
 
-    def seen(self, observed: Iterable[int] | None) -> Collection[int]:
+    def observed(self, observed: Iterable[int] | None) -> Collection[int]:
         """The release numbers, each once; all of them for None. The first that does not exist is refused."""
         if observed is None:
             return range(1, len(self) + 1)
@@ -103,7 +111,7 @@ class History:
         known = self._known(erased, seen) if start == 1 else None
         if known is not None:
             return known
-        return Counter(stretches(self, present_from=start, erased_at=erased, observed=seen))
+        return Counter(iterate_stretches(self, present_from=start, erased_at=erased, observed=seen))
 
     def _known(self, erased: int | None, seen: Collection[int]) -> Counter[Stretch] | None:
         """The same for a record present from the first release, where the sums say it."""
@@ -120,9 +128,9 @@ class History:
         """For each release from `first` on: what it reveals when no other is observed, of a record present from the start."""
         before = self.account_after(first - 1)
         if before is None:
-            return list(alone(self))[first - 1 :]
+            return list(releases_alone(self))[first - 1 :]
         model = None if before.last is None else before.last.mechanism
-        return list(alone(self.since(first), before.since_fresh, before.carried, model))
+        return list(releases_alone(self.since(first), before.since_fresh, before.carried, model))
 
     def erased_by(self, first: int) -> list[tuple[tuple[Stretch, ...], Guarantee | None]]:
         """For each release from `first` on, of a record present from the start and erased by it: what separates the worlds where
@@ -131,7 +139,7 @@ class History:
         start, sums = (1, Account()) if before is None else (first, before.copy())
         events, each = self.since(start), []
         forgets = any(facts.fading for facts in self.account.mechanisms)
-        parts = erased_by(events, sums.since_fresh, sums.carried)
+        parts = iterate_erased_costs(events, sums.since_fresh, sums.carried)
         for event, own in zip(events, parts, strict=True):
             if forgets:
                 sums.record(event)
@@ -160,7 +168,7 @@ class History:
                 latest[stretch, event.exposure] = number
         asked = set(latest.values())
         dearest: dict[object, tuple[int, int]] = {}  # a part of its own -> (stretches seen before, release)
-        for number, (seen, parts) in enumerate(erasures(events, frozenset(shown)), start=1):
+        for number, (seen, parts) in enumerate(iterate_erasures(events, frozenset(shown)), start=1):
             if number in asked:
                 alike = number if events[number - 1].mechanism.fading else parts
                 before = seen.total()
@@ -183,13 +191,13 @@ def adaptive_deletion(
         models_seen = erased_at - present_from  # who saw one of a chain is taken to have seen all of it
 
     def cost(observed: Collection[int]) -> Guarantee:
-        parts = Counter(stretches(events, present_from=present_from, erased_at=erased_at, observed=observed))
-        return compose("deletion", world, parts, last)
+        parts = Counter(iterate_stretches(events, present_from=present_from, erased_at=erased_at, observed=observed))
+        return compose_costs("deletion", world, parts, last)
 
     everything, afterwards = cost(range(1, len(events) + 1)), cost(range(erased_at, len(events) + 1))
     # a chain that the record joined half-way counts from there
-    lone = Counter(alone(events[present_from - 1 : erased_at - 1]))
-    before = [(compose("deletion", world, Counter(parts), last), times) for parts, times in lone.items()]
+    lone = Counter(releases_alone(events[present_from - 1 : erased_at - 1]))
+    before = [(compose_costs("deletion", world, Counter(parts), last), times) for parts, times in lone.items()]
     dearest = afterwards + _dearest(before, models_seen, afterwards)
     least = everything if models_seen >= erased_at - present_from or dearest.covers(everything) else dearest
     who = f"requests depend on at most {models_seen} of the models published before the erasure, whichever they are"

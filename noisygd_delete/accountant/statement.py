@@ -8,17 +8,17 @@ from functools import cache
 from typing import Any
 
 from ..bounds import adaptive
-from ..errors import NotLearned, probability
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE, Guarantee, stated_delta
-from ..privacy.sentences import brief, shown
+from ..errors import NotLearned, check_probability
+from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE, Guarantee, check_delta
+from ..privacy.sentences import format_bound, format_number
 from .accountant import Accountant, Outlook
 
 Measure = Callable[[Guarantee], dict[str, Any]]
 
 
-def forecast(accountant: Accountant, requests: int, batch: int = 1) -> Outlook:
+def forecast_requests(accountant: Accountant, requests: int, batch: int = 1) -> Outlook:
     """What the next `requests` requests would cost if each publication covered `batch` of them. Nothing is recorded."""
-    return accountant.ahead().outlook(requests, batch)
+    return accountant.forecast().outlook(requests, batch)
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Statement:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite ε is null."""
-        return {**finite(self.answers), "notes": list(self.notes)}
+        return {**finite_or_none(self.answers), "notes": list(self.notes)}
 
     def text(self) -> str:
         return statement_text(self.to_dict())
 
 
-def report(
+def build_report(
     accountant: Accountant,
     *,
     delta: float = 1e-6,
@@ -63,8 +63,8 @@ def report(
     """
     if not accountant.releases:
         raise NotLearned("nothing has been released yet; call learn first")
-    brief, measure = _measures(stated_delta("delta", delta), order)
-    seen = None if observed is None else sorted(accountant.seen(observed))
+    brief, measure = _measures(check_delta("delta", delta), order)
+    seen = None if observed is None else sorted(accountant.observed(observed))
     total, account = accountant.releases, accountant.account
     erased = account.erasing.number if erased_at is None and account.erasing is not None else erased_at
     answers: dict[str, Any] = {
@@ -100,7 +100,7 @@ def report(
                 **measure(accountant.deletion_adaptive(models_seen, present_from, erased)),
             }
     if attack_advantage is not None:
-        known = {"order": order, "advantage": probability("attack_advantage", attack_advantage)}
+        known = {"order": order, "advantage": check_probability("attack_advantage", attack_advantage)}
         answers["lower_bound"] = {
             **known,
             "theorem_4_5": adaptive.deletion_lower_bound(**known),
@@ -117,7 +117,10 @@ def report(
         }
         answers["forecast"] = [
             {**asdict(ahead), "added": measure(ahead.added), "total": measure(ahead.total)}
-            for ahead in (forecast(accountant, requests), forecast(accountant, requests, batch=requests))
+            for ahead in (
+                forecast_requests(accountant, requests),
+                forecast_requests(accountant, requests, batch=requests),
+            )
         ]
     return Statement(answers, tuple(_notes(accountant)))
 
@@ -169,75 +172,78 @@ def _notes(accountant: Accountant) -> Iterable[str]:
         yield "A publication beyond the budget is withheld; an erasure is carried out on the rows all the same."
 
 
-def finite(value: Any) -> Any:
+def finite_or_none(value: Any) -> Any:
     """The same for JSON, which has no infinity: a bound that does not exist is null."""
     if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: finite_or_none(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
+        return [finite_or_none(item) for item in value]
     return None if isinstance(value, float) and value == float("inf") else value
 
 
 def statement_text(statement: dict[str, Any], *, releases: bool = True) -> str:
     """`Statement.to_dict()`, one block per question; every figure names its adjacency and unit."""
-    blocks = [_releases(statement) if releases else ""]
-    blocks += [block(statement) for block in (_cumulative, _deletion, _remaining, _forecast, _lower_bound)]
+    blocks = [_format_releases(statement) if releases else ""]
+    blocks += [
+        block(statement)
+        for block in (_format_cumulative, _format_deletion, _format_remaining, _format_forecast, _lower_bound)
+    ]
     blocks += ["\n".join(f"note: {note}" for note in statement["notes"])]
     return "\n\n".join(filter(None, blocks))
 
 
-def _figures(measured: dict[str, Any]) -> str:
-    gdp = "" if measured["gdp"] is None else f"μ={shown(measured['gdp'])}, "
+def _format_figures(measured: dict[str, Any]) -> str:
+    gdp = "" if measured["gdp"] is None else f"μ={format_bound(measured['gdp'])}, "
     renyi = measured["renyi"]
     declared = "" if measured["proven"] else " (declared constants, not proven)"
     return (
-        f"(ε={shown(measured['epsilon'])}, δ={shown(measured['delta'])}), {gdp}Rényi (q={brief(renyi['order'])}, "
-        f"ε={shown(renyi['epsilon'])}), advantage at most {shown(measured['advantage'], percent=True)}{declared}"
+        f"(ε={format_bound(measured['epsilon'])}, δ={format_bound(measured['delta'])}), {gdp}Rényi (q={format_number(renyi['order'])}, "
+        f"ε={format_bound(renyi['epsilon'])}), advantage at most {format_bound(measured['advantage'], percent=True)}{declared}"
     )
 
 
-def _releases(answers: dict[str, Any]) -> str:
+def _format_releases(answers: dict[str, Any]) -> str:
     rows = answers["releases"]
     skipped = answers["count"] - len(rows)
     head = f"{answers['count']} releases" + (f" (the first {skipped} not listed)" if skipped else "")
     head += f"\n  alone: to whoever saw no other model, if {NON_ADAPTIVE}"
     lines = [
-        f"  {row['release']:>6}  {row['label']:<9} {row['steps']:>7} steps  {row['edits']:>5} edits  alone: {_figures(row['dp'])}"
+        f"  {row['release']:>6}  {row['label']:<9} {row['steps']:>7} steps  {row['edits']:>5} edits  alone: {_format_figures(row['dp'])}"
         for row in rows
     ]
     return "\n".join([head, *lines])
 
 
-def _cumulative(answers: dict[str, Any]) -> str:
+def _format_cumulative(answers: dict[str, Any]) -> str:
     measured = answers["dp_cumulative"]
     return (
         f"a record that is still there ({measured['adjacency']}, {measured['unit']}), observed {answers['observed']}, if {FIXED_SCHEDULE}:\n"
-        f"  {_figures(measured)}\n"
-        f"  ε by conversion: {', '.join(f'{name} {shown(value)}' for name, value in measured['conversions'].items())}\n"
+        f"  {_format_figures(measured)}\n"
+        f"  ε by conversion: {', '.join(f'{name} {format_bound(value)}' for name, value in measured['conversions'].items())}\n"
         f"  source: {measured['source']}"
     )
 
 
-def _deletion(answers: dict[str, Any]) -> str:
+def _format_deletion(answers: dict[str, Any]) -> str:
     asked = answers["deletion"]
     if asked is None:
         return ""
     lines = [
         f"a record present from release {asked['present_from']}, erased at release {asked['erased_at']} "
-        f"({asked['definition-4.1']['unit']}), observed {answers['observed']}, if {FIXED_SCHEDULE}:",
-        f"  was it ever there?   {_figures(asked['definition-4.1'])}",
-        f"  was it x or x′?      {_figures(asked['pairwise'])}",
-        f"  seen only afterwards ({asked['seen_only_afterwards']['adjacency']}): {_figures(asked['seen_only_afterwards'])}",
+        f"({asked['definition-4.1']['unit']}), observed {answers['observed']}, if {FIXED_TARGET} and {FIXED_SCHEDULE}:",
+        f"  was it ever there?   {_format_figures(asked['definition-4.1'])}",
+        f"  was it x or x′?      {_format_figures(asked['pairwise'])}",
+        f"  seen only afterwards ({asked['seen_only_afterwards']['adjacency']}): {_format_figures(asked['seen_only_afterwards'])}",
         f"    (by an observer who came after the erasure, if {NON_ADAPTIVE})",
     ]
     if "adaptive" in asked:
         lines.append(
-            f"  requests that saw {asked['adaptive']['models_seen']} earlier models: {_figures(asked['adaptive'])}"
+            f"  requests that saw {asked['adaptive']['models_seen']} earlier models: {_format_figures(asked['adaptive'])}"
         )
     return "\n".join(lines)
 
 
-def _remaining(answers: dict[str, Any]) -> str:
+def _format_remaining(answers: dict[str, Any]) -> str:
     if "remaining" not in answers:
         return ""
     left = answers["remaining"]
@@ -248,13 +254,11 @@ def _remaining(answers: dict[str, Any]) -> str:
     else:
         number = f"publications left: {left['publications']}"
     counted = left["spent_of_total"]
-    counted = "" if counted is None else f"; as the total counts it, in its one measure: ε={shown(counted)}"
-    return (
-        f"budget: {left['allowed']}\n  {number}; spent so far, if {FIXED_SCHEDULE}: {_figures(left['spent'])}{counted}"
-    )
+    counted = "" if counted is None else f"; as the total counts it, in its one measure: ε={format_bound(counted)}"
+    return f"budget: {left['allowed']}\n  {number}; spent so far, if {FIXED_SCHEDULE}: {_format_figures(left['spent'])}{counted}"
 
 
-def _forecast(answers: dict[str, Any]) -> str:
+def _format_forecast(answers: dict[str, Any]) -> str:
     if "forecast" not in answers:
         return ""
     lines = [f"if {answers['forecast'][0]['requests']} more requests came, and {FIXED_SCHEDULE}:"]
@@ -267,8 +271,8 @@ def _forecast(answers: dict[str, Any]) -> str:
             verdict = "beyond the budget: publication would be withheld"
         fresh = f", {ahead['fresh_learns']} of them fresh learns" if ahead["fresh_learns"] else ""
         lines.append(
-            f"  {ahead['publications']} publications of {ahead['batch']}{fresh} ({ahead['steps']} steps): adds {_figures(ahead['added'])}; "
-            f"in all {_figures(ahead['total'])}; {verdict}"
+            f"  {ahead['publications']} publications of {ahead['batch']}{fresh} ({ahead['steps']} steps): adds {_format_figures(ahead['added'])}; "
+            f"in all {_format_figures(ahead['total'])}; {verdict}"
         )
     return "\n".join(lines)
 
@@ -278,6 +282,6 @@ def _lower_bound(answers: dict[str, Any]) -> str:
         return ""
     bound = answers["lower_bound"]
     return (
-        f"attacks with advantage {bound['advantage']:.2%} on both A and Ā rule out (q={brief(bound['order'])}, ε)-deletion under one "
-        f"adaptive request for ε below {brief(max(bound['theorem_4_5'], bound['sharp']), 4)} (Theorem 4.5: {brief(bound['theorem_4_5'], 4)})"
+        f"attacks with advantage {bound['advantage']:.2%} on both A and Ā rule out (q={format_number(bound['order'])}, ε)-deletion under one "
+        f"adaptive request for ε below {format_number(max(bound['theorem_4_5'], bound['sharp']), 4)} (Theorem 4.5: {format_number(bound['theorem_4_5'], 4)})"
     )

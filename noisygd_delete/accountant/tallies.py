@@ -16,7 +16,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from ..errors import InvalidParameter, count
+from ..errors import InvalidParameter, check_count
+from ..methods.base import Mechanism
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts
 from .account import Account
@@ -42,7 +43,7 @@ class Tally:
     releases: int = 1
 
     def __post_init__(self) -> None:
-        count("releases", self.releases, maximum=MOST_RELEASES)
+        check_count("releases", self.releases, maximum=MOST_RELEASES)
         if self.in_order and self.event.edits % self.releases:
             raise InvalidParameter(
                 f"{self.releases} releases counted together cover {self.event.edits} edits; by method {self.event.mechanism.method!r} only "
@@ -76,7 +77,7 @@ class Tally:
         )
 
 
-class Tallied:
+class TallyAccount:
     """What a paper about one release of a history needs of it; a `Past` that knows the sums after that release alone.
 
     tallies   in the order of time, as far as it matters
@@ -123,13 +124,25 @@ class Tallied:
         """How many."""
         return self._sums.releases
 
+    @property
+    def runs(self) -> list[tuple[Mechanism, int]]:
+        """The mechanism of the releases, and how many releases in a row it made."""
+        return [(tally.event.mechanism, tally.releases) for tally in self.tallies]
+
+    @property
+    def last_model(self) -> Event | None:
+        """The last release of a model; None if there is none."""
+        others = (EventKinds.EXTRACTOR, EventKinds.STATISTIC)
+        models = [tally.event for tally in self.tallies if tally.event.kind not in others]
+        return models[-1] if models else None
+
     def accountant(self, plan: Plan) -> Accountant:
         """Answers what a paper asks, in time that does not grow with the number of releases.
 
         Raises:
             InvalidParameter: a release contradicts the plan.
         """
-        return Accountant.resumed(None, self._sums, self).under(plan)
+        return Accountant.resumed(None, self._sums, self).with_plan(plan)
 
     def account_after(self, number: int) -> Account | None:
         """The sums after so many releases, where they were kept."""
@@ -140,7 +153,7 @@ class Tallied:
         raise InvalidParameter(f"release {number} is known by its kind alone; only the store's ledger lists each")
 
 
-def tally_events(events: Sequence[Event], about: int | None) -> Tallied:
+def tally_events(events: Sequence[Event], about: int | None) -> TallyAccount:
     """The history as a paper about this release states it.
 
     Raises:
@@ -149,7 +162,7 @@ def tally_events(events: Sequence[Event], about: int | None) -> Tallied:
     met = {id(event): event for event in events}  # thousands of releases are a few events again and again
     kinds: dict[Hashable, int] = {}
     numbered = {name: kinds.setdefault(_kind(event), len(kinds)) for name, event in met.items()}
-    cuts, in_order = _cuts(events, about), _in_order(events, about)
+    cuts, in_order = _cuts(events, about), _iterate_in_order(events, about)
     counted: dict[tuple[int, int], Counter[int]] = {}  # (part of the history, kind) -> events by identity
     part, before = 0, -1
     for position, event in enumerate(events):
@@ -170,7 +183,7 @@ def tally_events(events: Sequence[Event], about: int | None) -> Tallied:
         else:
             found.append((kind, members))
         alone = here
-    return Tallied((_tally((met[name], times) for name, times in members.items()) for _, members in found), about)
+    return TallyAccount((_tally((met[name], times) for name, times in members.items()) for _, members in found), about)
 
 
 def _kind(event: Event) -> Hashable:
@@ -204,7 +217,7 @@ def _cuts(events: Sequence[Event], about: int | None) -> set[int]:
     return found
 
 
-def _in_order(events: Sequence[Event], about: int | None) -> range:
+def _iterate_in_order(events: Sequence[Event], about: int | None) -> range:
     """Where the order of releases is kept: from the last fresh run on, up to what the paper is about."""
     if about is None or not any(facts.fading for facts in {id(e): e.mechanism for e in events}.values()):
         return range(0)
@@ -213,9 +226,9 @@ def _in_order(events: Sequence[Event], about: int | None) -> range:
 
 def _last_fresh(events: Sequence[Event], before: int) -> int:
     """Where the last model before this place is that was run afresh; 0 if none was."""
-    fresh = (place for place in range(min(before, len(events)) - 1, -1, -1) if _afresh(events[place]))
+    fresh = (place for place in range(min(before, len(events)) - 1, -1, -1) if _is_fresh_release(events[place]))
     return next(fresh, 0)
 
 
-def _afresh(event: Event) -> bool:
+def _is_fresh_release(event: Event) -> bool:
     return event.fresh and event.kind is not EventKinds.EXTRACTOR

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AssumptionViolated, positive, probability
+from ..errors import AssumptionViolated, check_positive, check_probability
 from ..methods.plan import Plan
 from ..privacy.guarantee import Worlds
 from ..records import Records
@@ -15,6 +15,7 @@ from .releases import (
     Publish,
     Weights,
     account,
+    erase_records,
     label_of,
     longest_rows,
     measure_climb,
@@ -22,7 +23,6 @@ from .releases import (
     on_any_rows,
     oppose_rows,
     publish_twice,
-    without,
 )
 from .simulation import World
 from .verdict import MOST_CANARIES, AuditResult, AuditRow, guess_canaries
@@ -64,8 +64,8 @@ class Canaries:
         everyone = np.arange(plan.records) < canaries
         return cls(
             coins,
-            full if other is not None else without(full, np.pad(~coins, (0, plan.records - canaries))),
-            without(full, everyone),
+            full if other is not None else erase_records(full, np.pad(~coins, (0, plan.records - canaries))),
+            erase_records(full, everyone),
         )
 
     def scores(self, plan: Plan, weights: Weights) -> NDArray[np.float64]:
@@ -107,8 +107,8 @@ def audit_one_run(
     Raises:
         AssumptionViolated: the plan has one column, or its last stage is a head.
     """
-    probability("false_alarm", false_alarm)
-    positive("factor", factor)
+    check_probability("false_alarm", false_alarm)
+    check_positive("factor", factor)
     plan = on_any_rows(plan)
     generator = np.random.default_rng() if rng is None else rng
     accountant, worlds = account(plan), (Worlds(plan.problem.adjacency), Worlds(plan.problem.deletion_notion))

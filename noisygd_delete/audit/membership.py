@@ -15,10 +15,10 @@ from functools import cache
 import numpy as np
 
 from ..accountant import Accountant, Event, EventKinds
-from ..errors import AssumptionViolated, count, positive, probability
+from ..errors import AssumptionViolated, check_count, check_positive, check_probability
 from ..losses import Linear
 from ..methods.plan import Plan
-from ..methods.problem import Solved
+from ..methods.problem import Minimizer
 from ..privacy.guarantee import Guarantee, Worlds
 from ..records import Records
 from .simulation import (
@@ -82,7 +82,7 @@ def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
         from_minimiser=plan.mechanism.fresh,
         linear_term=plan.linear_term,
         output_noise=plan.output_noise,
-        chain=start.chain if isinstance(start, Solved) else 1,
+        chain=start.chain if isinstance(start, Minimizer) else 1,
     )
 
 
@@ -93,7 +93,7 @@ def _enough(plan: Plan) -> int:
     return min(plan.learn_steps, math.ceil(4 / (plan.step_size * plan.problem.strong_convexity)))
 
 
-def claims(engine: SimulatedNoisyGD, plan: Plan) -> Accountant:
+def recorded_accountant(engine: SimulatedNoisyGD, plan: Plan) -> Accountant:
     """An accountant that has recorded exactly what the engine runs."""
     learned = Event(EventKinds.LEARN, engine.learn_steps, 0, plan.mechanism)
     later = Event(EventKinds.UNLEARN, engine.delete_steps, 1, plan.mechanism)
@@ -209,12 +209,12 @@ def audit(
         raise AssumptionViolated(
             f"method {plan.method.name!r} does not cover the linear loss, the worst case that audit runs: bounded losses only, or (sums) classes"
         )
-    count("chains", chains, minimum=100, maximum=_MOST_CHAINS)
-    probability("false_alarm", false_alarm)
-    positive("factor", factor)
+    check_count("chains", chains, minimum=100, maximum=_MOST_CHAINS)
+    check_probability("false_alarm", false_alarm)
+    check_positive("factor", factor)
     generator = np.random.default_rng() if rng is None else rng
-    honest = linear_engine(plan, later_releases=count("later_releases", later_releases, maximum=_MOST_RELEASES))
-    asked = questions(claims(honest, plan), linear_tables(plan, honest.loss.radius))
+    honest = linear_engine(plan, later_releases=check_count("later_releases", later_releases, maximum=_MOST_RELEASES))
+    asked = questions(recorded_accountant(honest, plan), linear_tables(plan, honest.loss.radius))
     jury = Jury(lambda world: simulate(honest if engine is None else engine, world, 2 * chains, generator))
     rows: list[AuditRow] = []
     for done, question in enumerate(asked, start=1):

@@ -18,7 +18,7 @@ from ..accountant import Accountant
 from ..curator.learning import learn, resume, train_on
 from ..curator.model import Continuation
 from ..engine import Execution
-from ..errors import AssumptionViolated, InvalidRecords, count, positive, probability
+from ..errors import AssumptionViolated, InvalidRecords, check_count, check_positive, check_probability
 from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..privacy.guarantee import Worlds
@@ -59,7 +59,7 @@ def repeat_histories(
     """Both releases of `runs` histories: (runs, 1, numbers) each. Where the last of several stages goes on from the one before it,
     also how far it went along the step of the table's first record, or of the longest row."""
     first = world.before.features[:1]
-    rows, follows = first if first.any() else longest_rows(plan, 1), _follows(plan)
+    rows, follows = first if first.any() else longest_rows(plan, 1), _has_followed_stage(plan)
 
     def seen(weights: Weights) -> Weights:
         flat = np.asarray(weights, np.float64).reshape(1, -1)
@@ -69,7 +69,7 @@ def repeat_histories(
     return [np.stack([seen(each) for each in release]) for release in zip(*made, strict=True)]
 
 
-def _follows(plan: Plan) -> bool:
+def _has_followed_stage(plan: Plan) -> bool:
     """Whether the last stage goes on from the one before it, on a loss that tells the step of a record."""
     return len(plan.stages) > 1 and plan.stages[-1].shape == plan.stages[-2].shape and hasattr(plan.loss, "clipped_sum")
 
@@ -81,7 +81,7 @@ def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> ND
     Raises:
         AssumptionViolated: the last stage is a head, or the loss does not tell the step of a row.
     """
-    if not _follows(plan):
+    if not _has_followed_stage(plan):
         raise AssumptionViolated(
             f"the audit of one run follows the last stage's steps from the one before it, and this ladder ends in a head or its "
             f"{plan.loss.name} loss does not tell them: use audit_releases, or audit stages of losses.MultilayerPerceptron"
@@ -121,7 +121,7 @@ def longest_rows(plan: Plan, places: int) -> NDArray[np.float32]:
     return np.eye(places, plan.features, dtype=np.float32) * (plan.loss.radius * _SHORTER * lengths).astype(np.float32)
 
 
-def without(records: Records, gone: NDArray[np.bool_]) -> Records:
+def erase_records(records: Records, gone: NDArray[np.bool_]) -> Records:
     """The table with some of its records erased."""
     ids = [name for name, erased in zip(records.ids_by_slot, gone, strict=True) if erased and name is not None]
     return records.apply(EditRequest.delete(ids)) if ids else records
@@ -166,9 +166,9 @@ def audit_releases(
     Raises:
         InvalidRecords: `target` is not one record, or the records do not fit the plan.
     """
-    count("runs", runs, minimum=20, maximum=_MOST_RUNS)
-    probability("false_alarm", false_alarm)
-    positive("factor", factor)
+    check_count("runs", runs, minimum=20, maximum=_MOST_RUNS)
+    check_probability("false_alarm", false_alarm)
+    check_positive("factor", factor)
     plan = on_any_rows(plan)
     generator = np.random.default_rng() if rng is None else rng
     tables = _tables(plan, target, others)
@@ -213,7 +213,7 @@ def _tables(plan: Plan, target: Records | None, others: Records | None) -> Table
         return Records(np.concatenate([row, *beside]), labels, slots=plan.records)
 
     there = table(rows)
-    gone = without(there, np.arange(plan.records) == 0)
+    gone = erase_records(there, np.arange(plan.records) == 0)
     worlds = (Worlds(plan.problem.adjacency), Worlds(plan.problem.deletion_notion))
     other, never = (gone if row is None else table(row) for row in (oppose_rows(rows, between) for between in worlds))
     return Tables(there, other, never, gone)

@@ -15,8 +15,8 @@ from scipy.special import betaincinv, ndtri
 
 from ..engine import Objective
 from ..engine.noise import Noise, ResearchNoise, draw_linear_term, on_noisy_grid
-from ..engine.noisygd import initial_weights, on_grid, publication_grid, run
-from ..errors import InvalidParameter, count, probability
+from ..engine.noisygd import initial_weights, on_grid, publication_grid, run_noisy_steps
+from ..errors import InvalidParameter, check_count, check_probability
 from ..losses.base import Loss
 from ..privacy.guarantee import Guarantee
 from ..records import Records
@@ -91,7 +91,7 @@ class SimulatedNoisyGD:
 
     def descend(self, start: Chains, records: Records, steps: int, noise: Noise) -> Chains:
         objective = Objective(records, self.loss, regularization=self.regularization, dtype="float64", slots=self.slots)
-        return run(
+        return run_noisy_steps(
             start,
             objective.gradient,
             step_size=self.step_size,
@@ -138,10 +138,10 @@ class Counts:
     error: float = 0.01
 
     def __post_init__(self) -> None:
-        probability("error", self.error)
+        check_probability("error", self.error)
         for part, whole in (("hits", "present"), ("alarms", "absent")):
-            trials = count(whole, getattr(self, whole))
-            if not count(part, getattr(self, part), minimum=0) <= trials:
+            trials = check_count(whole, getattr(self, whole))
+            if not check_count(part, getattr(self, part), minimum=0) <= trials:
                 raise InvalidParameter(f"must be at most {whole}={trials}", **{part: getattr(self, part)})
 
     @property

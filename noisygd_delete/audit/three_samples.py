@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidParameter, count, probability
+from ..errors import InvalidParameter, check_count, check_probability
 from .simulation import Chains, Scores, flat_releases, lower_rate, upper_rate
 
 Array = NDArray[np.float64]
@@ -127,10 +127,10 @@ class ThreeSamples:
     error: float = 0.01
 
     def __post_init__(self) -> None:
-        probability("error", self.error)
+        check_probability("error", self.error)
         for name in ("unlearned", "never", "kept"):
             inside, runs = getattr(self, name)
-            if not count(f"{name} inside", inside, minimum=0) <= count(f"{name} runs", runs):
+            if not check_count(f"{name} inside", inside, minimum=0) <= check_count(f"{name} runs", runs):
                 raise InvalidParameter(f"{name}: {inside} of {runs} runs cannot be in the set; give (in the set, runs)")
 
     @property
@@ -182,7 +182,7 @@ def three_samples(
         observed: which releases are looked at, 1 the first.
     """
     runs = min(len(sample[0]) for sample in (unlearned, never, kept))
-    count("runs", runs, minimum=20)
+    check_count("runs", runs, minimum=20)
     half = runs // 2
     witness = KernelWitness.fit([each[:half] for each in kept], [each[:half] for each in never], observed, generator)
 

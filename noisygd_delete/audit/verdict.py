@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..bounds import gaussian
-from ..errors import InvalidParameter, count, probability
+from ..errors import InvalidParameter, check_count, check_probability
 from ..privacy.guarantee import Guarantee
-from ..privacy.sentences import brief
+from ..privacy.sentences import format_number
 from .simulation import Counts
 from .three_samples import ThreeSamples
 
@@ -63,10 +63,10 @@ class OneRun:
     error: float = 0.01
 
     def __post_init__(self) -> None:
-        probability("error", self.error)
-        count("canaries", self.canaries, maximum=MOST_CANARIES)
+        check_probability("error", self.error)
+        check_count("canaries", self.canaries, maximum=MOST_CANARIES)
         for part, whole in (("guesses", "canaries"), ("correct", "guesses")):
-            if not count(part, getattr(self, part), minimum=0) <= getattr(self, whole):
+            if not check_count(part, getattr(self, part), minimum=0) <= getattr(self, whole):
                 raise InvalidParameter(
                     f"must be at most {whole}={getattr(self, whole)}: a guess is about one canary",
                     **{part: getattr(self, part)},
@@ -230,6 +230,6 @@ class AuditResult:
         runs = "1 synthetic run" if self.chains == 1 else f"{self.chains} synthetic runs"
         lines.append(
             f"{self.verdict}: advantages over guessing, {runs} per world, all bounds together wrong "
-            f"with probability at most {brief(self.false_alarm)}"
+            f"with probability at most {format_number(self.false_alarm)}"
         )
         return "\n".join([*lines, *self.notes])

@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable
 
-from ..errors import choice
+from ..errors import check_choice
 
 DTYPES = ("float32", "float64")
 BLOCK = 256  # rows whose sum is formed in the table's own dtype
@@ -38,7 +38,7 @@ def sensitivity_slack(*, records: int, dtype: str) -> float:
     10¹⁰. The bound assumes that a block's sum does not depend on the other blocks: the compiled kernel has it by
     construction, matrix products for one fixed BLAS and thread count.
     """
-    unit = _UNIT_ROUNDOFF[choice("dtype", dtype, DTYPES)]
+    unit = _UNIT_ROUNDOFF[check_choice("dtype", dtype, DTYPES)]
     inside = BLOCK * unit / (1 - BLOCK * unit)
     additions = SPAN // BLOCK + 2 * (records // SPAN + 1).bit_length() + MOST_PROCESSES
     return 2 * BLOCK * inside + 4 * records * additions * 2.0**-53 + NORM_TOLERANCE + _SLOPE_TOLERANCE
@@ -65,13 +65,13 @@ def gradient_error(
     with n. The regulariser errs by 2uλ‖θ‖. The sum is doubled for the second-order terms.
     """
     curved = curvature * (features + 2) * weights_norm
-    last = max(MOST_PROCESSES, _in_a_tree(MOST_PARTITIONS))
-    additions = min(CHUNK, records) + _in_a_tree(-(-records // BLOCK)) + last
+    last = max(MOST_PROCESSES, _pairwise_additions(MOST_PARTITIONS))
+    additions = min(CHUNK, records) + _pairwise_additions(-(-records // BLOCK)) + last
     summed = (24 + 4 * outputs + additions) * lipschitz
     return 2 * _UNIT_ROUNDOFF["float64"] * (curved + summed + 4 * regularization * weights_norm)
 
 
-def _in_a_tree(parts: int) -> int:
+def _pairwise_additions(parts: int) -> int:
     """Additions that one of so many parts goes through in `engine.kernel.in_a_tree`, at most.
 
     ⌈log₂⌉: with L = ⌊log₂⌋, a part of a sum of 2^l parts went through l; sums of different l ≤ L are left, one for each binary
@@ -109,7 +109,7 @@ def sum_up(*terms: float) -> float:
     return math.fsum(terms) + 16 * UNIT * math.fsum(map(abs, terms))
 
 
-def least(objective: Callable[[float], float], left: float, right: float, rounds: int) -> float:
+def golden_section_minimum(objective: Callable[[float], float], left: float, right: float, rounds: int) -> float:
     """The smallest value seen by a golden-section search. Used where every argument is valid."""
     ratio = (math.sqrt(5) - 1) / 2
     inner, outer = right - ratio * (right - left), left + ratio * (right - left)
@@ -142,7 +142,7 @@ def best_order(
     grid = [math.log(low) + i * (math.log(high) - math.log(low)) / points for i in range(points + 1)]
     values = [at(point) for point in grid]
     best = min(range(len(grid)), key=values.__getitem__)
-    least(at, grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)], rounds)
+    golden_section_minimum(at, grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)], rounds)
     return min(tried, key=tried.__getitem__)
 
 

@@ -19,7 +19,7 @@ The gaps of a stretch never rise: the record goes, the roundings stay. So C_k is
 segment, and no other shifts cost less than this, but for rows in any order, whose roundings before the stretch are counted too.
 
 Linear loss, rounding one way in one world and the other way in the other: equality but for h. Two worlds from one observed point in which no
-row differs run the same function of the same words: 0, where rows keep their places. Where they need not, each world may add them in
+row differs run the same function of the same words: 0, where rows are added in an order that their contents fix. Else each world may add them in
 an order of its own at any step: a record that is gone costs μ_real(∞, 0; gap δ), and so does that of every other stretch.
 
 Worlds that start z_0 apart (a solver's two answers) have a third feasible family beside these two, shifts again ∝ c^{t−k}:
@@ -43,7 +43,7 @@ _STEEPER = 16 * UNIT  # how much larger c is taken, for the rounding of 1 − η
 _UNUSUAL = 37.0  # standard deviations: a chain reaches that far with probability e⁻⁶⁸⁴
 
 
-def radius(
+def iterate_radius(
     *,
     lipschitz: float,
     regularization: float,
@@ -69,7 +69,7 @@ def grid_bits(*, radius: float, lipschitz: float, regularization: float, step_si
     return min(MOST_BITS, _HEADROOM - math.frexp(reach / noise)[1])
 
 
-def gap(
+def rounding_gap(
     *,
     gradient_error: float,
     step_size: float,
@@ -95,7 +95,7 @@ def gap(
     return (2 * (centre + contraction * point) + grid * root) * (1 + 1e-9)
 
 
-def gdp(
+def exact_steps_gdp(
     *,
     sensitivity: float,
     step_size: float,
@@ -111,7 +111,7 @@ def gdp(
 ) -> float:
     """μ(T, K), rounded up; infinite where τ is no more than twelve steps of the grid. `math.inf` steps: the supremum over any number.
 
-    Unless rows keep their places (`in_place`) steps without the record cost their roundings too, as many as there may have been.
+    Unless rows are added in an order that their contents fix (`in_place`) steps without the record cost their roundings too, as many as there may have been.
     Where both worlds may start `apart` (z_0), T + K is all the steps there were, and each costs its roundings.
     """
     if steps_with_record == 0 and not apart and (in_place or not steps_without_record):

@@ -161,7 +161,7 @@ def gdp_tradeoff(*, mu: float, false_positive: float) -> float:
     return math.exp(float(log_ndtr(threshold))) * (1 - MARGIN)
 
 
-def _possible(order: float, renyi: float, p: tuple[float, float], q: tuple[float, float]) -> bool:
+def _is_possible_pair(order: float, renyi: float, p: tuple[float, float], q: tuple[float, float]) -> bool:
     """Whether coins with (1−p, log p) and (1−p′, log p′) may lie within ε_q of each other; "yes" when rounding could hide it."""
     rest = order - 1
     heads = order * p[1] - rest * q[1]
@@ -193,8 +193,8 @@ def renyi_tradeoff(*, order: float, renyi: float, false_positive: float, both_di
         return rate, math.log1p(-rate) if rate < 1 else -math.inf
 
     rates = (
-        least_rate(lambda rate: _possible(order, renyi, power(rate), fixed)),
-        least_rate(lambda rate: _possible(order, renyi, fixed, power(rate))),
+        least_rate(lambda rate: _is_possible_pair(order, renyi, power(rate), fixed)),
+        least_rate(lambda rate: _is_possible_pair(order, renyi, fixed, power(rate))),
     )
     return (max(rates) if both_directions else min(rates)) * (1 - MARGIN)
 

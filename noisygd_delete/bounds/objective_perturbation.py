@@ -54,17 +54,17 @@ def _minus_log_one_plus(*terms: float) -> float:
     return -math.log1p(math.fsum(terms) - 8 * UNIT * math.fsum(map(abs, terms)))
 
 
-def _with(order: float, r: float) -> float:
+def _moment_with_record(order: float, r: float) -> float:
     """h₊(r), rounded up."""
     return sum_up(order * math.log1p(r), _minus_log_one_plus(order * r))
 
 
-def _without(order: float, r: float) -> float:
+def _moment_without_record(order: float, r: float) -> float:
     """h₋(r), rounded up."""
     return sum_up(-(order - 1) * math.log1p(r), _minus_log_one_plus(-(order - 1) * r))
 
 
-def _valid(order: float, ratio: float, below: float = 0.0) -> bool:
+def _is_jacobian_positive(order: float, ratio: float, below: float = 0.0) -> bool:
     """Whether J_q stays positive. False for a NaN."""
     return order > 1 and ratio >= 0 and below >= 0 and order * below + (order - 1) * ratio < 1 - 1e-12
 
@@ -75,7 +75,7 @@ def zero_out_hessian(*, order: float, ratio: float, rows: float = 1) -> float:
     m rows: ρ → mρ, since h₋ is convex with h₋(0) = 0 and the eigenvalues of m rank-one terms sum to at most mρ.
     """
     r = rows * ratio
-    return _without(order, r) / (order - 1) if _valid(order, r) else math.inf
+    return _moment_without_record(order, r) / (order - 1) if _is_jacobian_positive(order, r) else math.inf
 
 
 def replace_hessian(*, order: float, ratio: float, rows: float = 1) -> float:
@@ -84,10 +84,10 @@ def replace_hessian(*, order: float, ratio: float, rows: float = 1) -> float:
     m rows: ρ → mρ, and h₊(mρ) gives way to its bound q(q−1)(mρ)²/2 where mρ > 1/√q, beyond which h₊ is not convex.
     """
     r = rows * ratio
-    if not _valid(order, r):
+    if not _is_jacobian_positive(order, r):
         return math.inf
     if rows > 1 and order * r * r > 1:
-        return sum_up(order * r * r / 2, _without(order, r) / (order - 1))
+        return sum_up(order * r * r / 2, _moment_without_record(order, r) / (order - 1))
     # 1 − q(q−1)ρ²/(1+ρ) = (1+qρ)(1−(q−1)ρ)/(1+ρ), without cancellation where ρ is small
     return _minus_log_one_plus(-order * (order - 1) * r * r / (1 + r)) / (order - 1) * (1 + 1e-12)
 
@@ -98,9 +98,9 @@ def several_zero_out_hessian(*, order: float, ratio: float, rows: float = 1) -> 
     h₋(r)/r² falls and then rises (it only rises for q ≥ 2), so its largest value on [0, ρ] is at an end.
     """
     r = rows * ratio
-    if not _valid(order, r):
+    if not _is_jacobian_positive(order, r):
         return math.inf
-    return max(_without(order, r) / (order - 1), order * r * r / 2 * (1 + 4 * UNIT))
+    return max(_moment_without_record(order, r) / (order - 1), order * r * r / 2 * (1 + 4 * UNIT))
 
 
 def several_replace_hessian(*, order: float, ratio: float, rows: float = 1) -> float:
@@ -111,9 +111,11 @@ def several_replace_hessian(*, order: float, ratio: float, rows: float = 1) -> f
 
 def weakly_convex_zero_out_hessian(*, order: float, ratio: float, below: float) -> float:
     """The largest of h₊ and h₋ at ρ and −ρ₋, over q−1: one row, one direction, curvature of either sign."""
-    if not _valid(order, ratio, below):
+    if not _is_jacobian_positive(order, ratio, below):
         return math.inf
-    return max(h(order, r) for h in (_with, _without) for r in (ratio, -below)) / (order - 1)
+    return max(h(order, r) for h in (_moment_with_record, _moment_without_record) for r in (ratio, -below)) / (
+        order - 1
+    )
 
 
 def weakly_convex_replace_hessian(*, order: float, ratio: float, below: float) -> float:
@@ -122,7 +124,7 @@ def weakly_convex_replace_hessian(*, order: float, ratio: float, below: float) -
     The log of det(I+B_2)^q det(I+B_1)^{1−q}/det(I + qB_2 − (q−1)B_1) for rank-one B's of eigenvalues r_2, r_1 at an angle
     of cosine c has det = (1+qr_2)(1−(q−1)r_1) + q(q−1)r_1r_2c²: c = 0 is worst for equal signs, c² = 1 for opposite ones.
     """
-    if not _valid(order, ratio, below):
+    if not _is_jacobian_positive(order, ratio, below):
         return math.inf
     q, rest = order, order - 1
 
@@ -131,8 +133,8 @@ def weakly_convex_replace_hessian(*, order: float, ratio: float, below: float) -
 
     return (
         max(
-            _with(q, ratio) + _without(q, ratio),
-            _with(q, -below) + _without(q, -below),
+            _moment_with_record(q, ratio) + _moment_without_record(q, ratio),
+            _moment_with_record(q, -below) + _moment_without_record(q, -below),
             opposite(ratio, -below),
             opposite(-below, ratio),
         )
@@ -193,9 +195,9 @@ def excess_risk(
 # randomised rounding (a discrete Gaussian of parameter r = 12h about the point) makes of N(0, τ² − r²), up to a factor
 # 1 ± d·10⁻¹²³³ of every probability: hence τ² − 144h², and more than that factor in the rounding.
 #
-# Deletion, Definition 4.1, with a hidden warm start: against π = θ* of the edited table, rounded, plus the same noise:
-# μ = ((γ + e)/m + h√d)/τ, about μ_γ/2, so ε_dd = qμ_γ²/8 at h → 0. From a start that never saw the record, and given an observed
-# predecessor: 0.
+# Deletion with a hidden warm start: two runs on the edited table, one of which never held the record, are ζ apart, so
+# ε_dd = qμ_γ²/2. Against the ideal law of θ* alone, which no run publishes, one ball would do (μ_γ/2). From a start that never saw the
+# record, and given an observed predecessor: 0.
 
 
 LARGEST_KAPPA = 0.25
@@ -234,17 +236,17 @@ def most_noise(*, lipschitz: float, ratio: float) -> float:
     return LARGEST_KAPPA * lipschitz / ratio * (1 - 16 * UNIT) if ratio else math.inf
 
 
-def spread(*, gradient_tolerance: float, strong_convexity: float, grid: float, dimension: float) -> float:
+def rounded_solution_distance(
+    *, gradient_tolerance: float, strong_convexity: float, grid: float, dimension: float
+) -> float:
     """ζ = 2γ/m + h√d, rounded up: how far apart the rounded answers of two solves may be, given θ*.
+
+    One ball of radius γ/m would do against an ideal law that publishes θ* itself. Any two runs need both: of two tables, of one
+    table in another order, or with and without a record that is erased by then.
 
     `gradient_tolerance` is what the certified norm of the gradient is below, float errors included.
     """
     return (2 * gradient_tolerance / strong_convexity + grid * math.sqrt(dimension)) * (1 + 8 * UNIT)
-
-
-def deletion_spread(*, gradient_tolerance: float, strong_convexity: float, grid: float, dimension: float) -> float:
-    """γ/m + h√d, rounded up: how far the rounded answer may be from the rounded exact minimiser."""
-    return (gradient_tolerance / strong_convexity + grid * math.sqrt(dimension)) * (1 + 8 * UNIT)
 
 
 def inexact_rate(*, spread: float, output_noise: float) -> float:

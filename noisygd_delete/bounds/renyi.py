@@ -26,7 +26,7 @@ from collections.abc import Callable
 
 from . import objective_perturbation as flow
 from . import objective_perturbation as perturbation
-from .arithmetic import LEAST_LOG, MARGIN, UNIT, best_order, least, least_safe, log_down, sum_up
+from .arithmetic import LEAST_LOG, MARGIN, UNIT, best_order, golden_section_minimum, least_safe, log_down, sum_up
 from .tails import log_sum
 
 
@@ -145,7 +145,7 @@ def _least_share(objective: Callable[[float], float]) -> float:
     grid = (0.001, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.9999)
     values = [objective(x) for x in grid]
     best = min(range(1, len(grid) - 1), key=values.__getitem__)
-    return min(*values, least(objective, grid[best - 1], grid[best + 1], 20))
+    return min(*values, golden_section_minimum(objective, grid[best - 1], grid[best + 1], 20))
 
 
 def rate_epsilon(*, rate: float, delta: float, way: Callable[..., float] = renyi_epsilon_optimal) -> float:
@@ -163,7 +163,7 @@ def rate_epsilon(*, rate: float, delta: float, way: Callable[..., float] = renyi
     # the optimal conversion costs more per order and likes slightly smaller ones than Canonne's
     order = best_order(lambda order: renyi_epsilon(order=order, renyi=order * rate, delta=delta))
     centre = math.log(order - 1)
-    return min(at(order), least(lambda point: at(1 + math.exp(point)), centre - 3, centre + 1, 20))
+    return min(at(order), golden_section_minimum(lambda point: at(1 + math.exp(point)), centre - 3, centre + 1, 20))
 
 
 def rate_log_delta(*, rate: float, epsilon: float) -> float:
@@ -182,7 +182,7 @@ def rate_log_delta(*, rate: float, epsilon: float) -> float:
 
     order = best_order(plain)
     centre = math.log(order - 1)
-    return min(plain(order), least(optimal, centre - 3, centre + 1, 20))
+    return min(plain(order), golden_section_minimum(optimal, centre - 3, centre + 1, 20))
 
 
 def rate_for(*, epsilon: float, delta: float) -> tuple[float, float]:
@@ -239,7 +239,7 @@ _LEAST, _MOST = 1e-3, 1e9  # of q − 1 on the grid of orders
 _DIGITS = 1e-9  # relative width at which a bisection for the noise stops
 
 
-def _sound(renyi: Curve) -> Curve:
+def _infinite_if_nan(renyi: Curve) -> Curve:
     """The curve, infinite wherever it is not a number."""
 
     def at(order: float) -> float:
@@ -249,7 +249,7 @@ def _sound(renyi: Curve) -> Curve:
     return at
 
 
-def _best(objective: Curve, highest_order: float, rounds: int = 36) -> tuple[float, float]:
+def _best_order(objective: Curve, highest_order: float, rounds: int = 36) -> tuple[float, float]:
     """(order, the highest log(q−1) worth trying) for Canonne, Kamath & Steinke's conversion."""
     high = min(_MOST, max(highest_order - 1, 1e-12) * (1 - 1e-9))  # a curve may end where no order above 1 is a float
     return best_order(objective, low=min(_LEAST, high / 1e3), high=high, rounds=rounds), math.log(high)
@@ -257,7 +257,7 @@ def _best(objective: Curve, highest_order: float, rounds: int = 36) -> tuple[flo
 
 def curve_least(objective: Curve, *, highest_order: float) -> float:
     """The least value of `objective` found over the orders below `highest_order`; every order is valid."""
-    return objective(_best(objective, highest_order)[0])
+    return objective(_best_order(objective, highest_order)[0])
 
 
 def curve_epsilon(*, renyi: Curve, highest_order: float, delta: float) -> float:
@@ -266,8 +266,8 @@ def curve_epsilon(*, renyi: Curve, highest_order: float, delta: float) -> float:
         return 0.0
     if delta <= 0:
         return math.inf
-    renyi = _sound(renyi)
-    order, most = _best(lambda q: renyi_epsilon(order=q, renyi=renyi(q), delta=delta), highest_order)
+    renyi = _infinite_if_nan(renyi)
+    order, most = _best_order(lambda q: renyi_epsilon(order=q, renyi=renyi(q), delta=delta), highest_order)
     if renyi(order) == math.inf:
         return math.inf
 
@@ -277,13 +277,13 @@ def curve_epsilon(*, renyi: Curve, highest_order: float, delta: float) -> float:
 
     centre = math.log(order - 1)
     plain = renyi_epsilon(order=order, renyi=renyi(order), delta=delta)
-    return min(plain, optimal(centre), least(optimal, centre - 2, centre + 0.5, 20))
+    return min(plain, optimal(centre), golden_section_minimum(optimal, centre - 2, centre + 0.5, 20))
 
 
 def curve_log_delta(*, renyi: Curve, highest_order: float, epsilon: float) -> float:
     """The least log δ(ε) found over all orders below `highest_order`, rounded up."""
-    renyi = _sound(renyi)
-    order, most = _best(lambda q: renyi_log_delta(order=q, renyi=renyi(q), epsilon=epsilon), highest_order)
+    renyi = _infinite_if_nan(renyi)
+    order, most = _best_order(lambda q: renyi_log_delta(order=q, renyi=renyi(q), epsilon=epsilon), highest_order)
     if renyi(order) == math.inf:
         return 0.0
 
@@ -293,7 +293,7 @@ def curve_log_delta(*, renyi: Curve, highest_order: float, epsilon: float) -> fl
 
     centre = math.log(order - 1)
     plain = renyi_log_delta(order=order, renyi=renyi(order), epsilon=epsilon)
-    return min(plain, optimal(centre), least(optimal, centre - 2, centre + 0.5, 20))
+    return min(plain, optimal(centre), golden_section_minimum(optimal, centre - 2, centre + 0.5, 20))
 
 
 def least_noise(*, affordable: Callable[[float], bool], guess: float, most: float = 1e150) -> float:
@@ -343,7 +343,7 @@ def noise_for_epsilon_delta(
         left = budget(order) - hessian(order) - order * inexact_rate
         return sensitivity * math.sqrt(order / (2 * left)) if left > 0 else math.inf
 
-    order, _ = _best(noise, highest_order)
+    order, _ = _best_order(noise, highest_order)
     facts = {"sensitivity": sensitivity, "hessian": hessian(order), "inexact_rate": inexact_rate}
     return noise_for_renyi(order=order, budget=budget(order), **facts)
 

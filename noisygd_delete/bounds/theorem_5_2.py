@@ -33,7 +33,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import choice, count, non_negative, positive, renyi_order
+from ..errors import check_choice, check_count, check_positive, non_negative, renyi_order
 
 
 def log_barrier_printed(*, range: float, noise_variance: float) -> float:
@@ -250,10 +250,10 @@ class Gibbs:
     def __post_init__(self) -> None:
         renyi_order("order", self.order)
         for name in ("range", "regularization"):
-            positive(name, getattr(self, name))
+            check_positive(name, getattr(self, name))
         non_negative("smoothness", self.smoothness)
-        count("dimension", self.dimension)
-        choice("form", self.form, FORMS)
+        check_count("dimension", self.dimension)
+        check_choice("form", self.form, FORMS)
 
     def closeness(
         self, *, step_size: float, noise_variance: float, records: int, runs: Sequence[tuple[float, int]]
@@ -265,12 +265,12 @@ class Gibbs:
         """
         chain: dict[str, Any] = {"step_size": step_size, "noise_variance": noise_variance, "records": records}
         (learn_steps, edits), *requests = runs
-        cost = self.closer(**chain, before=None, steps=learn_steps, edits=edits)
+        cost = self.distance_after(**chain, before=None, steps=learn_steps, edits=edits)
         for steps, edits in requests:
-            cost = self.closer(**chain, before=cost, steps=steps, edits=edits)
+            cost = self.distance_after(**chain, before=cost, steps=steps, edits=edits)
         return cost
 
-    def closer(
+    def distance_after(
         self, *, step_size: float, noise_variance: float, records: int, before: float | None, steps: float, edits: int
     ) -> float:
         """`closeness` after one run more than those that led to `before`. None: a fresh learn, which starts from the prior,

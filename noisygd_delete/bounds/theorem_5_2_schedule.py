@@ -53,7 +53,7 @@ class Schedule:
 Form = Callable[[NonConvexProblem, float], Schedule]
 
 
-def printed(problem: NonConvexProblem, noise_variance: float) -> Schedule:
+def printed_schedule(problem: NonConvexProblem, noise_variance: float) -> Schedule:
     """η, K_A and K_Ā of Theorem 5.2 at this σ², with equality in (19) and the least of both step-size conditions."""
     log_barrier = theorem_5_2.log_barrier_printed(range=problem.range, noise_variance=noise_variance)
     step_size = _step_size(problem, log_barrier)
@@ -77,7 +77,7 @@ def printed(problem: NonConvexProblem, noise_variance: float) -> Schedule:
     return Schedule(noise_variance, log_barrier, step_size, learn, delete, dp)
 
 
-def sharper(problem: NonConvexProblem, noise_variance: float) -> Schedule:
+def sharper_schedule(problem: NonConvexProblem, noise_variance: float) -> Schedule:
     """The same induction with B = e^{ω/σ²}, a bounded-range start and the hypothesis R_p ≤ p ε_dd/q for every p ≤ q."""
     log_barrier = theorem_5_2.log_barrier(range=problem.range, noise_variance=noise_variance)
     step_size = _step_size(problem, log_barrier)
@@ -132,7 +132,7 @@ def _dp(problem: NonConvexProblem, noise_variance: float, step_size: float, lear
     return problem.order * rate
 
 
-def least(problem: NonConvexProblem, form: Form) -> Schedule:
+def least_noise_schedule(problem: NonConvexProblem, form: Form) -> Schedule:
     """The least σ² that meets (18), on the safe side: bracketed, bisected to neighbouring floats, and re-checked.
 
     `form` rounds K up before (18) is checked, so σ² ends just past the real-valued crossing where that matters.
@@ -144,7 +144,7 @@ def least(problem: NonConvexProblem, form: Form) -> Schedule:
     return form(problem, least_safe(safe, guess=problem.range))  # σ² = ω: B of order 1, a natural scale
 
 
-def cheapest(problem: NonConvexProblem, form: Form) -> Schedule:
+def cheapest_schedule(problem: NonConvexProblem, form: Form) -> Schedule:
     """The least σ² past which more noise makes the steps at most `FACTOR` times fewer.
 
     Steps are a logarithm times 2B/(λη), proportional to B²: they fall all the way to σ² = ∞, where the model is a draw
@@ -152,4 +152,4 @@ def cheapest(problem: NonConvexProblem, form: Form) -> Schedule:
     """
     unit = form(problem, problem.range)
     calm = 2 * unit.log_barrier * unit.noise_variance / math.log(FACTOR)  # log B falls as 1/σ²
-    return form(problem, max(calm, least(problem, form).noise_variance))
+    return form(problem, max(calm, least_noise_schedule(problem, form).noise_variance))

@@ -11,7 +11,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from .terminal import complain, flushed, ready
+from .terminal import flush_streams, open_missing_streams, print_error
 
 
 def parser() -> argparse.ArgumentParser:
@@ -30,15 +30,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """Console-script entry point."""
-    ready()
+    open_missing_streams()
     try:
         status = main()
     except KeyboardInterrupt:
-        status = complain("noisygd-delete: interrupted before anything was done", 130)
+        status = print_error("noisygd-delete: interrupted before anything was done", 130)
     except SystemExit as stop:  # of argparse, which has said why
         status = stop.code if isinstance(stop.code, int) else 0
     except BrokenPipeError:  # whoever read the help has left
         status = 0
     except (ImportError, OSError, MemoryError) as error:
-        status = complain(f"noisygd-delete: cannot start ({error}); nothing was changed", 2)
-    sys.exit(flushed(status))
+        status = print_error(f"noisygd-delete: cannot start ({error}); nothing was changed", 2)
+    sys.exit(flush_streams(status))

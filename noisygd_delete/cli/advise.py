@@ -7,9 +7,9 @@ import shlex
 from typing import Any
 
 from ..errors import InvalidParameter
-from .arguments import add_command, whole
-from .plan_file import ADVISED, HEAD, add_plan_file, command, take, written
-from .terminal import MORE, show
+from .arguments import add_command, parse_integer
+from .plan_file import ADVISED, HEAD, add_plan_file, fill_arguments, format_plan_file, plan_command
+from .terminal import MORE, print_result
 
 
 def register(commands: Any) -> None:
@@ -19,9 +19,9 @@ def register(commands: Any) -> None:
         epilog="examples: noisygd-delete advise --records 26000 --features 108; noisygd-delete advise --records 26000 --schema schema.toml --plan "
         "plan.toml --out advised.toml",
     )
-    parser.add_argument("--records", type=whole, help="n, number of slots")
+    parser.add_argument("--records", type=parse_integer, help="n, number of slots")
     sizes = parser.add_mutually_exclusive_group()
-    sizes.add_argument("--features", type=whole, help="columns, the constant one included")
+    sizes.add_argument("--features", type=parse_integer, help="columns, the constant one included")
     sizes.add_argument(
         "--schema", metavar="FILE", help="public bounds and categories (TOML): columns, loss and row norm from there"
     )
@@ -32,12 +32,14 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..evidence.outputs import output
+    from ..evidence.atomic_write import open_output
     from ..features.schema import Schema
-    from .advised_plan import additive_where_it_pays, advised, advised_problem, may_be_additive, sizes_of
+    from .plan_selection import additive_where_it_pays, advise_plan, advised_problem, may_be_additive, sizes_of
 
-    take(parsed, ADVISED)
-    target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])
+    fill_arguments(parsed, ADVISED)
+    target = (
+        None if parsed.out is None else open_output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])
+    )
     if parsed.records is None or (parsed.features is None and parsed.schema is None):
         raise InvalidParameter("give --records, and --features or --schema: on the command line, or in --plan FILE")
     features, blocks, rows = parsed.features, parsed.one_hot_blocks, ""
@@ -52,15 +54,15 @@ def _run(parsed: argparse.Namespace) -> int:
         features, blocks = sizes["features"], sizes["one_hot_blocks"]
     parsed.rows_per_subject = parsed.rows_per_subject or 1
     parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
-    advice = advised(parsed, records=parsed.records, features=features, one_hot_blocks=blocks)
+    advice = advise_plan(parsed, records=parsed.records, features=features, one_hot_blocks=blocks)
     problem = advised_problem(parsed, advice)
     if target is not None:
-        target.write(written(problem))
-    plan, line = command(problem), _init(parsed) + rows
+        target.write(format_plan_file(problem))
+    plan, line = plan_command(problem), _init(parsed) + rows
     begin = "To begin so:" if advice.worth_having else "To go on all the same:"
     told = advice.table() if parsed.explain else f"{advice.comparison.table()}\n\n{advice.in_short()}\n{MORE}"
     steps = line if target is not None else f"{plan}\n  {line}"
-    show(parsed, {**advice.to_dict(), "plan_command": plan, "init": line}, f"{told}\n\n{begin}\n  {steps}")
+    print_result(parsed, {**advice.to_dict(), "plan_command": plan, "init": line}, f"{told}\n\n{begin}\n  {steps}")
     return 0
 
 

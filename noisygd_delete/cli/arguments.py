@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ..errors import NoisyGDDeleteError, written
-from .terminal import AnswerLost, complain, tell
+from ..errors import NoisyGDDeleteError, format_value
+from .terminal import AnswerLost, print_answer, print_error
 
 COMMON = """\
 --json              print one JSON object instead of text
@@ -36,7 +36,7 @@ LINES = {
     "delete": "erase records, or all records of persons, and publish a model without them",
     "replace": "put corrected content in place of records (rectification), and publish a model without what they held",
     "insert": "put new records into free slots and publish a model with them",
-    "publish": "one release that covers every edit made with --later",
+    "publish": "one release that covers every edit made with --no-publish",
     "stream": "serve a file or pipe of requests: rows are erased at once, models are published in batches",
     "evaluate": "how good the published model is: on labelled rows kept out of training, or on the records under noise",
     "predict": "what the published model says about the rows of a file; with labels, how often it is right",
@@ -79,7 +79,7 @@ class Intermixed(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """One line, like every other refusal; the usage is a page of its own."""
-        raise SystemExit(complain(f"{self.prog}: {message}; see {self.prog} --help", 2))
+        raise SystemExit(print_error(f"{self.prog}: {message}; see {self.prog} --help", 2))
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Help and version are answers: argparse would not notice that they got lost."""
@@ -87,9 +87,9 @@ class Intermixed(argparse.ArgumentParser):
             super()._print_message(message, file)
             return
         try:
-            tell(message.removesuffix("\n"))
+            print_answer(message.removesuffix("\n"))
         except AnswerLost as error:
-            raise SystemExit(complain(f"{self.prog}: {error}", 2)) from error
+            raise SystemExit(print_error(f"{self.prog}: {error}", 2)) from error
 
     def format_help(self) -> str:
         """With the names of the options that are told once for all commands."""
@@ -143,28 +143,70 @@ def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping
             name = text.partition("=")[0]
             options = parser._option_string_actions
             if name not in options:
-                known = [*options, *elsewhere]
-                near = name if name in elsewhere else _nearest(name, known)
-                hint = "." if near == name else f"; did you mean {near}?" if near else ""
-                hint += f" It is {elsewhere[near]}" if near in elsewhere else ""
-                parser.error(f"no option {name[:_SHOWN]}{hint}")
+                parser.error(f"no option {name[:_SHOWN]}{_suggestion(name, parser, elsewhere)}")
             if options[name].nargs is None and text == name:
                 next(words, None)  # its value
         elif commands and not text.startswith("-"):
             if text not in commands:
-                near = _nearest(text, commands)
+                near = _nearest_word(text, commands)
                 hint = f"; did you mean {near!r}?" if near else ""
                 parser.error(f"no command {text[:_SHOWN]!r} (invalid choice){hint}")
             parser = commands[text]
 
 
-def _nearest(word: str, known: Iterable[str]) -> str:
+def _suggestion(name: str, parser: Intermixed, elsewhere: Mapping[str, str]) -> str:
+    """Return what to write in place of an option that a command does not have; "" where nothing comes near."""
+    if name in elsewhere:
+        return f". It is {elsewhere[name]}"
+    bare = name.strip("-").replace("_", "-").lower()
+    for action in parser._actions:
+        if not action.option_strings and bare.rstrip("s") in (
+            action.dest.rstrip("s"),
+            str(action.metavar).lower().rstrip("s"),
+        ):
+            return f"; give {action.metavar or action.dest} without an option"
+    known = [*parser._option_string_actions, *elsewhere]
+    meant = next((options for words, options in _SYNONYMS.items() if bare in words.split()), ())
+    near = next((option for option in meant if option in known), "") or _nearest_word(f"--{bare}", known, _ALIKE)
+    where = f" It is {elsewhere[near]}" if near in elsewhere else ""
+    return f"; did you mean {near}?{where}" if near else ""
+
+
+_ALIKE = 0.75  # of two options' letters: less is no typing error
+_SYNONYMS: dict[str, tuple[str, ...]] = {  # what other programs call it -> what it may be called here
+    "target y outcome class response label-column label-col": ("--label",),
+    "user person customer patient member group owner subject-id subjects people": ("--subject",),
+    "id-column id-col key-column record-id index": ("--id",),
+    "csv file input table path parquet dataset rows-file": ("--data", "--file"),
+    "epsilon eps mu privacy": ("--dp", "--total-epsilon"),
+    "eps-delete epsilon-deletion epsilon-dd": ("--deletion",),
+    "output outfile output-file o save write": ("--out",),
+    "output-dir outdir folder dir directory dest destination": ("--output-dir", "--output-dir", "--out"),
+    "lambda l2 reg alpha c penalty weight-decay": ("--regularization",),
+    "key pubkey public verification-key": ("--public-key", "--key"),
+    "no-publish defer no-release without-publishing postpone": ("--no-publish", "--no-publish"),
+    "force again repeat": ("--force", "--force"),
+    "dry simulate preview what-if check no-act": ("--dry-run",),
+    "n size rows samples n-records": ("--records", "--slots"),
+    "capacity": ("--slots",),
+    "holdout held-out test-size test validation validation-split eval-share": ("--holdout", "--holdout"),
+    "token request ticket": ("--request-id",),
+    "verbose details full": ("--explain",),
+    "lang locale": ("--language",),
+    "sep separator": ("--delimiter",),
+    "timeout": ("--wait",),
+    "date received-at when": ("--received",),
+    "probability proba scores": ("--probabilities",),
+}
+
+
+def _nearest_word(word: str, known: Iterable[str], alike: float = 0.6) -> str:
     from difflib import get_close_matches  # slow to load
 
-    return next(iter(get_close_matches(word, known, 1)), "")
+    return next(iter(get_close_matches(word, known, 1, alike)), "")
 
 
-def whole(text: str) -> int:
+def parse_integer(text: str) -> int:
     """A whole number as an argument, of a size that a machine can count to."""
     try:
         found = int(text)
@@ -175,24 +217,24 @@ def whole(text: str) -> int:
     return found
 
 
-def size(text: str) -> int:
+def parse_size(text: str) -> int:
     """A number of bytes: 800M, 6G, or digits alone."""
     unit = _UNITS.get(text[-1:].upper(), 0)
-    found = whole(text[:-1] if unit else text) * (unit or 1)
+    found = parse_integer(text[:-1] if unit else text) * (unit or 1)
     if found < 1:
         raise argparse.ArgumentTypeError(f"{text[:40]} must be at least 1 byte")
     return found
 
 
-def seed(text: str) -> int:
+def parse_seed(text: str) -> int:
     """A whole number that a generator takes as its seed."""
-    found = whole(text)
+    found = parse_integer(text)
     if found < 0:
         raise argparse.ArgumentTypeError(f"{text} must be at least 0")
     return found
 
 
-def number(text: str) -> float:
+def parse_number(text: str) -> float:
     """A number as an argument."""
     try:
         return float(text)
@@ -205,31 +247,31 @@ def options_of(parser: Intermixed) -> dict[str, str]:
     return {action.dest: action.option_strings[-1] for action in parser._option_string_actions.values()}
 
 
-def told(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
+def format_error(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
     """The message of an error with each parameter that it is about as it is typed: `--parameter value`; and its notes."""
 
     def typed(name: str, value: Any) -> str:
-        text = value if isinstance(value, str) else written(value)
-        return f"{options[name]} {text}" if name in options else f"{name}={written(value)}"
+        text = value if isinstance(value, str) else format_value(value)
+        return f"{options[name]} {text}" if name in options else f"{name}={format_value(value)}"
 
     return "; ".join([error.told(typed), *getattr(error, "__notes__", ())])
 
 
 def _language(code: str) -> str:
     """A language that pages to read are in."""
-    from ..papers.catalogue import languages
+    from ..reports.texts import language_codes
 
-    return _among(code, languages())
+    return _choice_of(code, language_codes())
 
 
 def _channel(text: str) -> str:
     """A way in which a request comes in."""
     from ..register import Channels
 
-    return _among(text, list(map(str, Channels)))
+    return _choice_of(text, list(map(str, Channels)))
 
 
-def _among(text: str, words: Sequence[str]) -> str:
+def _choice_of(text: str, words: Sequence[str]) -> str:
     """What `choices` would do, of words that are loaded only where one is typed."""
     if text not in words:
         raise argparse.ArgumentTypeError(f"invalid choice: {text[:_SHOWN]!r} (choose from {', '.join(words)})")
@@ -238,8 +280,8 @@ def _among(text: str, words: Sequence[str]) -> str:
 
 GENERAL: dict[str, dict[str, Any]] = {  # what `noisygd-delete --help` tells once for all commands
     **{f"--{name}": {"action": "store_true"} for name in ("json", "explain", "dry-run", "identity-checked")},
-    "--wait": {"type": number, "default": 0.0, "metavar": "SECONDS"},
-    "--memory": {"type": size, "metavar": "SIZE"},
+    "--wait": {"type": parse_number, "default": 0.0, "metavar": "SECONDS"},
+    "--memory": {"type": parse_size, "metavar": "SIZE"},
     **{f"--{name}": {"metavar": "FILE"} for name in ("tombstones", "tombstone-key")},
     **{name: {} for name in ("--delimiter", "--device", "--received")},
     "--language": {"type": _language, "default": "en", "metavar": "CODE"},

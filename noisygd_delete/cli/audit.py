@@ -7,10 +7,10 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..records import bounded
-from .arguments import add_command, seed, whole
-from .plan_file import PLANNED, add_plan_file, take
-from .terminal import progress_bar, show
+from ..records import limited_io
+from .arguments import add_command, parse_integer, parse_seed
+from .plan_file import PLANNED, add_plan_file, fill_arguments
+from .terminal import print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -46,23 +46,26 @@ def register(commands: Any) -> None:
         "over; one-run: a canary on every column, in one learn and one deletion",
     )
     chosen.add_argument(
-        "--chains", type=whole, default=20_000, help="by chains: synthetic runs per world (default 20000)"
+        "--chains", type=parse_integer, default=20_000, help="by chains: synthetic runs per world (default 20000)"
     )
     chosen.add_argument(
-        "--later-releases", type=whole, default=3, help="by chains: releases from the erasure on (default 3)"
+        "--later-releases", type=parse_integer, default=3, help="by chains: releases from the erasure on (default 3)"
     )
     chosen.add_argument(
-        "--runs", type=whole, default=500, help="by releases: runs to fit to, and as many to count (default 500)"
+        "--runs",
+        type=parse_integer,
+        default=500,
+        help="by releases: runs to fit to, and as many to count (default 500)",
     )
-    chosen.add_argument("--seed", type=seed, help="repeat the same synthetic runs")
+    chosen.add_argument("--seed", type=parse_seed, help="repeat the same synthetic runs")
     parser.take("--json")
     parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
     plan = _plan(parsed)
-    report = _audited(plan, parsed)
-    show(parsed, {**report.to_dict(), _OF: _digest(plan)}, report.text())
+    report = _run_audit(plan, parsed)
+    print_result(parsed, {**report.to_dict(), _OF: _digest(plan)}, report.text())
     return FAILED if report.verdict == "fail" else 0
 
 
@@ -71,11 +74,11 @@ def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
     if file is None:
         return []
     try:
-        document = bounded.text(file, bounded.DOCUMENT)
+        document = limited_io.read_text(file, limited_io.DOCUMENT)
     except InvalidParameter as error:
         raise InvalidParameter(f"--audit {error}") from error
     try:
-        told = bounded.parsed(document)
+        told = limited_io.parse_json(document)
         found = [
             {
                 "name": f"{row['question']}: {row['attack']}",
@@ -97,13 +100,13 @@ def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
 
 def _digest(plan: Plan) -> str:
     """SHA-256 of what an audit attacks: the public facts of every run, and its steps."""
-    from ..evidence.signing import canonical
+    from ..evidence.signing import canonical_bytes
 
     facts = {"mechanism": plan.mechanism.to_dict(), "steps": [plan.learn_steps, plan.delete_steps]}
-    return hashlib.sha256(canonical(facts)).hexdigest()
+    return hashlib.sha256(canonical_bytes(facts)).hexdigest()
 
 
-def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
+def _run_audit(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
     import numpy as np
 
     from ..audit import audit, audit_one_run, audit_releases
@@ -120,11 +123,11 @@ def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:
-    from .advised_plan import plan_from
+    from .plan_selection import plan_from
     from .release import open_store
 
     if parsed.store is None:
-        take(parsed, PLANNED)
+        fill_arguments(parsed, PLANNED)
         if None in (parsed.records, parsed.features):
             raise InvalidParameter("audit needs a STORE, or --plan FILE with the records and features of a plan")
         return plan_from(parsed, records=parsed.records, features=parsed.features, one_hot_blocks=parsed.one_hot_blocks)

@@ -9,12 +9,12 @@ from typing import Any
 
 from ..errors import StoreLocked
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
-from ..privacy.sentences import shown
+from ..privacy.sentences import format_bound
 from ..records import EditCounts
 from ..store.status import budget, status
-from .arguments import number, store_command, whole
-from .budget_left import left_text
-from .terminal import MORE, publisher_sentence, show
+from .arguments import parse_integer, parse_number, store_command
+from .remaining_budget import left_text
+from .terminal import MORE, print_result, publisher_sentence
 
 _FROM, _REQUESTS = 1, 30
 
@@ -22,9 +22,11 @@ _FROM, _REQUESTS = 1, 30
 def register(commands: Any) -> None:
     store_command(commands, "status", "status STORE --json", _status)
     asking = store_command(commands, "budget", "budget STORE --delta 1e-6", _budget)
-    asking.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
-    asking.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
-    asking.add_argument("--last", type=whole, default=10, metavar="N", help="list the last N releases (default 10)")
+    asking.add_argument("--order", type=parse_number, help="Rényi order; default: the plan's, or 10")
+    asking.add_argument("--delta", type=parse_number, help="δ; default: the plan's, or 1e-6")
+    asking.add_argument(
+        "--last", type=parse_integer, default=10, metavar="N", help="list the last N releases (default 10)"
+    )
     asking.take("--explain")
     _add_questions(asking)
 
@@ -32,24 +34,30 @@ def register(commands: Any) -> None:
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     asked = parser.add_argument_group("questions (each answered for the worst case unless told otherwise)")
     asked.add_argument(
-        "--present-from", type=whole, default=_FROM, metavar="A", help="first release with the record (default 1)"
+        "--present-from",
+        type=parse_integer,
+        default=_FROM,
+        metavar="A",
+        help="first release with the record (default 1)",
     )
     asked.add_argument(
-        "--erased-at", type=whole, metavar="B", help="release that erased it; default: the last with an edit"
+        "--erased-at", type=parse_integer, metavar="B", help="release that erased it; default: the last with an edit"
     )
     asked.add_argument(
-        "--observed", type=_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
-    )
-    asked.add_argument("--models-seen", type=whole, metavar="P", help="requests depend on at most P earlier models")
-    asked.add_argument(
-        "--requests", type=whole, default=_REQUESTS, metavar="R", help="cost of R more requests (default 30)"
+        "--observed", type=_parse_release_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
     )
     asked.add_argument(
-        "--attack-advantage", type=number, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
+        "--models-seen", type=parse_integer, metavar="P", help="requests depend on at most P earlier models"
+    )
+    asked.add_argument(
+        "--requests", type=parse_integer, default=_REQUESTS, metavar="R", help="cost of R more requests (default 30)"
+    )
+    asked.add_argument(
+        "--attack-advantage", type=parse_number, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
     )
 
 
-def _numbers(text: str) -> Iterable[int]:
+def _parse_release_numbers(text: str) -> Iterable[int]:
     """ "1,4-9" as release numbers, one after the other: whoever reads them stops at the first that does not exist."""
     spans: list[range] = []
     try:
@@ -64,7 +72,7 @@ def _numbers(text: str) -> Iterable[int]:
 
 
 def _budget(parsed: argparse.Namespace) -> int:
-    finish(parsed, status(parsed.store))
+    finish_interrupted(parsed, status(parsed.store))
     names = (
         "order",
         "delta",
@@ -76,23 +84,24 @@ def _budget(parsed: argparse.Namespace) -> int:
         "requests",
         "attack_advantage",
     )
-    asked = _asks(parsed)
+    asked = _has_question(parsed)
     answer = budget(parsed.store, statement=asked or parsed.json, **{name: getattr(parsed, name) for name in names})
     total = answer["cumulative"]
     head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
     lines = [
         f"budget {answer['budget']}; {answer['adjacency']} adjacency",
-        head + f"{'μ':>9}{'ε, δ=' + shown(total['delta']):>14}",
+        head + f"{'μ':>9}{'ε, δ=' + format_bound(total['delta']):>14}",
     ]
     skipped = answer["released"] - len(answer["releases"])
     if skipped:
         lines.append(f"{'':>7}  the first {skipped} are not listed; --last {answer['released']} lists them all")
     for entry in answer["releases"]:
         lines.append(
-            f"{entry['release']:>7}  {entry['label']:<8}{entry['steps']:>8}{entry['edits']:>7}{_measures(entry['dp'])}"
+            f"{entry['release']:>7}  {entry['label']:<8}{entry['steps']:>8}{entry['edits']:>7}{_format_measures(entry['dp'])}"
         )
-    lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
-    lines.append(f"publications left: {_left(answer)}")
+    lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_format_measures(total)}")
+    lines.append(f"publications left: {_format_remaining(answer)}")
+    lines.append(left_text(answer["left"]))
     lines.append(
         f"a release: who saw no other model, if {NON_ADAPTIVE}; all: who kept every model, if {FIXED_SCHEDULE}"
     )
@@ -102,11 +111,11 @@ def _budget(parsed: argparse.Namespace) -> int:
         from ..accountant import statement_text
 
         lines += ["", statement_text(answer["statement"], releases=False)]
-    show(parsed, answer, "\n".join(lines))
+    print_result(parsed, answer, "\n".join(lines))
     return 0
 
 
-def _left(answer: Mapping[str, Any]) -> str:
+def _format_remaining(answer: Mapping[str, Any]) -> str:
     """Publications left, where a cap on their sum was set."""
     if not answer["capped"]:
         return "no cap was set on the sum: each release has its own budget"
@@ -114,21 +123,21 @@ def _left(answer: Mapping[str, Any]) -> str:
     return "not limited, another one costs nothing" if left is None else str(left)
 
 
-def _asks(parsed: argparse.Namespace) -> bool:
+def _has_question(parsed: argparse.Namespace) -> bool:
     """Whether a question is put, or all of them."""
     asked = ("erased_at", "observed", "models_seen", "attack_advantage")
     put = any(getattr(parsed, name) is not None for name in asked)
     return put or parsed.explain or (parsed.present_from, parsed.requests) != (_FROM, _REQUESTS)
 
 
-def _measures(values: Mapping[str, Any]) -> str:
-    gdp = "none" if values["gdp"] is None else shown(values["gdp"])
-    return f"{shown(values['renyi']):>16}{gdp:>9}{shown(values['epsilon']):>14}"
+def _format_measures(values: Mapping[str, Any]) -> str:
+    gdp = "none" if values["gdp"] is None else format_bound(values["gdp"])
+    return f"{format_bound(values['renyi']):>16}{gdp:>9}{format_bound(values['epsilon']):>14}"
 
 
 def _status(parsed: argparse.Namespace) -> int:
     answer = status(parsed.store)
-    if finish(parsed, answer):
+    if finish_interrupted(parsed, answer):
         answer = status(parsed.store)
     told = dict(answer)
     kinds = EditCounts(**told.pop("pending"))
@@ -140,12 +149,12 @@ def _status(parsed: argparse.Namespace) -> int:
         )
     told["publishers"] = "; ".join(map(publisher_sentence, told["publishers"])) or None
     del told["capped"]
-    lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in told.items()]
-    show(parsed, answer, "\n".join(lines))
+    lines = [f"{name.replace('_', ' '):<20}{_format_value(value)}" for name, value in told.items()]
+    print_result(parsed, answer, "\n".join(lines))
     return 0
 
 
-def finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
+def finish_interrupted(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
     """Finish an interrupted request, if there is one and nobody is at work on it."""
     if not answer["request_in_flight"]:
         return False
@@ -158,7 +167,7 @@ def finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
     return True
 
 
-def _words(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(map(str, value.values()))
     if isinstance(value, bool):

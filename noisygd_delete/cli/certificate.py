@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, StoreCorrupt
-from ..evidence.outputs import output, outside
-from ..records import bounded
-from ..register.case import moment
-from .arguments import add_command, number, whole
+from ..evidence.atomic_write import check_outside_store, open_output
+from ..records import limited_io
+from ..register.case import parse_datetime
+from .arguments import add_command, parse_integer, parse_number
 from .keygen import add_passphrase_file, passphrase_of
-from .terminal import show
+from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..evidence.facts import Erasure
@@ -35,7 +35,7 @@ def register(commands: Any) -> None:
     certificate.add_argument("store", metavar="STORE")
     which = certificate.add_mutually_exclusive_group(required=True)
     which.add_argument("--request-id", metavar="TOKEN", help="the token that the request was made with")
-    which.add_argument("--release", type=whole, metavar="N", help="everything that release N erased")
+    which.add_argument("--release", type=parse_integer, metavar="N", help="everything that release N erased")
     certificate.add_argument("--key", metavar="FILE", help="sign with this key (see keygen); keep it outside the store")
     add_passphrase_file(certificate)
     certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
@@ -66,7 +66,7 @@ def register(commands: Any) -> None:
         "says, with which it must agree",
     )
     certificate.add_argument("--controller", metavar="NAME", help="the organisation that answers for the data")
-    certificate.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
+    certificate.add_argument("--delta", type=parse_number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     certificate.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     certificate.add_argument(
         "--residue",
@@ -78,26 +78,30 @@ def register(commands: Any) -> None:
 
 
 def _certificate(parsed: argparse.Namespace) -> int:
-    from ..evidence import certificate_log, erasure_certificate, plain_words, sign
+    from ..evidence import certificate_log, erasure_certificate, plain_words, sign_document
     from ..evidence.erasure import erasure_in, ledger_of
-    from ..evidence.signing import BEGINS, enveloped
-    from ..evidence.stamp import stamped
-    from ..papers import certificate_html
-    from ..papers.page import PAGE, file_text
-    from ..papers.requests import line_of, notices_of, practice_of, received_of
+    from ..evidence.signing import BEGINS, make_envelope
+    from ..evidence.timestamp import request_timestamp
+    from ..reports import certificate_html
+    from ..reports.html import PAGE, file_text
+    from ..reports.request_rows import line_of, notices_of, practice_of, received_of
     from .audit import audit_from
 
-    outside("--key", parsed.key)
+    check_outside_store("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
-    out = None if parsed.out is None else output("--out", parsed.out, begins=_PAPER, inputs=read)
-    html = None if parsed.html is None else output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
-    envelope = None if parsed.envelope is None else output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
-    stamp = None if parsed.timestamp is None else output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
+    out = None if parsed.out is None else open_output("--out", parsed.out, begins=_PAPER, inputs=read)
+    html = None if parsed.html is None else open_output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
+    envelope = (
+        None if parsed.envelope is None else open_output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
+    )
+    stamp = (
+        None if parsed.timestamp is None else open_output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
+    )
     proof = None
     if parsed.log is not None:
-        output("--log", parsed.log, begins=certificate_log.BEGINS, inputs=[*read, parsed.out])
+        open_output("--log", parsed.log, begins=certificate_log.BEGINS, inputs=[*read, parsed.out])
     if parsed.log_proof is not None:
-        proof = output(
+        proof = open_output(
             "--log-proof", parsed.log_proof, begins=certificate_log.PROOF, inputs=[*read, parsed.out, parsed.log]
         )
     if (parsed.log is None) != (proof is None) or (proof is not None and (parsed.key is None or out is None)):
@@ -121,18 +125,20 @@ def _certificate(parsed: argparse.Namespace) -> int:
         received=received,
         controller=parsed.controller or practice.controller,
         notices=notices_of(line, practice, received),
-        checked=_verified(parsed.store),
+        checked=_verify_store(parsed.store),
     )
     paper = erasure_certificate(
-        replace(erasure, audit=tuple(audit_from(parsed.audit, plan)), residue=tuple(_residue(parsed.residue, erasure))),
+        replace(
+            erasure, audit=tuple(audit_from(parsed.audit, plan)), residue=tuple(_read_residue(parsed.residue, erasure))
+        ),
         plan=plan,
         events=events,
         delta=parsed.delta,
     )
     if parsed.key is not None:
-        paper = sign(paper, parsed.key, password=password)
+        paper = sign_document(paper, parsed.key, password=password)
     text = file_text(paper)
-    answered = None if stamp is None else stamped(text.encode(), parsed.timestamp_server)
+    answered = None if stamp is None else request_timestamp(text.encode(), parsed.timestamp_server)
     entry = (
         None if proof is None else certificate_log.enter_certificate(parsed.log, paper, parsed.key, password=password)
     )
@@ -143,13 +149,13 @@ def _certificate(parsed: argparse.Namespace) -> int:
     if stamp is not None and answered is not None:
         stamp.write(answered)
     if envelope is not None:
-        envelope.write(json.dumps(enveloped(paper, parsed.key, password=password), indent=2) + "\n")
+        envelope.write(json.dumps(make_envelope(paper, parsed.key, password=password), indent=2) + "\n")
     _warn_of_overclaims(erasure)
     if html is not None:
         html.write(certificate_html(paper, checking=True, code=parsed.language))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     files = (parsed.out, parsed.timestamp, parsed.log_proof, parsed.envelope, parsed.html)
-    show(
+    print_result(
         parsed,
         paper,
         "\n".join([*plain_words(paper), "", signed, *(f"wrote {file}" for file in files if file is not None)]),
@@ -159,14 +165,14 @@ def _certificate(parsed: argparse.Namespace) -> int:
 
 def _warn_of_overclaims(erasure: Erasure) -> None:
     from ..evidence.notices import TEXTS
-    from ..register.case import overclaims
+    from ..register.case import find_overclaims
 
     said = {"controller": erasure.controller, **{name: getattr(erasure.notices, name) for name in TEXTS}}
-    for warning in overclaims(said):
+    for warning in find_overclaims(said):
         print(f"noisygd-delete certificate: {warning}", file=sys.stderr)
 
 
-def _verified(store: str) -> str:
+def _verify_store(store: str) -> str:
     from ..store import verify
 
     result = verify(store)
@@ -175,13 +181,13 @@ def _verified(store: str) -> str:
     return f"the store was verified when this was issued ({len(result.checked)} checks passed)"
 
 
-def _residue(file: str | None, erasure: Erasure) -> list[dict[str, Any]]:
+def _read_residue(file: str | None, erasure: Erasure) -> list[dict[str, Any]]:
     """The places of `noisygd-delete residue --json`, as the operator's statement; of a day on which the rows were there it is refused."""
     if file is None:
         return []
     try:
-        said = bounded.parsed(bounded.text(file, bounded.DOCUMENT))
-        looked = moment("looked_at", said["looked_at"])[:10]
+        said = limited_io.parse_json(limited_io.read_text(file, limited_io.DOCUMENT))
+        looked = parse_datetime("looked_at", said["looked_at"])[:10]
         places = [{name: place[name] for name in ("place", "verdict", "found", "remedy")} for place in said["places"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidParameter(f"--residue {file}: give the output of `noisygd-delete residue ... --json`") from error

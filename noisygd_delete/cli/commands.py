@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 from ..errors import BudgetExceeded, MissingDependency, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreLocked
 from ..version import __version__
-from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, options_of, told
-from .terminal import complain, flushed, written_out
+from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, format_error, options_of
+from .terminal import escape_unencodable, flush_streams, print_error
 
 # a command's module has its name, but for these; it is imported when it is asked for
 _MODULES = {
@@ -41,19 +41,19 @@ class _Completion(argparse.Action):
             import shtab
         except ImportError:
             parser.error("--print-completion needs shtab; pip install 'shtab>=1.7'")
-        _tell_all(parser)
+        _print_all_help(parser)
         print(shtab.complete(parser, str(shell)))
         parser.exit()
 
 
-def _tell_all(parser: Any) -> None:
+def _print_all_help(parser: Any) -> None:
     """Show what each command takes of the general options, for whoever reads the parser."""
     for action in parser._actions:
         if GENERAL.keys() & set(action.option_strings):
             action.help = None
         if isinstance(action.choices, dict):
             for command in action.choices.values():
-                _tell_all(command)
+                _print_all_help(command)
 
 
 def parser(command: str | None = None) -> Intermixed:
@@ -108,11 +108,11 @@ def _root() -> tuple[Intermixed, Any]:
     )
     root.add_argument("--version", action="version", version=f"noisygd-delete {__version__}")
     commands: Any = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Intermixed)
-    root.set_defaults(run=lambda _: _greet(root), options={}, execution=None)
+    root.set_defaults(run=lambda _: _print_overview(root), options={}, execution=None)
     return root, commands
 
 
-def _greet(root: argparse.ArgumentParser) -> int:
+def _print_overview(root: argparse.ArgumentParser) -> int:
     """No command: the whole help, and the status of a wrong usage."""
     root.print_help(sys.stderr)
     return 2
@@ -120,56 +120,58 @@ def _greet(root: argparse.ArgumentParser) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
-    written_out()
+    escape_unencodable()
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         known = _parser_for(arguments[0] if arguments else "--help")
     except MissingDependency as error:
-        return complain(f"noisygd-delete: {error}", 2)
-    check_words(known, arguments, _said_to_plan(arguments[0]) if arguments else {})
+        return print_error(f"noisygd-delete: {error}", 2)
+    check_words(known, arguments, _plan_option_hint(arguments[0]) if arguments else {})
     parsed = known.parse_args(arguments)
     name = f"noisygd-delete {parsed.command}"
     try:
-        _tell_of_register(parsed, name)
+        _warn_stale_register(parsed, name)
         return carry_out(parsed)
     except NoisyGDDeleteError as error:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
-        return complain(f"{name}: {told(error, parsed.options)}", status)
+        return print_error(f"{name}: {format_error(error, parsed.options)}", status)
     except KeyboardInterrupt:
-        return complain(f"{name}: interrupted; {_AFTER_INTERRUPT}", 130)
+        return print_error(f"{name}: interrupted; {_AFTER_INTERRUPT}", 130)
     except BrokenPipeError:  # whoever read the answer has left
-        return flushed(0)
+        return flush_streams(0)
     except MemoryError:
-        return complain(f"{name}: this takes more memory than there is; give a smaller table or smaller sizes", 2)
+        return print_error(f"{name}: this takes more memory than there is; give a smaller table or smaller sizes", 2)
     except ArithmeticError:
-        return complain(f"{name}: these numbers are too large or too small to compute with; give less extreme ones", 2)
+        return print_error(
+            f"{name}: these numbers are too large or too small to compute with; give less extreme ones", 2
+        )
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return complain(f"{name}: {place}{error.strerror or error}; {_AFTER_INTERRUPT}", 2)
+        return print_error(f"{name}: {place}{error.strerror or error}; {_AFTER_INTERRUPT}", 2)
     except Exception as error:
         from traceback import extract_tb
 
         # its words may quote a record, so only its kind and its place are told
         last = extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} in {last.name}, line {last.lineno}"
-        return complain(f"{name}: a fault of this program ({place}); please report it; {_AFTER_INTERRUPT}", 2)
+        return print_error(f"{name}: a fault of this program ({place}); please report it; {_AFTER_INTERRUPT}", 2)
 
 
-def _tell_of_register(parsed: argparse.Namespace, name: str) -> None:
+def _warn_stale_register(parsed: argparse.Namespace, name: str) -> None:
     """A register of another time is told before anything is answered out of it. `verify` and what needs a sound store tell it themselves."""
     store = getattr(parsed, "store", None)
     if store is None or parsed.command in ("verify", "certificate"):
         return
     from pathlib import Path
 
-    from ..store import seal
+    from ..store import rollback_guard
     from ..store.layout import Layout
 
     for path in [store] if isinstance(store, str) else store:
         with suppress(NoisyGDDeleteError, OSError):  # the command meets it as well, and says more
-            fault = seal.register_fault(Layout(Path(path)))
+            fault = rollback_guard.register_fault(Layout(Path(path)))
             if fault is not None:
-                complain(f"{name}: {fault}", 0)
+                print_error(f"{name}: {fault}", 0)
 
 
 def _parser_for(first: str) -> Intermixed:
@@ -179,7 +181,7 @@ def _parser_for(first: str) -> Intermixed:
     return parser("" if first == "--version" else first if first in LINES else None)
 
 
-def _said_to_plan(command: str) -> dict[str, str]:
+def _plan_option_hint(command: str) -> dict[str, str]:
     """Options that this command reads from a plan's file: where each is given."""
     if command not in _READ_A_PLAN:
         return {}
@@ -203,22 +205,22 @@ def _run_together(parsed: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from ..engine import Execution
-    from ..engine.execution import check, launched_group
-    from ..store import follow, leading
+    from ..engine.execution import check_device, find_launched_group
+    from ..store import follow_group, lead_group
 
-    group = launched_group()
+    group = find_launched_group()
     parsed.execution = execution = Execution(group=group)
     if "device" in parsed:
-        place = check(parsed.device or execution.device, group)
+        place = check_device(parsed.device or execution.device, group)
         parsed.execution = execution = replace(execution, device=place, memory=getattr(parsed, "memory", None))
     if group.size == 1:
         return int(parsed.run(parsed))
-    signal.signal(signal.SIGTERM, _ended)
+    signal.signal(signal.SIGTERM, _exit_on_signal)
     if not group.rank:
-        with leading(group):
+        with lead_group(group):
             return int(parsed.run(parsed))
     try:
-        follow(getattr(parsed, "store", "."), execution)
+        follow_group(getattr(parsed, "store", "."), execution)
     except ProcessLost:
         if group.rank == 1:
             raise
@@ -226,7 +228,7 @@ def _run_together(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _ended(*_: object) -> NoReturn:
+def _exit_on_signal(*_: object) -> NoReturn:
     raise ProcessLost(
         "torchrun ended this process, as it does when another one of the group has gone; an accepted request is finished by "
         "the next command, with any number of processes"

@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .arguments import store_command
-from .statements import STATEMENTS, add_promises, add_request_options, named
-from .terminal import complain, show, standard_input
+from .statements import STATEMENTS, add_promises, add_request_options, format_request_ids
+from .terminal import print_error, print_result, standard_input
 
 if TYPE_CHECKING:
     from ..features.schema import Encoded, Schema
@@ -21,7 +21,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
     parser.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
     parser.add_argument(
-        "--returned",
+        "--reapply",
         action="store_true",
         help="erase again what the list of --tombstones says was erased before, where a backup was put back",
     )
@@ -47,48 +47,48 @@ def register(commands: Any) -> None:
 def delete(parsed: argparse.Namespace) -> int:
     from ..records import EditRequest
     from ..register import Rights
-    from .release import open_store, serve
+    from .release import open_store, serve_request
 
-    ids = parsed.ids + _lines(parsed.file)
-    subjects = parsed.subject + _lines(parsed.subject_file)
+    ids = parsed.ids + _read_id_lines(parsed.file)
+    subjects = parsed.subject + _read_id_lines(parsed.subject_file)
     with open_store(parsed) as store:
-        if parsed.returned:
+        if parsed.reapply:
             ids = list(dict.fromkeys([*ids, *store.returned()]))
             if not (ids or subjects):
-                show(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
+                print_result(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
                 return 0
         request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
         if subjects and (aside := store.register.kept_aside()):
-            complain(
-                f"noisygd-delete delete: this does not reach rows kept aside (`restrict`, `object`) by {named(aside)}. Where one of them is of a person "
-                "named here, `lift` it with --later and delete once more, or destroy its file and key",
+            print_error(
+                f"noisygd-delete delete: this does not reach rows kept aside (`restrict`, `object`) by {format_request_ids(aside)}. Where one of them is of a person "
+                "named here, `lift` it with --no-publish and delete once more, or destroy its file and key",
                 0,
             )
-        return serve(parsed, store, request, Rights.ERASURE)
+        return serve_request(parsed, store, request, Rights.ERASURE)
 
 
-def _lines(source: str | None) -> list[str]:
+def _read_id_lines(source: str | None) -> list[str]:
     """The lines of a file with anything but space in them, as they stand: an id may begin with a space. `-` for standard input."""
     from ..errors import InvalidRequest
-    from ..records import bounded
+    from ..records import limited_io
 
     if source is None:
         return []
     if source == "-":
-        data = bounded.taken(standard_input(), bounded.LIST, "standard input", error=InvalidRequest)
-        text = bounded.decoded(data, "standard input", error=InvalidRequest)
+        data = limited_io.read_limited(standard_input(), limited_io.LIST, "standard input", error=InvalidRequest)
+        text = limited_io.decode_text(data, "standard input", error=InvalidRequest)
     else:
-        text = bounded.text(source, bounded.LIST, error=InvalidRequest)
-    return [line for line in bounded.rows(text) if line.strip()]
+        text = limited_io.read_text(source, limited_io.LIST, error=InvalidRequest)
+    return [line for line in limited_io.split_lines(text) if line.strip()]
 
 
 def insert(parsed: argparse.Namespace) -> int:
     from ..errors import InvalidRequest
     from ..records import EditRequest
-    from .release import open_store, serve
+    from .release import open_store, serve_request
 
     with open_store(parsed) as store:
-        new = _read(parsed, store.schema, readable=True)
+        new = _read_rows(parsed, store.schema, readable=True)
         if new.dropped:
             raise InvalidRequest(
                 f"{new.dropped} rows of {parsed.data} are beyond the first {store.schema.rows_per_subject} of their person, which is all that "
@@ -97,7 +97,7 @@ def insert(parsed: argparse.Namespace) -> int:
         request = EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects, request_id=parsed.request_id)
         for skipped in new.skipped:
             print(skipped, file=sys.stderr)
-        return serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
+        return serve_request(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
 
 
 def correct(parsed: argparse.Namespace) -> int:
@@ -105,17 +105,17 @@ def correct(parsed: argparse.Namespace) -> int:
 
     from ..records import EditRequest
     from ..register import Rights
-    from .release import open_store, serve
+    from .release import open_store, serve_request
 
     with open_store(parsed) as store:
         schema = replace(store.schema, subject_column=None)  # a record stays its person's
-        new = _read(parsed, schema)
+        new = _read_rows(parsed, schema)
         rows = zip(new.ids or (), new.rows, new.labels, strict=True)
         request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
-        return serve(parsed, store, request, Rights.RECTIFICATION, clipped=new.clipped, unknown=new.unknown)
+        return serve_request(parsed, store, request, Rights.RECTIFICATION, clipped=new.clipped, unknown=new.unknown)
 
 
-def _read(parsed: argparse.Namespace, schema: Schema, *, readable: bool = False) -> Encoded:
+def _read_rows(parsed: argparse.Namespace, schema: Schema, *, readable: bool = False) -> Encoded:
     from ..errors import InvalidSchema
     from .init import NUMBERED
 

@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..privacy.guarantee import in_words
-from .arguments import number, store_command
-from .terminal import show
+from ..privacy.guarantee import describe_guarantee
+from .arguments import parse_number, store_command
+from .terminal import print_result
 
 if TYPE_CHECKING:
-    from ..papers.counted import CountedEvaluation
-    from ..papers.evaluation import Evaluation
+    from ..reports.evaluation import Evaluation
+    from ..reports.private_evaluation import CountedEvaluation
     from ..store.prediction import Predictions
 
 
 _MOST_CLASSES_SHOWN = 12
-CAUTION = "(of these rows {} are in the training table: this is a statistic of private data, do not publish it)"
+_PRIVATE = "this is a statistic of private data, do not publish it"
 
 
 def register(commands: Any) -> None:
@@ -36,7 +36,7 @@ def register(commands: Any) -> None:
     parser.take("--delimiter")
     parser.add_argument(
         "--noise",
-        type=number,
+        type=parse_number,
         metavar="TAU",
         help="with --on-records: least deviation of the noise of each count, rounded up to a power of two (default: a tenth of the "
         "budget in Gaussian DP)",
@@ -50,28 +50,28 @@ def register(commands: Any) -> None:
 
 def _evaluate(parsed: argparse.Namespace) -> int:
     if parsed.on_records:
-        return _counted(parsed)
+        return _evaluate_privately(parsed)
     if parsed.noise is not None:
         raise InvalidParameter(
             "--noise goes with --on-records: on a file of other rows nothing is charged and nothing is hidden"
         )
-    from ..papers.evaluation import evaluate
+    from ..reports.evaluation import evaluate
     from .release import open_store
 
     with open_store(parsed) as store:
         found = evaluate(store, parsed.data, parsed.delimiter)
-    show(parsed, found.to_dict(), _text(found))
+    print_result(parsed, found.to_dict(), _format_evaluation(found))
     return 0
 
 
-def _counted(parsed: argparse.Namespace) -> int:
-    from ..papers.counted import evaluate_records
+def _evaluate_privately(parsed: argparse.Namespace) -> int:
+    from ..reports.private_evaluation import evaluate_records
     from .release import open_store
 
     with open_store(parsed) as store:
         counted = evaluate_records(store, parsed.noise)
         delta = store.plan.budget.shown_delta
-    show(parsed, counted.to_dict(delta), _counted_text(counted, delta))
+    print_result(parsed, counted.to_dict(delta), _counted_text(counted, delta))
     return 0
 
 
@@ -81,14 +81,17 @@ def _counted_text(found: CountedEvaluation, delta: float) -> str:
         lines += [
             f"{'right':<28}{found.accuracy:.1%} ± {found.within:.1%}",
             f"{'right by always saying one':<28}{found.baseline_accuracy:.1%}",
-            *_confusion(found.classes, [[round(count) for count in row] for row in found.confusion]),
+            *_format_confusion(found.classes, [[round(count) for count in row] for row in found.confusion]),
         ]
     elif found.mean_absolute_error is not None:
         half = f"to half of {found.bin_width:.3g}"
         lines.append(f"{'mean absolute error':<28}{found.mean_absolute_error:.4g} ± {found.within:.2g}, {half}")
     else:
         lines.append("too few records for this noise: nothing can be said")
-    told = in_words(found.alone, several=False, delta=delta), in_words(found.together, several=True, delta=delta)
+    told = (
+        describe_guarantee(found.alone, several=False, delta=delta),
+        describe_guarantee(found.together, several=True, delta=delta),
+    )
     return "\n".join(
         [
             *lines,
@@ -98,7 +101,7 @@ def _counted_text(found: CountedEvaluation, delta: float) -> str:
     )
 
 
-def _text(found: Evaluation) -> str:
+def _format_evaluation(found: Evaluation) -> str:
     lines = [f"{'rows':<28}{found.rows}"]
     if found.accuracy is not None and found.baseline_accuracy is not None:
         lines += [
@@ -111,13 +114,13 @@ def _text(found: Evaluation) -> str:
             f"{'calibration error':<28}{found.calibration_error:.3f}"
             + "  (mean difference of probability said and share right)",
         ]
-        lines += _confusion(found.classes, found.confusion)
+        lines += _format_confusion(found.classes, found.confusion)
     else:
         lines += [
             f"{'mean absolute error':<28}{found.mean_absolute_error:.4g}",
             f"{'of always saying':<28}{found.baseline_mean_absolute_error:.4g}  ({found.baseline:.4g}, the median here)",
             f"{'root mean squared error':<28}{found.root_mean_squared_error:.4g}",
-            f"{'R²':<28}" + ("not defined on one row" if found.r2 is None else f"{found.r2:.4f}"),
+            f"{'R²':<28}" + ("not defined: the targets are all equal" if found.r2 is None else f"{found.r2:.4f}"),
         ]
     if not found.beats_baseline:
         lines.append(
@@ -126,11 +129,19 @@ def _text(found: Evaluation) -> str:
         )
     lines += found.skipped
     if found.rows_in_table:
-        lines.append(CAUTION.format(found.rows_in_table))
+        lines.append(_caution(found))
     return "\n".join(lines)
 
 
-def _confusion(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> list[str]:
+def _caution(found: Evaluation | Predictions) -> str:
+    """Return the sentence about rows of the file that are in the training table, or look like rows there."""
+    rows = found.rows_in_table
+    if found.matched_by == "id":
+        return f"(of these rows {rows} are in the training table, by their ids: {_PRIVATE})"
+    return f"(of these rows {rows} look like rows of the training table, perhaps of other people; if they are the same rows, {_PRIVATE})"
+
+
+def _format_confusion(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> list[str]:
     """Rows: what is true; columns: what was said. Left to --json where it would not fit a screen."""
     if len(classes) > _MOST_CLASSES_SHOWN:
         return [f"confusion of {len(classes)} classes: see --json"]
@@ -146,20 +157,22 @@ _BEGINS = b"record,predicted "  # as no table of a user's own does
 
 
 def _predict(parsed: argparse.Namespace) -> int:
-    from ..evidence.outputs import output
+    from ..evidence.atomic_write import open_output
     from ..store.prediction import predict
     from .release import open_store
 
-    out = None if parsed.out is None else output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
+    out = None if parsed.out is None else open_output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
     with open_store(parsed) as store:
         predictions = predict(store, parsed.data, parsed.delimiter, probabilities=parsed.probabilities)
         kind = store.schema.label_column
     if out is not None:
-        out.write(_table(kind, predictions))
-    measured = {"accuracy": predictions.accuracy, "mean_absolute_error": predictions.mean_absolute_error}
+        out.write(_format_table(kind, predictions))
+    measured = {name: getattr(predictions, name) for name in ("measured", "accuracy", "mean_absolute_error", "r2")}
     counts = {} if isinstance(predictions.labels[0], float) else Counter(map(str, predictions.labels))
     answer: dict[str, Any] = {
         "rows": len(predictions.names),
+        "rows_in_table": predictions.rows_in_table,
+        "matched_by": predictions.matched_by,
         **measured,
         "counts": dict(counts),
         "skipped": list(predictions.skipped),
@@ -170,11 +183,11 @@ def _predict(parsed: argparse.Namespace) -> int:
             odds = ([float(f"{chance:.6g}") for chance in row] for row in predictions.probabilities)
             answer["probabilities"] = dict(zip(predictions.names, odds, strict=True))
             answer["classes"] = list(predictions.classes)
-    show(parsed, answer, _predicted(predictions, counts, parsed.out))
+    print_result(parsed, answer, _format_predictions(predictions, counts, parsed.out))
     return 0
 
 
-def _table(kind: str, predictions: Predictions) -> str:
+def _format_table(kind: str, predictions: Predictions) -> str:
     odds = predictions.probabilities
     extra = [[f"{chance:.6g}" for chance in row] for row in odds] if odds is not None else [[]] * len(predictions.names)
     head = (
@@ -190,13 +203,14 @@ def _table(kind: str, predictions: Predictions) -> str:
     return text.getvalue()
 
 
-def _predicted(predictions: Predictions, counts: dict[str, int], out: str | None) -> str:
+def _format_predictions(predictions: Predictions, counts: dict[str, int], out: str | None) -> str:
     lines = [f"{len(predictions.names)} rows" + "".join(f", {count} {name}" for name, count in sorted(counts.items()))]
     if predictions.accuracy is not None:
         lines.append(f"right: {predictions.accuracy:.1%}")
     if predictions.mean_absolute_error is not None:
-        lines.append(f"mean absolute error: {predictions.mean_absolute_error:.4g}")
+        explained = "" if predictions.r2 is None else f"; R²: {predictions.r2:.4f}"
+        lines.append(f"mean absolute error: {predictions.mean_absolute_error:.4g}{explained}")
     if predictions.rows_in_table:
-        lines.append(CAUTION.format(predictions.rows_in_table))
+        lines.append(_caution(predictions))
     lines += predictions.skipped
     return "\n".join([*lines, *([] if out is None else [f"wrote {out}"])])

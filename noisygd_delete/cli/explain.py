@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from .arguments import store_command
-from .terminal import show
+from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..features.maps import Shapes
@@ -34,21 +34,21 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     import json
 
-    from ..evidence.outputs import output
+    from ..evidence.atomic_write import open_output
     from ..features.maps import Shapes
-    from ..papers.page import PAGE
-    from ..papers.shapes import PNG, shapes_of, shapes_page, shapes_picture
-    from ..records import bounded
+    from ..records import limited_io
+    from ..reports.html import PAGE
+    from ..reports.shapes import PNG, shapes_of, shapes_page, shapes_picture
     from .release import open_store
 
     begins = {".html": PAGE, ".png": PNG, ".json": _JSON}
     ending = "" if parsed.out is None else next((end for end in begins if parsed.out.lower().endswith(end)), None)
     if ending is None:
         raise InvalidParameter(f"--out {parsed.out} must end in .html, .png or .json")
-    place = None if not ending else output("--out", parsed.out, begins=begins[ending], inputs=[parsed.before])
+    place = None if not ending else open_output("--out", parsed.out, begins=begins[ending], inputs=[parsed.before])
     before = None
     if parsed.before is not None:
-        before = Shapes.from_dict(bounded.parsed(bounded.text(parsed.before, bounded.DOCUMENT)))
+        before = Shapes.from_dict(limited_io.parse_json(limited_io.read_text(parsed.before, limited_io.DOCUMENT)))
     with open_store(parsed) as store:
         shapes = shapes_of(store, parsed.monotone)
     apart = None if before is None else shapes.farthest(before)
@@ -61,11 +61,11 @@ def _run(parsed: argparse.Namespace) -> int:
         else:
             made = shapes_page(shapes, f"What release {shapes.release} says", before)
         place.write(made)
-    show(parsed, {**shapes.to_dict(), "farthest": apart}, _text(shapes, apart, parsed.out))
+    print_result(parsed, {**shapes.to_dict(), "farthest": apart}, _format_shapes(shapes, apart, parsed.out))
     return 0
 
 
-def _text(shapes: Shapes, apart: float | None, out: str | None) -> str:
+def _format_shapes(shapes: Shapes, apart: float | None, out: str | None) -> str:
     lines = [f"{'column':<28}{'from':>8}{'to':>8}  {shapes.unit}"]
     for shape in shapes.shapes[:_SHOWN]:
         lines.append(f"{shape.name[:26]:<28}{min(shape.values):>+8.2f}{max(shape.values):>+8.2f}")

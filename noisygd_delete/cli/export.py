@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..evidence.outputs import output
-from .arguments import add_command, number
-from .terminal import show
+from ..evidence.atomic_write import open_output
+from .arguments import add_command, parse_number
+from .terminal import print_result
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
 _PLAIN = b'{"format": 1, "kind": "'
@@ -61,7 +61,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     parser.add_argument("--title", help="default: what it is, in its language")
     parser.take("--language")
-    parser.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
+    parser.add_argument("--delta", type=parse_number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     parser.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
     parser.take("--json")
     parser.set_defaults(run=_report)
@@ -70,10 +70,10 @@ def register(commands: Any) -> None:
 def _export(parsed: argparse.Namespace) -> int:
     from ..evidence.erasure import ledger_of
     from ..evidence.signing import key_id, read_public
-    from ..papers.page import PAGE
-    from ..papers.requests import practice_of, register_lines
-    from ..papers.sheets import as_yaml, assessment, fields, model_card
-    from ..store.publishers.artefact import BEGINS
+    from ..reports.html import PAGE
+    from ..reports.model_card import assessment, fields, model_card, to_yaml
+    from ..reports.request_rows import practice_of, register_lines
+    from ..store.publishers.artifact import BEGINS
     from .audit import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
@@ -87,7 +87,7 @@ def _export(parsed: argparse.Namespace) -> int:
         raise InvalidParameter("--monotone changes what --onnx or --plain writes: name one of them")
     read = [parsed.public_key, parsed.audit]
     outputs = {
-        option: output(
+        option: open_output(
             option,
             file,
             begins={"--registry": _YAML, "--onnx": BEGINS, "--plain": _PLAIN}.get(option, PAGE),
@@ -99,15 +99,15 @@ def _export(parsed: argparse.Namespace) -> int:
     key = None if parsed.public_key is None else key_id(read_public(parsed.public_key))
     audit, deployment = audit_from(parsed.audit, ledger.plan), fields(ledger, practice)
     made: dict[str, Callable[[], str | bytes]] = {
-        "--registry": lambda: as_yaml(deployment),
+        "--registry": lambda: to_yaml(deployment),
         "--model-card": lambda: model_card(ledger, practice, lines, key=key, code=parsed.language),
         "--assessment": lambda: assessment(ledger, practice, lines, audit=audit, code=parsed.language),
     }
     if parsed.onnx is not None or parsed.plain is not None:
         from ..features.schema.shapes import monotone_weights
-        from ..store.onward import in_force
+        from ..store.publishing import current_artifact
 
-        leaving = in_force(parsed.store)
+        leaving = current_artifact(parsed.store)
         if parsed.monotone:
             weights = monotone_weights(leaving.schema, leaving.model.weights, parsed.monotone)
             leaving = replace(leaving, model=replace(leaving.model, weights=weights))
@@ -115,33 +115,33 @@ def _export(parsed: argparse.Namespace) -> int:
     written = {option: made[option]() for option in outputs}
     for option, place in outputs.items():
         place.write(written[option])
-    show(parsed, deployment, "\n".join(f"wrote {file}" for file in files.values()))
+    print_result(parsed, deployment, "\n".join(f"wrote {file}" for file in files.values()))
     return 0
 
 
 def _report(parsed: argparse.Namespace) -> int:
-    from ..evidence.erasure import kept_to_calendar, ledger_of, release_times, standing
-    from ..papers import store_report
-    from ..papers.page import PAGE
-    from ..papers.requests import lines_of
+    from ..evidence.erasure import is_on_calendar, ledger_of, ledger_status, release_times
+    from ..reports import store_report
+    from ..reports.html import PAGE
+    from ..reports.request_rows import lines_of
     from ..store.layout import Layout
-    from ..store.requests import Register
+    from ..store.request_log import RequestLog
     from .audit import audit_from
 
-    out = output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
+    out = open_output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
     ledger = ledger_of(parsed.store)
     page = store_report(
         plan=ledger.plan,
         events=ledger.events,
         times=release_times(ledger),
-        standing=standing(ledger),
-        requests=lines_of(ledger, Register(Layout.at(parsed.store))),
+        standing=ledger_status(ledger),
+        requests=lines_of(ledger, RequestLog(Layout.at(parsed.store))),
         audit=audit_from(parsed.audit, ledger.plan),
         title=parsed.title,
         delta=parsed.delta,
-        by_calendar=kept_to_calendar(ledger),
+        by_calendar=is_on_calendar(ledger),
         code=parsed.language,
     )
     out.write(page)
-    show(parsed, {"report": parsed.out, "releases": ledger.releases}, f"wrote {parsed.out}")
+    print_result(parsed, {"report": parsed.out, "releases": ledger.releases}, f"wrote {parsed.out}")
     return 0

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..methods.base import AUTO
-from .arguments import add_command, whole
-from .plan_file import ADVISED, add_plan_file, command, take
+from .arguments import add_command, parse_integer
+from .plan_file import ADVISED, add_plan_file, fill_arguments, plan_command
 from .source import add_source
-from .terminal import show
+from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..features.schema import HeldOut, Schema
     from ..methods.plan import Plan
     from ..records import LeftOut
     from ..store.sources import Source
-    from .advised_plan import Chosen
+    from .plan_selection import Chosen
 
 NUMBERED = "record"  # the id column of a table that had none
 
@@ -52,7 +52,7 @@ def register(commands: Any) -> None:
     )
     parser.add_argument(
         "--slots",
-        type=whole,
+        type=parse_integer,
         metavar="N",
         help="n, public; default: a twentieth more than rows, as room for insertions",
     )
@@ -80,18 +80,18 @@ def _map(text: str) -> str:
 
 
 def init(parsed: argparse.Namespace) -> int:
-    return _draft(parsed) if parsed.draft_schema else create(parsed)
+    return _draft(parsed) if parsed.draft_schema else create_store(parsed)
 
 
 def _draft(parsed: argparse.Namespace) -> int:
-    from ..evidence.outputs import output
+    from ..evidence.atomic_write import open_output
     from ..features.schema import draft_schema, read_table
-    from .source import some_rows
+    from .source import sample_rows
 
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
-    target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
-    table = some_rows(parsed) if parsed.data is None else read_table(parsed.data, parsed.delimiter)
+    target = open_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
+    table = sample_rows(parsed) if parsed.data is None else read_table(parsed.data, parsed.delimiter)
     text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject).text
     if not parsed.dry_run:
         target.write(text)
@@ -100,53 +100,70 @@ def _draft(parsed: argparse.Namespace) -> int:
         "confirmed = true"
     )
     answer = {"draft_schema": parsed.draft_schema, "written": not parsed.dry_run, "warning": warning}
-    show(parsed, answer, f"{'would write' if parsed.dry_run else 'wrote'} {parsed.draft_schema}; {warning}")
+    print_result(parsed, answer, f"{'would write' if parsed.dry_run else 'wrote'} {parsed.draft_schema}; {warning}")
     return 0
 
 
-def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
+def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
     """A new store. `held_out` takes rows of a file for itself, which the store then does not hold."""
-    from ..planner.usual import usual_slots
+    from ..planner.defaults import default_slots
     from ..store.sources.reading import survey
-    from .advised_plan import on_its_map
+    from .plan_selection import with_schema_map
     from .source import create_over, source_from
 
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
-    take(parsed, ADVISED)
+    fill_arguments(parsed, ADVISED)
     parsed.slots = parsed.records if parsed.slots is None else parsed.slots
     schema = _schema(parsed)
     source = source_from(parsed, schema)
     if source is not None and parsed.engine != "local":
-        return _create_on_engine(parsed, on_its_map(parsed, schema, None), source)
+        return _create_on_engine(parsed, with_schema_map(parsed, schema, None), source)
     if source is None:
-        schema = on_its_map(parsed, schema, partial(_count_rows, parsed, schema))
+        schema = with_schema_map(parsed, schema, partial(_count_rows, parsed, schema))
         found = _create_from(parsed, schema, held_out)
     else:
         seen = survey(source, schema)
-        schema = on_its_map(parsed, schema, lambda: seen.rows)
-        choice = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
+        schema = with_schema_map(parsed, schema, lambda: seen.rows)
+        choice = _plan_for_rows(parsed, schema, default_slots(seen.rows) if parsed.slots is None else parsed.slots)
         create_over(parsed, source, schema, choice.plan)
-        found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, 0, choice)
-    return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
+        rows = seen.rows + seen.left_out.rows
+        found = _Found(rows, seen.rows, seen.clipped, seen.unknown, seen.left_out, choice)
+    return _report_store(parsed, schema, found, numbered=source is None and schema.id_column is None)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out, those without a label among them; and its plan."""
+    """The rows that a store was made of, and its plan.
 
+    seen       rows of the file or source
+    rows       of these, rows in the store
+    left_out   rows that are not in the store for good: beyond `rows_per_subject` of their person, or without a label
+    unlabelled those without a label
+    held_out   rows held out for measuring
+    clipped, unknown  cells per column
+    """
+
+    seen: int
     rows: int
     clipped: Mapping[str, int]
     unknown: Mapping[str, int]
     left_out: LeftOut
-    unlabelled: int
     choice: Chosen
+    unlabelled: int = 0
+    held_out: int = 0
+    alike: int = 0
+
+    @property
+    def beyond(self) -> int:
+        """Rows beyond the first `rows_per_subject` of their person."""
+        return self.left_out.rows - self.unlabelled
 
 
 def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> _Found:
     """A store whose rows are copied from a file."""
     from ..features.schema import RecordFile
-    from ..planner.usual import usual_slots
+    from ..planner.defaults import default_slots
     from ..records import LeftOut, check_slots
     from ..store import Store
     from ..store.store import DryRun
@@ -157,31 +174,38 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     made: list[Chosen] = []
 
     def plan_for(rows: int) -> Plan:
-        slots = check_slots(usual_slots(rows) if parsed.slots is None else parsed.slots, rows)
-        made.append(_planned(parsed, schema, slots))
+        slots = check_slots(default_slots(rows) if parsed.slots is None else parsed.slots, rows)
+        made.append(_plan_for_rows(parsed, schema, slots))
         return made[-1].plan
 
-    named = schema if schema.id_column is not None else _numbered(schema)
+    named = schema if schema.id_column is not None else _with_numbered_ids(schema)
     with suppress(ValueError):  # in another thread than the first
         # as Ctrl-C: what was written of the rows is overwritten
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(DryRun):
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
-    return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, made[-1])
+    counted = reading.rows, reading.clipped, reading.unknown
+    return _Found(reading.seen, *counted, left_out, made[-1], reading.unlabelled, reading.held, reading.alike)
 
 
-def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
-    from .advised_plan import listed
-    from .budget_left import room_text
+def _report_store(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
+    from .plan_selection import list_columns
+    from .remaining_budget import room_text
 
     plan = found.choice.plan
     facts = {
         "records": found.rows,
+        "rows_read": found.seen,
+        "ids": {"column": schema.id_column, "numbered": [1, found.seen] if numbered else None},
         "clipped": dict(found.clipped),
         "unknown": dict(found.unknown),
         "rows_left_out": found.left_out.rows,
         "unlabelled": found.unlabelled,
+        "alike_ids": found.alike,
+        "beyond_rows_per_subject": 0 if parsed.source is not None else found.beyond,
+        "rows_per_subject": schema.rows_per_subject,
+        "held_out": found.held_out,
         **({"subjects_left_out": found.left_out.subjects} if parsed.source is not None else {}),
         "from_data": list(schema.from_data),
     }
@@ -190,30 +214,50 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     text = (
         f"{found.rows} records in {plan.records} slots ({free} free), {schema.features} features\n{room_text(plan)}\n"
     )
-    text += f"{without_label(found.unlabelled)}\n" if found.unlabelled else ""
+    text += "".join(f"{line}\n" for line in left_out_lines(facts))
+    if found.alike:
+        text += f"WARNING: {found.alike} ids differ from another one by case or composed letters alone: a request names one row of them, spelled as in the file\n"
     strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
     if strange:
-        text += f"WARNING: every value of {listed(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"
+        text += f"WARNING: every value of {list_columns(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"
     if outside:
-        text += f"values clipped to their bounds (shown here only, not stored): {_counted(outside)}\n"
+        text += f"values clipped to their bounds (shown here only, not stored): {_format_cell_counts(outside)}\n"
     if parsed.source is not None:
         told = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
         text += f"{told}\n" if told else ""
-    elif schema.rows_per_subject is not None:
-        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.left_out.rows}\n"
-    if numbered:
-        text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file; new rows name theirs in a column {NUMBERED!r}\n"
+    text += f"{numbered_line(facts, parsed.data)}; new rows name theirs in a column {NUMBERED!r}\n" if numbered else ""
+    if not numbered and parsed.data is not None:
+        text += f"ids: column {schema.id_column!r}\n"
     if schema.from_data:
-        text += f"WARNING: {_still_from_data(schema)}\n"
-    return _show_made(parsed, schema, found.choice, text, facts)
+        text += f"WARNING: {_data_ranges_warning(schema)}\n"
+    return _report_created(parsed, schema, found.choice, text, facts)
 
 
-def without_label(rows: int) -> str:
-    return f"{rows} row{'s have' if rows > 1 else ' has'} no label: left out"
+def left_out_lines(facts: Mapping[str, Any], whence: str = "of the schema") -> list[str]:
+    """Return a line for each reason for which rows of a file are not in the store.
+
+    Args:
+        facts: As `init --json` prints them.
+        whence: Where `rows_per_subject` comes from.
+    """
+    beyond = f"beyond the first {facts['rows_per_subject']} of their person (rows_per_subject {whence})"
+    counts = (
+        (facts["unlabelled"], "have", "has", "no label"),
+        (facts["beyond_rows_per_subject"], "are", "is", beyond),
+    )
+    return [
+        f"{rows} row{f's {many}' if rows > 1 else f' {one}'} {why}: left out" for rows, many, one, why in counts if rows
+    ]
 
 
-def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
-    from .advised_plan import chosen, or_instead, sizes_of
+def numbered_line(facts: Mapping[str, Any], file: str) -> str:
+    """Return the sentence that says which ids numbered rows have."""
+    first, last = facts["ids"]["numbered"]
+    return f"no column names the records: the ids are the rows' numbers in {file}, {first} to {last}, the header not counted"
+
+
+def _plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
+    from .plan_selection import alternatives_text, choose_plan, sizes_of
 
     if parsed.features not in (None, schema.features):
         raise InvalidParameter(
@@ -222,17 +266,17 @@ def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
 
     def attempt(asked: dict[str, Any]) -> Chosen:
         told = copy(parsed)
-        take(told, ADVISED, asked)
-        return chosen(told, **sizes_of(told, schema, slots))
+        fill_arguments(told, ADVISED, asked)
+        return choose_plan(told, **sizes_of(told, schema, slots))
 
-    choice = or_instead(parsed.asked, attempt, partial(_typed, parsed))
+    choice = alternatives_text(parsed.asked, attempt, partial(_format_arguments, parsed))
     return replace(choice, plan=choice.plan.of_map(schema.feature_map))
 
 
-def _typed(parsed: argparse.Namespace, asked: dict[str, Any]) -> str:
+def _format_arguments(parsed: argparse.Namespace, asked: dict[str, Any]) -> str:
     """How a problem is handed to this command."""
     again = ", and this command again" if parsed.plan is not None else ", and this command with --plan plan.toml"
-    return command(asked, file=parsed.plan or "plan.toml") + again
+    return plan_command(asked, file=parsed.plan or "plan.toml") + again
 
 
 def _count_rows(parsed: argparse.Namespace, schema: Schema) -> int:
@@ -243,26 +287,28 @@ def _count_rows(parsed: argparse.Namespace, schema: Schema) -> int:
 
 def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
     """The rows stay with workers, so nothing is counted here: slots come first."""
-    from .budget_left import room_text
+    from .remaining_budget import room_text
     from .source import create_over
 
     if parsed.slots is None:
         raise InvalidParameter(
             "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
         )
-    choice = _planned(parsed, schema, parsed.slots)
+    choice = _plan_for_rows(parsed, schema, parsed.slots)
     create_over(parsed, source, schema, choice.plan)
     text = (
         f"{parsed.slots} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each release anew\n"
         f"{room_text(choice.plan)}"
     )
-    return _show_made(parsed, schema, choice, text, {"engine": parsed.engine})
+    return _report_created(parsed, schema, choice, text, {"engine": parsed.engine})
 
 
-def _show_made(parsed: argparse.Namespace, schema: Schema, choice: Chosen, text: str, facts: Mapping[str, Any]) -> int:
+def _report_created(
+    parsed: argparse.Namespace, schema: Schema, choice: Chosen, text: str, facts: Mapping[str, Any]
+) -> int:
     """What was made, how its plan came about, and the plan: in a few lines, or the whole of it."""
-    from .advised_plan import described
-    from .budget_left import room
+    from .plan_selection import describe_plan
+    from .remaining_budget import releases_remaining
 
     answer = {
         "store": parsed.store,
@@ -271,34 +317,36 @@ def _show_made(parsed: argparse.Namespace, schema: Schema, choice: Chosen, text:
         "features": schema.features,
         **facts,
         "plan": choice.plan.summary(),
-        "after_the_learn": room(choice.plan),
+        "after_the_learn": releases_remaining(choice.plan),
         "advice": None if choice.advice is None else choice.advice.to_dict(),
-        **_doubt(choice),
+        **_doubt_fields(choice),
     }
     made = f"{'would make' if parsed.dry_run else 'made'} {parsed.store}: {text.rstrip()}"
-    parts = (made, choice.text(whole=parsed.explain), described(parsed, choice.plan))
-    show(parsed, answer, ("\n\n" if parsed.explain else "\n").join(filter(None, parts)))
+    parts = (made, choice.text(whole=parsed.explain), describe_plan(parsed, choice.plan))
+    print_result(parsed, answer, ("\n\n" if parsed.explain else "\n").join(filter(None, parts)))
     return 0
 
 
-def _doubt(choice: Chosen) -> dict[str, str | None]:
+def _doubt_fields(choice: Chosen) -> dict[str, str | None]:
     """What JSON answers carry where the plan promises little, or the advice that it came of has its doubts."""
-    from .budget_left import warning
+    from .remaining_budget import weak_plan_warning
 
-    doubt = warning(choice.plan)
+    doubt = weak_plan_warning(choice.plan)
     return doubt if doubt["warning"] or choice.advice is None else {"warning": choice.advice.caution or None}
 
 
 def _schema(parsed: argparse.Namespace) -> Schema:
     from ..features.schema import Schema
-    from .advised_plan import listed
+    from .plan_selection import list_columns
 
     schema = Schema.read(parsed.schema).with_columns(id=parsed.id, subject=parsed.subject)
+    if schema.id_column is None and parsed.data is not None:
+        schema = schema.with_columns(id=_index_column(parsed, schema))
     if not schema.confirmed:
         raise InvalidParameter(
             f"{parsed.schema}: confirmed = false: this is a draft whose ranges were read off the data. Replace them by ranges "
             "that are public knowledge, then set confirmed = true"
-            + (f". To look at: {listed(schema.from_data)}" if schema.from_data else "")
+            + (f". To look at: {list_columns(schema.from_data)}" if schema.from_data else "")
         )
     if schema.rows_per_subject is not None and schema.subject_column is None:
         raise InvalidParameter(
@@ -313,23 +361,38 @@ def _schema(parsed: argparse.Namespace) -> Schema:
     return schema
 
 
-def _numbered(schema: Schema) -> Schema:
+def _index_column(parsed: argparse.Namespace, schema: Schema) -> str | None:
+    """Return the column of the index that names the rows of the file; None where it has none."""
+    from ..features.schema.files import index_of
+
+    index = index_of(parsed.data)
+    if index is None:
+        return None
+    column = index.require(parsed.data)
+    if column in (*schema.columns, schema.label_column, schema.subject_column):
+        raise InvalidParameter(
+            f"{parsed.schema}: column {column!r} is the index of {parsed.data}, which names its rows; name another id column with --id COL"
+        )
+    return column
+
+
+def _with_numbered_ids(schema: Schema) -> Schema:
     """Of a table that names no record, whose ids are numbers: later files name theirs in a column."""
     if NUMBERED in (*schema.columns, schema.label_column):
         raise InvalidParameter(f"--id COL is needed: no column names the records, and {NUMBERED!r} is another column")
     return schema.with_columns(id=NUMBERED)
 
 
-def _still_from_data(schema: Schema) -> str:
-    from .advised_plan import listed
+def _data_ranges_warning(schema: Schema) -> str:
+    from .plan_selection import list_columns
 
     return (
-        f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {listed(schema.from_data)}. Every figure "
+        f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {list_columns(schema.from_data)}. Every figure "
         "here takes them for public knowledge. Replace them by what was known before, and take the line from_data out"
     )
 
 
-def _counted(cells: Mapping[str, int]) -> str:
+def _format_cell_counts(cells: Mapping[str, int]) -> str:
     """Cells per column in words, the columns with most of them first."""
     ordered = sorted(cells, key=cells.__getitem__, reverse=True)
     more = f" and in {len(ordered) - 4} more" if len(ordered) > 4 else ""

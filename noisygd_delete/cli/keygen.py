@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..evidence.outputs import output, outside
-from ..records import bounded
+from ..evidence.atomic_write import check_outside_store, open_output
+from ..records import limited_io
 from .arguments import add_command
-from .terminal import complain, show
+from .terminal import print_error, print_result
 
 
 def register(commands: Any) -> None:
@@ -36,32 +36,32 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    return _signing(parsed) if parsed.tombstones is None else _tombstones(parsed)
+    return _write_signing_key(parsed) if parsed.tombstones is None else _write_tombstone_key(parsed)
 
 
-def _tombstones(parsed: argparse.Namespace) -> int:
+def _write_tombstone_key(parsed: argparse.Namespace) -> int:
     from ..store import Tombstones
 
     if parsed.passphrase or parsed.passphrase_file is not None:
         raise InvalidParameter("the key of a list of erased ids takes no passphrase; leave it out")
-    outside("FILE", parsed.file)
+    check_outside_store("FILE", parsed.file)
     if Path(parsed.tombstones).exists() or not Path(parsed.file).is_file() or Path(parsed.file).is_symlink():
-        output("FILE", parsed.file)  # else it is a key whose list was never made
-    output("--tombstones", parsed.tombstones, inputs=[parsed.file])
+        open_output("FILE", parsed.file)  # else it is a key whose list was never made
+    open_output("--tombstones", parsed.tombstones, inputs=[parsed.file])
     Tombstones.create(parsed.tombstones, parsed.file)
     made = {"key": parsed.file, "tombstones": parsed.tombstones}
-    show(parsed, made, f"key {parsed.file} (keep it apart from the list)\nempty list {parsed.tombstones}")
+    print_result(parsed, made, f"key {parsed.file} (keep it apart from the list)\nempty list {parsed.tombstones}")
     return 0
 
 
-def _signing(parsed: argparse.Namespace) -> int:
-    from ..evidence.signing import half_made, new_key
+def _write_signing_key(parsed: argparse.Namespace) -> int:
+    from ..evidence.signing import is_incomplete_key, new_key
 
-    there = half_made(parsed.file)  # by a keygen that was interrupted
+    there = is_incomplete_key(parsed.file)  # by a keygen that was interrupted
     if there:
         password = passphrase_of(parsed.file, parsed.passphrase_file)
     else:
-        output("FILE", parsed.file)  # before anybody is asked for a passphrase
+        open_output("FILE", parsed.file)  # before anybody is asked for a passphrase
         password = new_passphrase(parsed.passphrase_file, ask=parsed.passphrase)
     name = new_key(parsed.file, password=password)
     answer = {
@@ -77,7 +77,7 @@ def _signing(parsed: argparse.Namespace) -> int:
     )
     kept += "; it was there, and only its public half was made" if there else ""
     text = f"key id {name}\nprivate key {parsed.file} ({kept})\npublic key {parsed.file}.pub (publish it)"
-    show(parsed, answer, text)
+    print_result(parsed, answer, text)
     return 0
 
 
@@ -99,11 +99,11 @@ def new_passphrase(file: str | None, *, ask: bool) -> bytes | None:
     Raises:
         InvalidParameter: empty, too long, or typed in two ways.
     """
-    given = _given(file)
+    given = _read_passphrase(file)
     if given is not None or not ask:
         return given
-    first = _asked("passphrase for the new key: ")
-    if first != _asked("the same again: "):
+    first = _prompt_passphrase("passphrase for the new key: ")
+    if first != _prompt_passphrase("the same again: "):
         raise InvalidParameter("the two passphrases differ; nothing was made. Run the command again")
     return first
 
@@ -114,36 +114,36 @@ def passphrase_of(key: str, file: str | None) -> bytes | None:
     Raises:
         InvalidParameter: the file cannot be read, or its passphrase is nowhere to be had.
     """
-    from ..evidence.signing import encrypted
+    from ..evidence.signing import is_encrypted
 
-    pem = bounded.content(key, bounded.KEY)
+    pem = limited_io.read_file(key, limited_io.KEY)
     if os.name != "nt" and stat.S_IMODE(os.stat(key).st_mode) & 0o077:
-        complain(
+        print_error(
             f"warning: --key {key} may be read by others than its owner, who could then sign; chmod go-rwx {key}", 0
         )
-    if not encrypted(pem):
+    if not is_encrypted(pem):
         return None
-    given = _given(file)
-    return _asked(f"passphrase of {key}: ") if given is None else given
+    given = _read_passphrase(file)
+    return _prompt_passphrase(f"passphrase of {key}: ") if given is None else given
 
 
-def _given(file: str | None) -> bytes | None:
+def _read_passphrase(file: str | None) -> bytes | None:
     if file is not None:
-        lines = bounded.rows(bounded.text(file, bounded.KEY))
-        return _checked(f"the first line of {file}", lines[0])
-    return None if VARIABLE not in os.environ else _checked(VARIABLE, os.environ[VARIABLE])
+        lines = limited_io.split_lines(limited_io.read_text(file, limited_io.KEY))
+        return _check_passphrase(f"the first line of {file}", lines[0])
+    return None if VARIABLE not in os.environ else _check_passphrase(VARIABLE, os.environ[VARIABLE])
 
 
-def _asked(prompt: str) -> bytes:
+def _prompt_passphrase(prompt: str) -> bytes:
     if sys.stdin is None or not sys.stdin.isatty():
         raise InvalidParameter(f"the key needs its passphrase: give --passphrase-file, or set {VARIABLE}")
     try:
-        return _checked("the passphrase", getpass.getpass(prompt))
+        return _check_passphrase("the passphrase", getpass.getpass(prompt))
     except EOFError as error:
         raise InvalidParameter("no passphrase was given; nothing was made") from error
 
 
-def _checked(source: str, text: str) -> bytes:
+def _check_passphrase(source: str, text: str) -> bytes:
     passphrase = text.encode("utf-8", "surrogateescape")
     if not 0 < len(passphrase) <= _LONGEST:
         raise InvalidParameter(f"{source}: a passphrase has 1 to {_LONGEST} bytes")

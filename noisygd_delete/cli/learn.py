@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingPromised
-from .arguments import store_command, whole
-from .plan_file import PLANNED, add_plan_file, take
+from .arguments import parse_integer, store_command
+from .plan_file import PLANNED, add_plan_file, fill_arguments
 from .statements import add_request_id
-from .terminal import show
+from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..accountant import Accountant
@@ -23,77 +23,79 @@ def register(commands: Any) -> None:
     parser.take("--dry-run", "--explain", "--device", "--memory")
     add_request_id(parser)
     parser = store_command(commands, "relearn", "relearn STORE --plan plan.toml --dry-run", relearn)
-    parser.add_argument("--slots", type=whole, metavar="N", help="a larger n; default: as before")
+    parser.add_argument("--slots", type=parse_integer, metavar="N", help="a larger n; default: as before")
     add_plan_file(parser)
     add_request_id(parser)
     parser.take("--dry-run", "--explain", "--device", "--memory")
 
 
 def learn(parsed: argparse.Namespace) -> int:
-    from .budget_left import warning
-    from .release import open_store, released
+    from .release import open_store, run_release
+    from .remaining_budget import weak_plan_warning
 
     with open_store(parsed) as store, warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingPromised)  # the answer says it
         if parsed.dry_run:
-            from .advised_plan import described
+            from .plan_selection import describe_plan
 
-            show(parsed, {**store.plan.summary(), **warning(store.plan)}, described(parsed, store.plan))
+            print_result(
+                parsed, {**store.plan.summary(), **weak_plan_warning(store.plan)}, describe_plan(parsed, store.plan)
+            )
             return 0
-        return released(
+        return run_release(
             parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how), store
         )
 
 
 def relearn(parsed: argparse.Namespace) -> int:
     from ..records import check_size
-    from .advised_plan import described, replanned
-    from .budget_left import warning
-    from .release import open_store, released
+    from .plan_selection import describe_plan, replan
+    from .release import open_store, run_release
+    from .remaining_budget import weak_plan_warning
 
-    take(parsed, dict.fromkeys(PLANNED))  # None: as in the plan in force
+    fill_arguments(parsed, dict.fromkeys(PLANNED))  # None: as in the plan in force
     with open_store(parsed) as store:
         check_size(parsed.slots or 0, store.plan.features)  # which no plan would tell
         parsed.map_of_rows = store.schema.map_of_rows if parsed.method else None
-        plan = replanned(parsed, store.plan)
+        plan = replan(parsed, store.plan)
         if store.ledger.releases:
             plan = plan.after(store.plan, store.accountant.dp_cumulative(adjacency=plan.problem.adjacency))
         if parsed.dry_run:
-            foreseen = _relearning(plan, store.accountant)
-            show(
+            foreseen = _relearn_cost(plan, store.accountant)
+            print_result(
                 parsed,
-                {**plan.summary(), **warning(plan), **foreseen},
-                f"{described(parsed, plan)}\n\n{_relearning_text(foreseen)}",
+                {**plan.summary(), **weak_plan_warning(plan), **foreseen},
+                f"{describe_plan(parsed, plan)}\n\n{_relearning_text(foreseen)}",
             )
             return 0
-        return released(
+        return run_release(
             parsed, "relearn", plan, lambda how: store.relearn(plan, request_id=parsed.request_id, execution=how), store
         )
 
 
-def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
+def _relearn_cost(plan: Plan, spent: Accountant) -> dict[str, Any]:
     """What a fresh learn by this plan would cost on top of what is out."""
-    ahead = spent.under(plan).ahead()
+    ahead = spent.with_plan(plan).forecast()
+    before = ahead.remaining()
     event = ahead.planned("relearn" if spent.releases else "learn")
     affordable = ahead.affordable(event)
     ahead.add(event)
-    foreseen = ahead.foresight(plan.budget.shown_delta)
+    foreseen = ahead.foresight(before.delta)
     return {
         "publication": "published" if affordable else "refused",
         "epsilon_before": foreseen.before or 0.0,
         "epsilon_after": foreseen.after,
         "delta": foreseen.delta,
+        "left": before.to_dict(),
+        "left_after": ahead.remaining().to_dict(),
     }
 
 
 def _relearning_text(foreseen: Mapping[str, Any]) -> str:
     from ..privacy.guarantee import FIXED_SCHEDULE
-    from ..privacy.sentences import shown
+    from .remaining_budget import before_and_after
 
-    text = (
-        f"Release: {foreseen['publication']}. A record still there, over all releases: ε={shown(foreseen['epsilon_before'])} now, "
-        f"ε={shown(foreseen['epsilon_after'])} after (δ={shown(foreseen['delta'])}), if {FIXED_SCHEDULE}."
-    )
+    text = f"Release: {foreseen['publication']}. A record still there, over all releases, if {FIXED_SCHEDULE}:\n{before_and_after(foreseen)}."
     if foreseen["publication"] == "refused":
         text += " What is spent stays spent, so a larger --dp, or --total-epsilon where a total was set, is needed; more --releases in the same --dp do not help."
     return text

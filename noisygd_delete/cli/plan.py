@@ -19,11 +19,11 @@ from .plan_file import (
     SIZES,
     STREAM,
     add_problem_arguments,
-    command,
-    take,
-    written,
+    fill_arguments,
+    format_plan_file,
+    plan_command,
 )
-from .terminal import show
+from .terminal import print_result
 
 
 def register(commands: Any) -> None:
@@ -46,34 +46,34 @@ def register(commands: Any) -> None:
 
 
 def plan(parsed: argparse.Namespace) -> int:
-    from ..evidence.outputs import output
-    from .advised_plan import or_instead
+    from ..evidence.atomic_write import open_output
+    from .plan_selection import alternatives_text
 
     asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
-    target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode())
+    target = None if parsed.out is None else open_output("--out", parsed.out, begins=HEAD.encode())
     comparing = ["--compare"] if parsed.compare else []
 
     def typed(problem: dict[str, Any]) -> str:
-        return command(problem, *comparing, file=parsed.out)
+        return plan_command(problem, *comparing, file=parsed.out)
 
-    file, answer, text = or_instead(asked, partial(_planned, parsed), typed)
+    file, answer, text = alternatives_text(asked, partial(_plan_from_file, parsed), typed)
     if target is not None:
         target.write(file)
-    show(parsed, answer, text)
+    print_result(parsed, answer, text)
     return 0
 
 
-def _planned(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+def _plan_from_file(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
     """A problem as a file has it, and what is answered to it: in JSON and in words."""
     parsed = copy(parsed)
-    take(parsed, PLANNED | {"proof": None} | STREAM, asked)
+    fill_arguments(parsed, PLANNED | {"proof": None} | STREAM, asked)
     if None in (parsed.records, parsed.features):
         if parsed.out is None:
             raise InvalidParameter(
-                f"give --records and --features; or write what is asked, for other commands: {command(asked)}"
+                f"give --records and --features; or write what is asked, for other commands: {plan_command(asked)}"
             )
         text = f"wrote {parsed.out}: give --plan {parsed.out} to init, quickstart, advise, relearn or audit"
-        return written(asked), {"plan": parsed.out, "asked": asked}, text
+        return format_plan_file(asked), {"plan": parsed.out, "asked": asked}, text
     if parsed.method == AUTO:
         raise InvalidParameter(
             "is chosen by `advise`, and by `init` for its table; here a method is named", method=AUTO
@@ -82,14 +82,16 @@ def _planned(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, di
         unsized = {name: value for name, value in asked.items() if name not in SIZES}
         raise InvalidParameter(
             "--out writes what is asked, not what a forecast chose: leave --compare out, and with --requests the sizes: "
-            + command(unsized, file=parsed.out)
+            + plan_command(unsized, file=parsed.out)
         )
-    return written(_defaults(parsed) | asked), *_answered(parsed)  # what is shown is what is written
+    return format_plan_file(_default_arguments(parsed) | asked), *_answer_plan(
+        parsed
+    )  # what is shown is what is written
 
 
-def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
+def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
     """What `plan` takes where nothing is said, and advice would choose otherwise."""
-    from .advised_plan import budget_from
+    from .plan_selection import budget_from
 
     budget = budget_from(parsed)
     measure = {} if parsed.gdp or parsed.delta is not None else {"order": budget.order}
@@ -102,18 +104,20 @@ def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _answer_plan(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from ..planner import compare_plans
-    from .advised_plan import as_given, described, plan_from, stream_from
-    from .budget_left import warning
+    from .plan_selection import describe_plan, given_arguments, plan_from, stream_from
+    from .remaining_budget import weak_plan_warning
 
     sizes: dict[str, Any] = {name: getattr(parsed, name) for name in SIZES}
     if parsed.compare:
-        comparison = compare_plans(**as_given(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests)
+        comparison = compare_plans(
+            **given_arguments(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests
+        )
         return comparison.to_dict(), comparison.table()
     if parsed.requests is not None or parsed.period is not None:
         stream = stream_from(parsed, **sizes)
-        text = f"{stream.text()}\n\n{described(parsed, stream.plan)}\n\n{stream.comparison.table()}"
-        return {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text
+        text = f"{stream.text()}\n\n{describe_plan(parsed, stream.plan)}\n\n{stream.comparison.table()}"
+        return {**stream.to_dict(), "plan": stream.plan.summary(), **weak_plan_warning(stream.plan)}, text
     found = plan_from(parsed, **sizes)
-    return {**found.summary(), **warning(found)}, described(parsed, found)
+    return {**found.summary(), **weak_plan_warning(found)}, describe_plan(parsed, found)

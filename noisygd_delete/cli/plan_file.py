@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from .. import losses, methods
-from ..errors import InvalidParameter, choice
+from ..errors import InvalidParameter, check_choice
 from ..methods.base import AUTO, PROOFS, RIDGES
 from ..methods.problem import DTYPES
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
-from .arguments import number, whole
+from .arguments import parse_integer, parse_number
 
 HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"
 _FIELDS = re.compile(r",(?=\s*\w+=)")  # commas between fields, not those within a value
@@ -35,7 +35,9 @@ def add_plan_file(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def take(parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> None:
+def fill_arguments(
+    parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None
+) -> None:
     """Fill in what is asked, and `usual` where nothing is. `parsed.asked` keeps what was asked.
 
     Args:
@@ -53,12 +55,12 @@ def take(parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[st
     for name, value in {**dict.fromkeys(SIZES), **usual, **given}.items():
         if name not in SIZES or getattr(parsed, name, None) is None:
             setattr(parsed, name, value)
-    parsed.loss, parsed.loss_fields = spec("loss", parsed.loss)
+    parsed.loss, parsed.loss_fields = parse_spec("loss", parsed.loss)
     if parsed.loss is not None:
-        choice("loss", parsed.loss, tuple(sorted(losses.CATALOGUE)))
-    parsed.method, parsed.method_fields = spec("method", parsed.method)
+        check_choice("loss", parsed.loss, tuple(sorted(losses.CATALOGUE)))
+    parsed.method, parsed.method_fields = parse_spec("method", parsed.method)
     if parsed.method not in (None, AUTO):
-        methods.of(parsed.method, **parsed.method_fields)  # refused here if there is none such
+        methods.resolve_method(parsed.method, **parsed.method_fields)  # refused here if there is none such
     elif parsed.method_fields:
         raise InvalidParameter(
             f"{', '.join(parsed.method_fields)}: an option of one method; name the method in front of it"
@@ -71,10 +73,10 @@ def read_plan(file: str) -> dict[str, Any]:
     Raises:
         InvalidParameter: it cannot be read, or asks for what no plan has.
     """
-    from ..records import bounded
+    from ..records import limited_io
 
     try:
-        table = tomllib.loads(bounded.text(file, bounded.SCHEMA))
+        table = tomllib.loads(limited_io.read_text(file, limited_io.SCHEMA))
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(
             f"{file}: not TOML ({error}); write it with noisygd-delete plan ... --out {file}"
@@ -90,10 +92,10 @@ def read_plan(file: str) -> dict[str, Any]:
             )
     if not all(isinstance(value, str | int | float) for value in table.values()):
         raise InvalidParameter(f"{file}: each value is a number, a word in quotes, true or false")
-    return vars(parser.parse_args(words(table)))
+    return vars(parser.parse_args(format_options(table)))
 
 
-def written(asked: Mapping[str, Any]) -> str:
+def format_plan_file(asked: Mapping[str, Any]) -> str:
     """The file that `read_plan` reads."""
     lines = [HEAD]
     for name, value in asked.items():
@@ -102,7 +104,7 @@ def written(asked: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def words(asked: Mapping[str, Any]) -> list[str]:
+def format_options(asked: Mapping[str, Any]) -> list[str]:
     """What is asked as options of `plan`."""
     found = []
     for name, value in asked.items():
@@ -115,12 +117,14 @@ def words(asked: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def command(asked: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
+def plan_command(asked: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
     """The command that plans what is asked, with `more` options, and writes it to the file."""
-    return shlex.join(["noisygd-delete", "plan", *words(asked), *more, *([] if file is None else ["--out", file])])
+    return shlex.join(
+        ["noisygd-delete", "plan", *format_options(asked), *more, *([] if file is None else ["--out", file])]
+    )
 
 
-def spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any]]:
+def parse_spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any]]:
     """A name and the fields after it: `minimiser:solver=cold,diffusion_steps=40`.
 
     Raises:
@@ -132,20 +136,20 @@ def spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any]]:
         field, equals, value = (piece.strip() for piece in part.partition("="))
         if not (field and equals):
             raise InvalidParameter(f"--{option} {name}: {part!r} must be FIELD=VALUE, as in minimiser:solver=cold")
-        found[field.replace("-", "_")] = _value(field, value)
+        found[field.replace("-", "_")] = _parse_value(field, value)
     return name or None, found
 
 
-def joined(name: str, fields: Mapping[str, Any]) -> str:
+def format_spec(name: str, fields: Mapping[str, Any]) -> str:
     """`spec` the other way round; `fields` as they are typed."""
     return name + ("" if not fields else ":" + ",".join(f"{field}={value}" for field, value in fields.items()))
 
 
-def _value(field: str, text: str) -> Any:
+def _parse_value(field: str, text: str) -> Any:
     if field == "stages":
-        return _stages(text)
+        return _parse_stages(text)
     if field == "outer_weights":
-        return tuple(map(_number, text.split(",")))
+        return tuple(map(_parse_number, text.split(",")))
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     for kind in (int, float):
@@ -156,14 +160,14 @@ def _value(field: str, text: str) -> Any:
     return text
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
-        return number(text)
+        return parse_number(text)
     except argparse.ArgumentTypeError as error:
         raise InvalidParameter(str(error)) from error
 
 
-def _stages(text: str) -> tuple[Any, ...]:
+def _parse_stages(text: str) -> tuple[Any, ...]:
     """Stages as they are typed: a kind, its steps (a head may leave them out), its step size and the share of the rows in a step."""
     from ..methods.ladder import Stage
 
@@ -175,8 +179,8 @@ def _stages(text: str) -> tuple[Any, ...]:
                 f"stages: {part!r} must be KIND, KIND:STEPS, KIND:STEPS:STEP_SIZE or KIND:STEPS:STEP_SIZE:SHARE"
             )
         try:
-            steps = whole(numbers[0]) if numbers else None
-            size, rate = (number(numbers[k]) if len(numbers) > k else None for k in (1, 2))
+            steps = parse_integer(numbers[0]) if numbers else None
+            size, rate = (parse_number(numbers[k]) if len(numbers) > k else None for k in (1, 2))
             found.append(Stage(kind.strip(), steps, size, sampling_rate=rate))
         except (InvalidParameter, argparse.ArgumentTypeError) as error:
             raise InvalidParameter(f"stages: {part!r}: {error}") from error
@@ -225,12 +229,12 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         group.add_argument(name, default=argparse.SUPPRESS, **how)
 
     sizes = parser.add_argument_group("sizes (public)")
-    add(sizes, "--records", type=whole, help="n, number of slots")
-    add(sizes, "--features", type=whole, help="columns, the constant one included")
+    add(sizes, "--records", type=parse_integer, help="n, number of slots")
+    add(sizes, "--features", type=parse_integer, help="columns, the constant one included")
     add(
         sizes,
         "--one-hot-blocks",
-        type=_sizes,
+        type=_parse_sizes,
         metavar="K,K,...",
         help="columns in order: k for k of which one is always hot, 0 for any other (init takes them from the schema)",
     )
@@ -241,27 +245,33 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[:FIELD=VALUE,...]",
         help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network",
     )
-    add(loss, "--radius", type=number, help="bound R on the norm of a feature row (default 1)")
+    add(loss, "--radius", type=parse_number, help="bound R on the norm of a feature row (default 1)")
     clip = "clip every record's gradient to this norm: less noise, some loss of fit"
-    add(loss, "--clip", type=number, metavar="L", help=clip)
-    add(loss, "--regularization", type=number, metavar="λ", help="default: advised, or 1e-3 where a method is named")
+    add(loss, "--clip", type=parse_number, metavar="L", help=clip)
+    add(
+        loss,
+        "--regularization",
+        type=parse_number,
+        metavar="λ",
+        help="default: advised, or 1e-3 where a method is named",
+    )
     ridge = "forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)"
     add(loss, "--ridge", choices=RIDGES, help=ridge)
     norm = "--ridge forecast: norm a good model may have (default: from n)"
-    add(loss, "--model-norm", type=number, metavar="B", help=norm)
+    add(loss, "--model-norm", type=parse_number, metavar="B", help=norm)
     budget = parser.add_argument_group(
         "budget of one release (one of three forms; default where a method is advised: --dp 2 --deletion 0.2 --delta 1e-6, else the "
         "paper's --order 10 --dp 1 --deletion 0.1)"
     )
-    add(budget, "--order", type=number, help="Rényi order q of --dp and --deletion")
-    add(budget, "--dp", type=number, help="ε_dp, or ε with --delta, or μ with --gdp")
-    add(budget, "--deletion", type=number, help="ε_dd in the same measure")
-    add(budget, "--delta", type=number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
+    add(budget, "--order", type=parse_number, help="Rényi order q of --dp and --deletion")
+    add(budget, "--dp", type=parse_number, help="ε_dp, or ε with --delta, or μ with --gdp")
+    add(budget, "--deletion", type=parse_number, help="ε_dd in the same measure")
+    add(budget, "--delta", type=parse_number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
     add(budget, "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
     total = parser.add_argument_group("total of all publications (of a record still there, every one observed)")
     cap = "publication stops before this is exceeded, erasure never (init: default room for 12 publications like the learn)"
-    add(total, "--total-epsilon", type=number, metavar="ε", help=cap)
-    add(total, "--total-delta", type=number, metavar="δ", help="default: that of the budget, or 1e-6")
+    add(total, "--total-epsilon", type=parse_number, metavar="ε", help=cap)
+    add(total, "--total-delta", type=parse_number, metavar="δ", help="default: that of the budget, or 1e-6")
     add(total, "--no-total", action="store_true", help="no cap on the sum: it grows with every publication")
     chosen = parser.add_argument_group("guarantee")
     add(
@@ -278,17 +288,17 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     add(chosen, "--proof", choices=PROOFS, help=proof)
     add(chosen, "--adjacency", choices=ADJACENCIES, help="default: replace")
     add(chosen, "--deletion-notion", choices=DELETION_NOTIONS, help="default: definition-4.1")
-    add(chosen, "--releases", type=whole, metavar="N", help="N observed publications together within --dp")
-    add(chosen, "--batch", type=whole, help="records edited by one request")
-    add(chosen, "--rows-per-subject", type=whole, help="rows of one person (default 1, or as the schema says)")
+    add(chosen, "--releases", type=parse_integer, metavar="N", help="N observed publications together within --dp")
+    add(chosen, "--batch", type=parse_integer, help="records edited by one request")
+    add(chosen, "--rows-per-subject", type=parse_integer, help="rows of one person (default 1, or as the schema says)")
     add(chosen, "--no-utility", action="store_true", help="take only the steps that forgetting needs")
     add(chosen, "--dtype", choices=DTYPES, help="of steps over the reals; default: float32")
     stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")
     many = "deletion requests that --dp, then of all publications, must last for"
-    add(stream, "--requests", type=whole, metavar="N", help=many)
-    add(stream, "--period", type=number, metavar="DAYS", help="the --requests come in so many days")
-    add(stream, "--excess-risk", type=number, help="target, nats per record (default 0.01)")
+    add(stream, "--requests", type=parse_integer, metavar="N", help=many)
+    add(stream, "--period", type=parse_number, metavar="DAYS", help="the --requests come in so many days")
+    add(stream, "--excess-risk", type=parse_number, help="target, nats per record (default 0.01)")
 
 
-def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(whole(part) for part in text.split(","))
+def _parse_sizes(text: str) -> tuple[int, ...]:
+    return tuple(parse_integer(part) for part in text.split(","))

@@ -1,4 +1,4 @@
-"""`noisygd-delete publish`: one release that covers every edit made with --later."""
+"""`noisygd-delete publish`: one release that covers every edit made with --no-publish."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from .arguments import store_command, whole
+from .arguments import parse_integer, store_command
 from .statements import add_request_id
-from .terminal import show
+from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 def register(commands: Any) -> None:
     parser = store_command(commands, "publish", "publish STORE", publish)
-    parser.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
+    parser.add_argument("--force", action="store_true", help="even with no edit pending: new noise, charged in full")
     elsewhere = parser.add_argument_group(
         "rows that lie elsewhere, where the application deletes them (see `init --source`)"
     )
-    elsewhere.add_argument("--erased", type=whole, metavar="N", help="rows that it has deleted there for this request")
+    elsewhere.add_argument(
+        "--erased", type=parse_integer, metavar="N", help="rows that it has deleted there for this request"
+    )
     elsewhere.add_argument(
         "--events",
         metavar="FILE",
@@ -34,25 +36,28 @@ def register(commands: Any) -> None:
 
 
 def publish(parsed: argparse.Namespace) -> int:
-    from .release import open_store, released
+    from .release import open_store, run_release
+    from .remaining_budget import before_and_after
 
     with open_store(parsed) as store:
         if parsed.dry_run:
-            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps}
-            show(
-                parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
+            foreseen = store.foresee_release(delta=store.accountant.remaining().delta) if store.ledger.releases else {}
+            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps, **foreseen}
+            text = f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
+            print_result(parsed, answer, text + (f"\n{before_and_after(answer)}" if foreseen else ""))
+            return 0
+        if parsed.events is not None and not (_note_events(parsed, store) or store.pending_edits or parsed.force):
+            print_result(
+                parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made"
             )
             return 0
-        if parsed.events is not None and not (_note_events(parsed, store) or store.pending_edits or parsed.redo):
-            show(parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made")
-            return 0
         told = {name: getattr(parsed, name) for name in ("redo", "request_id", "erased", "position")}
-        return released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
+        return run_release(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
 
 
 def _note_events(parsed: argparse.Namespace, store: Store) -> int:
     """Note what events say was deleted; how much of it was new."""
-    from ..store.sources.events import erased_in
+    from ..store.sources.events import parse_erased
 
     if store.source is None:
         raise InvalidParameter("--events belongs to a store whose rows lie elsewhere")
@@ -60,4 +65,4 @@ def _note_events(parsed: argparse.Namespace, store: Store) -> int:
         raise InvalidParameter(
             "--events says what was erased, and where; leave --erased, --position and --request-id out"
         )
-    return store.note_erased(erased_in(parsed.events, store.source.table, store.source.id), parsed.execution)
+    return store.note_erased(parse_erased(parsed.events, store.source.table, store.source.id), parsed.execution)

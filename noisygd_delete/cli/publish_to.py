@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from .arguments import store_command
-from .terminal import publisher_sentence, show
+from .terminal import print_result, publisher_sentence
 
 _BEHIND = 6
 
@@ -26,25 +26,27 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--alias", metavar="ALIAS", help="that leads to the version in force (default: production)")
     parser.add_argument(
-        "--end", action="store_true", help="take away what was put at ADDRESS, and publish there no more"
+        "--unpublish", action="store_true", help="take away what was put at ADDRESS, and publish there no more"
     )
 
 
 def _run(parsed: argparse.Namespace) -> int:
     from .release import open_store
 
-    if parsed.end and (parsed.address is None or parsed.model is not None or parsed.alias is not None):
-        raise InvalidParameter("--end takes an ADDRESS that is published to, and neither --model nor --alias")
+    if parsed.unpublish and (parsed.address is None or parsed.model is not None or parsed.alias is not None):
+        raise InvalidParameter("--unpublish takes an ADDRESS that is published to, and neither --model nor --alias")
     if parsed.address is None and (parsed.model is not None or parsed.alias is not None):
         raise InvalidParameter("--model and --alias belong to an ADDRESS")
     with open_store(parsed) as store:
-        if parsed.end:
+        if parsed.unpublish:
             gone = store.publish_no_more(parsed.address)
             left = "" if gone.problem is None else f"; left there: {gone.problem}"
-            show(parsed, {"ended": gone.address, "left": gone.problem}, f"published to {gone.address} no more{left}")
+            print_result(
+                parsed, {"ended": gone.address, "left": gone.problem}, f"published to {gone.address} no more{left}"
+            )
             return 0 if gone.problem is None else _BEHIND
         store.publish_to(parsed.address, model=parsed.model, alias=parsed.alias)
         told = store.publishers_told()
         text = "\n".join(map(publisher_sentence, told)) or "this store publishes nowhere else; give an ADDRESS"
-        show(parsed, {"publishers": told}, text)
+        print_result(parsed, {"publishers": told}, text)
         return _BEHIND if store.publishers_behind else 0

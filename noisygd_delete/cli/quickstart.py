@@ -1,7 +1,7 @@
 """`noisygd-delete quickstart`: from a file to a model, and to the certificate of a deletion.
 
-It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only keeps some rows apart to measure
-on, which no store and no file ever holds.
+It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only holds out some rows to measure on. No
+model learns from those and no file holds one; the store keeps salted digests of their names, so that a request for one is answered.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from .arguments import add_command, number
+from .arguments import add_command, parse_number
 from .commands import carry_out, parser
 from .init import add_map
 from .plan_file import add_plan_file
-from .terminal import show
+from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..features.schema import Draft, HeldOut, Table
@@ -52,7 +52,9 @@ def register(commands: Any) -> None:
         "--id", metavar="COL", help="column with each record's own id (default: found, or rows are numbered)"
     )
     command.add_argument("--subject", metavar="COL", help="column with the person each record is about")
-    command.add_argument("--into", metavar="FOLDER", help="new folder (default: the file's name without its ending)")
+    command.add_argument(
+        "--output-dir", metavar="FOLDER", help="new folder (default: the file's name without its ending)"
+    )
     command.add_argument(
         "--delete",
         nargs="+",
@@ -61,7 +63,11 @@ def register(commands: Any) -> None:
         help="erase these records, with --subject these persons, and certify it",
     )
     command.add_argument(
-        "--apart", type=number, default=0.1, metavar="SHARE", help="of the rows, to measure on (default .1; 0: none)"
+        "--holdout",
+        type=parse_number,
+        default=0.1,
+        metavar="SHARE",
+        help="of the rows, to measure on (default .1; 0: none)",
     )
     command.add_argument(
         "--yes", action="store_true", help="ask nothing in a terminal either: take what the draft proposes"
@@ -69,28 +75,28 @@ def register(commands: Any) -> None:
     add_map(command)
     add_plan_file(command)
     command.take("--json")
-    command.set_defaults(run=start)
+    command.set_defaults(run=quickstart)
 
 
-def start(parsed: argparse.Namespace) -> int:
+def quickstart(parsed: argparse.Namespace) -> int:
     from ..features.schema import draft_schema, read_table
 
-    if not 0 <= parsed.apart < 1:
-        raise InvalidParameter(f"--apart {parsed.apart} must be a share, at least 0 and below 1")
-    folder = Path(parsed.into if parsed.into is not None else _folder_for(parsed.data))
+    if not 0 <= parsed.holdout < 1:
+        raise InvalidParameter(f"--holdout {parsed.holdout} must be a share, at least 0 and below 1")
+    folder = Path(parsed.output_dir if parsed.output_dir is not None else _folder_for(parsed.data))
     table = read_table(parsed.data)
     draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
-        draft = draft._replace(text=answered(draft.text, _ask))
+        draft = draft._replace(text=answer_draft(draft.text, _ask))
     _check_named(parsed, table, draft.text)
     try:
         folder.mkdir()
     except OSError as error:
         raise InvalidParameter(
-            f"cannot make the folder {folder} ({error.strerror}); name a new one with --into FOLDER"
+            f"cannot make the folder {folder} ({error.strerror}); name a new one with --output-dir FOLDER"
         ) from error
     try:
-        return fill(parsed, folder, len(table), draft)
+        return fill_folder(parsed, folder, len(table), draft)
     except BaseException:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
@@ -116,35 +122,35 @@ def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
         )
 
 
-def fill(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> int:
+def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> int:
     """Make what was asked for in an empty folder, of a file of so many rows, and show it."""
     from ..features.schema import HeldOut
-    from .init import create
+    from .init import create_store
 
     schema = draft.text.replace("confirmed = false", "confirmed = true", 1)
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
-    share = min(parsed.apart, _MOST_APART / rows) if _measures() else 0.0
+    share = min(parsed.holdout, _MOST_APART / rows) if _can_measure() else 0.0
     apart = HeldOut(share if share * rows >= _ENOUGH_APART else 0.0, never=parsed.delete)
 
     def init(found: argparse.Namespace) -> int:
         found.plan, found.map = parsed.plan, parsed.map
-        return create(found, held_out=apart)
+        return create_store(found, held_out=apart)
 
-    made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
-    _answer(["learn", store])
-    measured = _measure(store, apart)
-    lines = _made_text(parsed, made, measured, folder, draft)
-    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured}
+    made = _run_for_json(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
+    _run_for_json(["learn", store])
+    measured = _measure_model(store, apart)
+    lines = _format_created(parsed, made, measured, folder, draft)
+    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured, "doubts": list(draft.doubts)}
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
         answer |= {"delete": erased, "certificate": str(folder / "certificate.json")}
-    left = _answer(["status", store])["publications_left"]
+    left = _run_for_json(["status", store])["publications_left"]
     room = "" if left is None else f"publications left: {left}; "
     lines.append(f"{room}next: noisygd-delete delete {store} {'ID' if parsed.subject is None else '--subject S'}")
     lines += ["", *paper] if paper else []
-    show(parsed, answer, "\n".join(lines))
+    print_result(parsed, answer, "\n".join(lines))
     return 0
 
 
@@ -153,22 +159,22 @@ def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[
     request = _REQUEST
     key, paper, page = (str(folder / name) for name in ("key.pem", "certificate.json", "certificate.html"))
     named = parsed.delete if parsed.subject is None else [f"--subject={person}" for person in parsed.delete]
-    erased = _answer(["delete", store, *named, "--request-id", request])
-    _answer(["keygen", key])
-    said = _said(["certificate", store, "--request-id", request, "--key", key, "--out", paper, "--html", page])
-    _answer(["verify-certificate", paper, "--public-key", f"{key}.pub"])
+    erased = _run_for_json(["delete", store, *named, "--request-id", request])
+    _run_for_json(["keygen", key])
+    said = _run_for_text(["certificate", store, "--request-id", request, "--key", key, "--out", paper, "--html", page])
+    _run_for_json(["verify-certificate", paper, "--public-key", f"{key}.pub"])
     signed = f"signed and verified: {paper}; to read and print, {page}; the key, which signs for you, is {key}"
     return erased, [*said.partition("\n\n")[0].splitlines(), signed]
 
 
-def _measures() -> bool:
+def _can_measure() -> bool:
     """Whether there is a library to measure with."""
     return find_spec("sklearn") is not None
 
 
-def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
+def _measure_model(store: str, apart: HeldOut) -> dict[str, Any] | None:
     """The model on the rows kept apart; None where they are too few to say anything."""
-    from ..papers.evaluation import measure
+    from ..reports.evaluation import measure
     from ..store import Store
 
     rows = apart.encoded()
@@ -178,34 +184,39 @@ def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
         return measure(opened, rows).to_dict()
 
 
-def _made_text(
+def _format_created(
     parsed: argparse.Namespace,
     made: Mapping[str, Any],
     found: Mapping[str, Any] | None,
     folder: Path,
     draft: Draft,
 ) -> list[str]:
-    from .advised_plan import listed
-    from .init import without_label
+    from .init import left_out_lines, numbered_line
+    from .plan_selection import list_columns
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
-    unread = f"; columns left out: {listed(draft.left_out)}" if draft.left_out else ""
-    empty = f"; {without_label(made['unlabelled'])}" if made["unlabelled"] else ""
-    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}{empty}"]
+    unread = f"; columns left out: {list_columns(draft.left_out)}" if draft.left_out else ""
+    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}"]
+    lines += left_out_lines(made, "was read off the data; see schema.toml")
+    if made["ids"]["numbered"]:
+        lines.append(numbered_line(made, parsed.data))
+    elif draft.named_by is not None:
+        lines.append(f"the pandas index of {parsed.data} names the records: {draft.named_by}")
     if draft.shared and parsed.subject is None:
         lines.append(
             f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
             f"with --subject {draft.shared[0]}"
         )
+    lines += [f"WARNING: {doubt} ({folder / 'schema.toml'})" for doubt in draft.doubts]
     own = made["from_data"]
     if own:
         lines.append(
-            f"WARNING: ranges and lists are the data's own ({listed(own)}), taken for public: answer for them in {folder / 'schema.toml'}"
+            f"WARNING: ranges and lists are the data's own ({list_columns(own)}), taken for public: answer for them in {folder / 'schema.toml'}"
         )
     if found is None:
         reason = (
             "too few rows to keep some apart and measure"
-            if _measures()
+            if _can_measure()
             else "nothing was kept apart and measured, which needs scikit-learn (pip install 'noisygd-delete[sklearn]')"
         )
         return [*lines, f"{reason}: all were learned from; noisygd-delete evaluate measures on others"]
@@ -215,18 +226,19 @@ def _made_text(
         )
     else:
         score = (
-            f"R² {found['r2']:.3f}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
+            f"R² {'not defined' if found['r2'] is None else format(found['r2'], '.3f')}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
             f"{found['baseline_mean_absolute_error']:.4g}"
         )
-    return [*lines, f"measured on {found['rows']} rows kept apart, which are in no model and no file here: {score}"]
+    listed_too = "; ranges and lists of schema.toml were read from them, too" if own else ""
+    return [*lines, f"measured on {found['rows']} held-out rows, from which no model learned{listed_too}: {score}"]
 
 
-def _answer(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> dict[str, Any]:
+def _run_for_json(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> dict[str, Any]:
     """What another command answers."""
-    return dict(json.loads(_said([*arguments, "--json"], run)))
+    return dict(json.loads(_run_for_text([*arguments, "--json"], run)))
 
 
-def _said(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> str:
+def _run_for_text(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> str:
     parsed = parser(arguments[0]).parse_args(arguments)
     out = io.StringIO()
     with redirect_stdout(out):
@@ -238,21 +250,28 @@ def _said(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | N
     return out.getvalue()
 
 
-def answered(draft: str, ask: Callable[[str, str], str]) -> str:
-    """The draft with a person's answers in it.
+def answer_draft(draft: str, ask: Callable[[str, str], str]) -> str:
+    """The draft with a person's answers in it. Columns of truth values, such as 0 and 1, are one question together.
 
     Args:
         ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", two
             numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone: +m where none is below 0.
     """
     lines, name, values = draft.splitlines(), "", 0
+    truths = _columns_of_truths(draft)
+    of_truths: str | None = None
     for at, line in enumerate(lines):
         if line.startswith("["):
             name = line.strip("[]").removeprefix("columns.").strip('"')
         elif line.startswith(_KINDS):
             values = at
         elif line.startswith(_OWN):
-            answer = ask(name, lines[values])
+            if name not in truths:
+                answer = ask(name, lines[values])
+            else:
+                if of_truths is None:
+                    of_truths = ask(", ".join(truths), f"boolean = {' or '.join(dict.fromkeys(truths.values()))}")
+                answer = of_truths
             if answer:
                 lines[at] = ""
             if answer not in ("", _PUBLIC):
@@ -266,6 +285,18 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
                     kept if high or "transform" not in kept else "" for kept in lines[values + 1 : at]
                 ]
     return "\n".join(lines) + "\n"
+
+
+def _columns_of_truths(draft: str) -> dict[str, str]:
+    """Return the columns of a draft whose two values are a pair of truth values, and each pair as text."""
+    from ..features.schema.draft import TRUTHS
+
+    found = {}
+    for name, entry in tomllib.loads(draft).get("columns", {}).items():
+        pair = entry.get("boolean")
+        if pair is not None and tuple(value.lower() for value in pair) in TRUTHS:
+            found[name] = "/".join(pair)
+    return found
 
 
 def _ask(name: str, values: str) -> str:

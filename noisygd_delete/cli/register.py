@@ -11,29 +11,29 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..evidence.outputs import output
-from ..papers.requests import line_of, practice_of, register_lines
-from ..records import bounded
+from ..evidence.atomic_write import open_output
+from ..records import limited_io
 from ..register import (
-    Case,
     Channels,
     Decisions,
     Grounds,
-    Line,
-    Practice,
     Reasons,
+    RegisterPolicy,
+    RegisterRow,
+    RequestCase,
     Rights,
-    acknowledged,
-    backups_last,
-    decided,
-    export,
-    informed,
-    recipients_told,
+    export_csv,
+    notified_recipients,
+    record_acknowledged,
+    record_backup_expiry,
+    record_decision,
+    record_informed,
 )
-from ..register.case import MOST_HOLIDAYS, TEXTS, day, overclaims
-from .arguments import Intermixed, add_command, options_of, whole
+from ..register.case import MOST_HOLIDAYS, TEXTS, find_overclaims, parse_day
+from ..reports.request_rows import line_of, practice_of, register_lines
+from .arguments import Intermixed, add_command, options_of, parse_integer
 from .statements import STATEMENTS
-from .terminal import show
+from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -77,7 +77,7 @@ def _add_options(actions: dict[str, Intermixed]) -> None:
     add("list", "--open", None, "only those where something is left to do")
     add("list", "--out", "FILE", "write all of it as CSV here")
     add("list", "--html", "FILE", "write it as a page here, a hundred requests at a time")
-    add("list", "--page", "N", "which hundred; default: 1", type=whole, default=1)
+    add("list", "--page", "N", "which hundred; default: 1", type=parse_integer, default=1)
     add("receive", "--request-id", "TOKEN", "your random token for it; default: a new one")
     add("receive", "--right", None, "what was asked; default: erasure", choices=list(map(str, Rights)))
     grounds = list(map(str, Grounds))
@@ -89,11 +89,11 @@ def _add_options(actions: dict[str, Intermixed]) -> None:
     add("inform", "--certificate", "FILE", "the certificate that they were sent: its SHA-256 is noted")
     add("letter", "--out", "FILE", "write the page here", required=True)
     add("letter", "--because", "TEXT", "why it was refused, or takes longer; printed, kept nowhere", default="")
-    add("recipients", "--count", "N", "how many", required=True, type=whole)
+    add("recipients", "--count", "N", "how many", required=True, type=parse_integer)
     add("backups", "--until", "DAY", "", required=True)
     add("settings", "--holidays", "FILE", "public holidays of the place, one day a line (2026-12-25)")
     kept = "a closed request is kept N years after the end of its year"
-    add("settings", "--keep-years", "N", kept, type=whole)
+    add("settings", "--keep-years", "N", kept, type=parse_integer)
     for name, text in _TEXTS.items():
         add("settings", f"--{name}", "TEXT", text)
     add("settings", "--review", "DAY", "when the impact assessment is looked at again")
@@ -109,36 +109,36 @@ def _add_options(actions: dict[str, Intermixed]) -> None:
 def _list(parsed: argparse.Namespace) -> int:
     lines = [line for line in register_lines(parsed.store) if line.of_a_person]
     if parsed.out is not None:
-        output("--out", parsed.out, begins=_TABLE).write(export(lines))
+        open_output("--out", parsed.out, begins=_TABLE).write(export_csv(lines))
     if parsed.open:
         lines = [line for line in lines if line.closed is None]
     if parsed.html is not None:
-        _page(parsed, lines)
+        _write_page(parsed, lines)
     answer = {"requests": [line.to_dict() for line in lines], "overdue": sum(line.overdue for line in lines)}
     written = [f"wrote {file}" for file in (parsed.out, parsed.html) if file is not None]
-    show(parsed, answer, "\n".join(written) or _table(lines))
+    print_result(parsed, answer, "\n".join(written) or _format_table(lines))
     return 0
 
 
-def _page(parsed: argparse.Namespace, lines: list[Line]) -> None:
-    from ..papers.page import PAGE
-    from ..papers.register_page import register_page
+def _write_page(parsed: argparse.Namespace, lines: list[RegisterRow]) -> None:
+    from ..reports.html import PAGE
+    from ..reports.register_page import register_page
     from ..store.layout import Layout
-    from ..store.seal import is_register_put_back
+    from ..store.rollback_guard import is_register_restored
 
-    out = output("--html", parsed.html, begins=PAGE, inputs=[parsed.out])
+    out = open_output("--html", parsed.html, begins=PAGE, inputs=[parsed.out])
     placed = [(None, line) for line in lines]
     controller = practice_of(parsed.store).controller
-    put_back = is_register_put_back(Layout.at(parsed.store))
+    put_back = is_register_restored(Layout.at(parsed.store))
     out.write(register_page(placed, code=parsed.language, page=parsed.page, controller=controller, put_back=put_back))
 
 
-def _table(lines: list[Line]) -> str:
+def _format_table(lines: list[RegisterRow]) -> str:
     if not lines:
         return "no requests"
     head = f"{'due':<12}{'state':<11}{'right':<15}{'received':<12}{'told':<12}request"
     rows = [
-        f"{_day(line.due):<12}{line.state:<11}{line.right:<15}{(line.case.received or '–')[:10]:<12}{_day(line.answered):<12}"
+        f"{_format_day(line.due):<12}{line.state:<11}{line.right:<15}{(line.case.received or '–')[:10]:<12}{_format_day(line.answered):<12}"
         + line.token
         + (f"  ({'; '.join(line.marks)})" if line.marks else "")
         for line in lines[:_LISTED]
@@ -150,72 +150,72 @@ def _table(lines: list[Line]) -> str:
 
 def _show(parsed: argparse.Namespace, token: str | None = None) -> int:
     line = line_of(parsed.store, token or parsed.token)
-    show(parsed, line.to_dict(), _words(line))
+    print_result(parsed, line.to_dict(), _format_line(line))
     return 0
 
 
-def _words(line: Line) -> str:
+def _format_line(line: RegisterRow) -> str:
     told = {name: value for name, value in line.to_dict().items() if value not in (None, "")}
     return "\n".join(f"{name.replace('_', ' '):<20}{value}" for name, value in told.items())
 
 
 def _receive(parsed: argparse.Namespace) -> int:
     token = parsed.request_id or secrets.token_hex(16)
-    case = Case(
+    case = RequestCase(
         right=Rights(parsed.right or Rights.ERASURE),
         channel=None if parsed.channel is None else Channels(parsed.channel),
         received=parsed.received or datetime.now().astimezone().isoformat(),
         identity_checked=True if parsed.identity_checked else None,
     )
-    with _opened(parsed) as store:
+    with _open_store(parsed) as store:
         store.register.receive({token: case})
     return _show(parsed, token)
 
 
-def _refused(parsed: argparse.Namespace, line: Line) -> Case:
+def _refuse_request(parsed: argparse.Namespace, line: RegisterRow) -> RequestCase:
     how = Decisions.REFUSED_IN_PART if parsed.in_part else Decisions.REFUSED
-    return decided(line, how, _day_of(parsed, line), ground=parsed.ground)
+    return record_decision(line, how, _day_of(parsed, line), ground=parsed.ground)
 
 
-def _extended(parsed: argparse.Namespace, line: Line) -> Case:
+def _extend_deadline(parsed: argparse.Namespace, line: RegisterRow) -> RequestCase:
     told = _day_of(parsed, line)
     return line.case.extended(parsed.until, parsed.reason, told=told, holidays=line.practice.holidays)
 
 
-def _informed(parsed: argparse.Namespace, line: Line) -> Case:
+def _record_informed(parsed: argparse.Namespace, line: RegisterRow) -> RequestCase:
     digest = None
     if parsed.certificate is not None:
-        digest = hashlib.sha256(bounded.content(parsed.certificate, bounded.DOCUMENT)).hexdigest()
-    return informed(line, _day_of(parsed, line), certificate=digest)
+        digest = hashlib.sha256(limited_io.read_file(parsed.certificate, limited_io.DOCUMENT)).hexdigest()
+    return record_informed(line, _day_of(parsed, line), certificate=digest)
 
 
-_STATED: dict[str, Callable[[argparse.Namespace, Line], Case]] = {  # what a person states about a request
-    "refuse": _refused,
-    "not-found": lambda parsed, line: decided(line, Decisions.NOT_FOUND, _day_of(parsed, line)),
-    "opted-out": lambda parsed, line: decided(line, Decisions.OPTED_OUT, _day_of(parsed, line)),
-    "extend": _extended,
-    "acknowledge": lambda parsed, line: acknowledged(line, _day_of(parsed, line)),
-    "inform": _informed,
-    "recipients": lambda parsed, line: recipients_told(line, parsed.count, _day_of(parsed, line)),
-    "backups": lambda parsed, line: backups_last(line, parsed.until),
+_STATED: dict[str, Callable[[argparse.Namespace, RegisterRow], RequestCase]] = {  # what a person states about a request
+    "refuse": _refuse_request,
+    "not-found": lambda parsed, line: record_decision(line, Decisions.NOT_FOUND, _day_of(parsed, line)),
+    "opted-out": lambda parsed, line: record_decision(line, Decisions.OPTED_OUT, _day_of(parsed, line)),
+    "extend": _extend_deadline,
+    "acknowledge": lambda parsed, line: record_acknowledged(line, _day_of(parsed, line)),
+    "inform": _record_informed,
+    "recipients": lambda parsed, line: notified_recipients(line, parsed.count, _day_of(parsed, line)),
+    "backups": lambda parsed, line: record_backup_expiry(line, parsed.until),
 }
 
 
 def _letter(parsed: argparse.Namespace) -> int:
-    from ..papers.letter import letter, promised_in
-    from ..papers.page import PAGE
+    from ..reports.html import PAGE
+    from ..reports.letter import promised_in, render_letter
 
-    out = output("--out", parsed.out, begins=PAGE)
+    out = open_output("--out", parsed.out, begins=PAGE)
     line = line_of(parsed.store, parsed.token)
-    out.write(letter(line, promised_in(parsed.store, line), code=parsed.language, because=parsed.because))
-    warnings = overclaims({"because": parsed.because})
+    out.write(render_letter(line, promised_in(parsed.store, line), code=parsed.language, because=parsed.because))
+    warnings = find_overclaims({"because": parsed.because})
     answer = {"letter": parsed.out, "language": parsed.language, "warnings": list(warnings)}
-    show(parsed, answer, "\n".join([f"wrote {parsed.out}", *warnings]))
+    print_result(parsed, answer, "\n".join([f"wrote {parsed.out}", *warnings]))
     return 0
 
 
 def _state(parsed: argparse.Namespace) -> int:
-    with _opened(parsed) as store:
+    with _open_store(parsed) as store:
         line = line_of(parsed.store, parsed.token)
         store.register.state(parsed.token, _STATED[parsed.action](parsed, line))
     return _show(parsed)
@@ -226,36 +226,38 @@ def _settings(parsed: argparse.Namespace) -> int:
         name: getattr(parsed, name) for name in (*TEXTS, "keep_years", "review") if getattr(parsed, name) is not None
     }
     if parsed.holidays is not None:
-        given["holidays"] = _holidays(parsed.holidays)
-    with _opened(parsed) as store:
+        given["holidays"] = _read_holidays(parsed.holidays)
+    with _open_store(parsed) as store:
         practice = store.register.practice
         if given:
             practice = replace(practice, **given)
             store.register.adopt(practice)
-    warnings = overclaims({name: getattr(practice, name) for name in TEXTS})
-    show(parsed, {**practice.to_dict(), "warnings": list(warnings)}, "\n".join([_settings_text(practice), *warnings]))
+    warnings = find_overclaims({name: getattr(practice, name) for name in TEXTS})
+    print_result(
+        parsed, {**practice.to_dict(), "warnings": list(warnings)}, "\n".join([_settings_text(practice), *warnings])
+    )
     return 0
 
 
-def _settings_text(practice: Practice) -> str:
+def _settings_text(practice: RegisterPolicy) -> str:
     stated = practice.to_dict() | {"holidays": f"{len(practice.holidays)} days"}
     return "\n".join(f"{name.replace('_', ' '):<20}{value}" for name, value in stated.items())
 
 
-def _holidays(file: str) -> tuple[date, ...]:
-    lines = [line for line in bounded.rows(bounded.text(file, bounded.KEY)) if line.strip()]
+def _read_holidays(file: str) -> tuple[date, ...]:
+    lines = [line for line in limited_io.split_lines(limited_io.read_text(file, limited_io.KEY)) if line.strip()]
     if len(lines) > MOST_HOLIDAYS:
         raise InvalidParameter(f"{file}: more than {MOST_HOLIDAYS} days; give the holidays of the coming years only")
-    return tuple(day(f"{file}, line {number}", line) for number, line in enumerate(lines, start=1))
+    return tuple(parse_day(f"{file}, line {number}", line) for number, line in enumerate(lines, start=1))
 
 
 def _prune(parsed: argparse.Namespace) -> int:
-    with _opened(parsed) as store:
-        gone = _over(register_lines(parsed.store), parsed.request_id)
+    with _open_store(parsed) as store:
+        gone = _requests_to_prune(register_lines(parsed.store), parsed.request_id)
         if not parsed.dry_run:
             store.register.forget(gone)
     what = "would be forgotten" if parsed.dry_run else "forgotten"
-    show(
+    print_result(
         parsed,
         {"forgotten": len(gone), "dry_run": parsed.dry_run},
         f"{len(gone)} request ids {what}; the ledger keeps what they did",
@@ -263,7 +265,7 @@ def _prune(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _over(lines: Iterable[Line], token: str | None) -> list[str]:
+def _requests_to_prune(lines: Iterable[RegisterRow], token: str | None) -> list[str]:
     """The request ids to forget: the one named, or those whose time is over."""
     if token is None:
         return [line.token for line in lines if line.retain_until is not None and line.retain_until < line.today]
@@ -273,18 +275,18 @@ def _over(lines: Iterable[Line], token: str | None) -> list[str]:
     return found
 
 
-def _opened(parsed: argparse.Namespace) -> Store:
+def _open_store(parsed: argparse.Namespace) -> Store:
     from ..store import Store
 
     return Store.open(parsed.store, wait=parsed.wait)
 
 
-def _day_of(parsed: argparse.Namespace, line: Line) -> date:
+def _day_of(parsed: argparse.Namespace, line: RegisterRow) -> date:
     """The day that was said, or the one that it is now where the request came in."""
-    return line.today if parsed.on is None else day("--on", parsed.on)
+    return line.today if parsed.on is None else parse_day("--on", parsed.on)
 
 
-def _day(when: date | None) -> str:
+def _format_day(when: date | None) -> str:
     return "–" if when is None else when.isoformat()
 
 

@@ -9,19 +9,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Statuses
-from ..curator.curator import ABOUT, Release, conditions
+from ..curator.curator import ABOUT, Release, format_figure_conditions
 from ..engine import Execution
-from ..engine.execution import ALONE, worth_sharing
+from ..engine.execution import ALONE, is_worth_sharing
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
-from ..privacy.sentences import shown
+from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
+from ..privacy.sentences import format_bound
 from ..records import EditCounts, EditRequest
-from ..register import Case, Rights
+from ..register import RequestCase, Rights
 from ..store import Store
-from .budget_left import left_text, warning
-from .statements import case_from, with_token
-from .terminal import complain_behind, progress_bar, show
+from .remaining_budget import before_and_after, left_text, weak_plan_warning
+from .statements import case_from, with_request_id
+from .terminal import print_error_after, print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..store import Tombstones
@@ -36,11 +36,11 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
         return None
     if path is None or key is None:
         raise InvalidParameter("--tombstones and --tombstone-key go together; give both")
-    from ..evidence.outputs import outside
+    from ..evidence.atomic_write import check_outside_store
     from ..store import Tombstones
 
-    outside("--tombstones", path)
-    outside("--tombstone-key", key)
+    check_outside_store("--tombstones", path)
+    check_outside_store("--tombstone-key", key)
     return Tombstones(path, key)
 
 
@@ -49,18 +49,21 @@ def open_store(parsed: argparse.Namespace) -> Store:
     store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
     group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
     numbers = problem.records * problem.features * problem.loss.outputs
-    if group.size > 1 and not worth_sharing(numbers, passes=store.plan.learn_steps, processes=group.size):
+    if group.size > 1 and not is_worth_sharing(numbers, passes=store.plan.learn_steps, processes=group.size):
         print(
             f"this table is small: starting {group.size} processes, and their messages at every step, take longer than they "
             "save; one process alone, without torchrun, is faster",
             file=sys.stderr,
         )
     if store.recovered is not None:
-        print(f"a request that had been interrupted was finished first: {sentence(store.recovered)}", file=sys.stderr)
+        print(
+            f"a request that had been interrupted was finished first: {describe_release(store.recovered)}",
+            file=sys.stderr,
+        )
     return store
 
 
-def serve(
+def serve_request(
     parsed: argparse.Namespace,
     store: Store,
     request: EditRequest,
@@ -68,45 +71,43 @@ def serve(
     **counts: dict[str, int],
 ) -> int:
     """`right`: what a person asked for, where one did; an insertion is nobody's request to the register."""
-    case: Case | None = None
+    case: RequestCase | None = None
     if right is not None:
-        request = with_token(request)
+        request = with_request_id(request)
         case = case_from(parsed, store, request, right)
     if parsed.dry_run:
-        answer = {**store.foresee(request, publish=not parsed.later, delta=store.plan.budget.shown_delta), **counts}
-        show(parsed, answer, _forecast(answer))
+        delta = store.accountant.remaining().delta
+        answer = {**store.dry_run(request, publish=not parsed.no_publish, delta=delta), **counts}
+        print_result(parsed, answer, _format_forecast(answer))
         return 0
 
     def run(execution: Execution) -> Release:
-        release = store.serve(request, publish=not parsed.later, case=case, execution=execution)
+        release = store.serve(request, publish=not parsed.no_publish, case=case, execution=execution)
         if case is not None and parsed.withdraw:
             store.withdraw()
         return release
 
-    return released(parsed, parsed.command, store.plan, run, store, **counts)
+    return run_release(parsed, parsed.command, store.plan, run, store, **counts)
 
 
-def _forecast(answer: Mapping[str, Any]) -> str:
+def _format_forecast(answer: Mapping[str, Any]) -> str:
     edited = EditCounts(**answer["counts"]).text() if "counts" in answer else "no records edited"
     text = f"would be: {edited}, {answer['steps']} steps; release: {answer['publication']}"
-    if not answer["steps"]:
+    if "left" not in answer:
         return text
-    before, after, delta = answer["epsilon_before"], answer["epsilon_after"], answer["delta"]
-    erased = answer["epsilon_deletion"]
-    return (
-        f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
-        f"a record still there, over all releases: ε={shown(before)} now, ε={shown(after)} after (δ={shown(delta)}), "
-        f"if {FIXED_SCHEDULE}"
-        + (
-            ""
-            if erased is None
-            else f"\nan erased record, from this release on: ε={shown(erased)} (δ={shown(delta)}), if {NON_ADAPTIVE}; "
-            f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}, if {FIXED_SCHEDULE}"
-        )
+    text += f"\na record still there, over all releases, if {FIXED_SCHEDULE}:\n{before_and_after(answer)}"
+    if "epsilon_deletion" not in answer:
+        return text
+    erased, delta = answer["epsilon_deletion"], answer["delta"]
+    return f"{text}\nwork: {answer['gradient_evaluations']} record gradients" + (
+        ""
+        if erased is None
+        else f"\nan erased record, from this release on: ε={format_bound(erased)} (δ={format_bound(delta)}), if {NON_ADAPTIVE}; "
+        f"every release observed: ε={format_bound(answer['epsilon_deletion_observed'])}, if {FIXED_SCHEDULE}; both if {FIXED_TARGET}"
     )
 
 
-def released(
+def run_release(
     parsed: argparse.Namespace,
     label: str,
     plan: Plan,
@@ -118,47 +119,53 @@ def released(
     steps = plan.learn_steps if learning else plan.delete_steps
     with progress_bar(label, steps) as progress:
         release = run(replace(parsed.execution, progress=progress))
-    doubt = warning(plan) if learning else {}
+    doubt = weak_plan_warning(plan) if learning else {}
     left = store.accountant.remaining().to_dict()
     places = {"publishers": listed} if (listed := store.publishers_told()) else {}
-    complain_behind(store)
-    told = f"{sentence(release)}\n{left_text(left)}"
+    print_error_after(store)
+    told = f"{describe_release(release)}\n{left_text(left)}"
     out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
     aside = store.table.left_out.text(
         store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id"
     )
-    text = "\n\n".join(filter(None, (told, aside, _generated(parsed, release), doubt.get("warning"))))
-    show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
+    text = "\n\n".join(filter(None, (told, aside, _format_generated_id(parsed, release), doubt.get("warning"))))
+    print_result(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
 
 
-def _generated(parsed: argparse.Namespace, release: Release) -> str:
+def _format_generated_id(parsed: argparse.Namespace, release: Release) -> str:
     """The token of a request that was given none."""
     if getattr(parsed, "request_id", "") is not None or release.request_id is None:
         return ""
     return f"request id {release.request_id} (generated): register and certificate know this request by it"
 
 
-def sentence(release: Release) -> str:
+def _edits_text(release: Release) -> str:
+    """Return what this request did; and all that a release covers, or that waits for one, where that is more."""
+    own, together = release.requested, release.counts
+    if own is None or own == together:
+        return together.text()
+    return f"{own.text()} by this request; with those of earlier requests that no release covered, {together.text()}"
+
+
+def describe_release(release: Release) -> str:
     """A release in words."""
     if release.answered_before:
-        return f"answered before, nothing was done; the answer was: {sentence(replace(release, answered_before=False))}"
+        return f"answered before, nothing was done; the answer was: {describe_release(replace(release, answered_before=False))}"
     if release.status is Statuses.WITHHELD:
         return (
-            f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "
+            f"release withheld: {_edits_text(release)}; the rows are edited and the old model is withdrawn, "
             "because one more release would exceed the budget. Next: `relearn --plan FILE`, planned with a larger --dp, or --total-epsilon where a total was set "
             "(--dry-run says whether it is enough); "
             "under composition, where the horizon is spent, relearn as it is"
         )
     if release.status is Statuses.PENDING:
-        return (
-            f"done on the rows; waiting for the next release (publish, or any later request): {release.counts.text()}"
-        )
-    done = [release.counts.text()] if release.edits else []
+        return f"done on the rows; waiting for the next release (publish, or any later request): {_edits_text(release)}"
+    done = [_edits_text(release)] if release.edits else []
     done.append(f"{release.steps} steps" if release.steps else "no noisy steps")
     lines = [f"release {release.release} ({release.label}): {', '.join(done)}"]
     for name, guarantee in release.guarantees.items():
         about = str(guarantee.adjacency) if guarantee.rows == 1 else f"{guarantee.adjacency}, {guarantee.unit}"
         limit = f"at most {guarantee.at_most} over guessing ({about})"
-        lines.append(f"  {ABOUT[name]}: {limit}{conditions(name, guarantee)}")
+        lines.append(f"  {ABOUT[name]}: {limit}{format_figure_conditions(name, guarantee)}")
     return "\n".join(lines)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..records import bounded
+from ..records import limited_io
 from .arguments import add_command
-from .terminal import show
+from .terminal import print_result
 
 _FOUND = 5
 
@@ -38,7 +38,7 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..store.sources import residue
     from ..store.verification import tokens
 
-    found = residue(tokens(parsed.tokens, bounded.text(parsed.tokens, bounded.LIST)), *parsed.where)
+    found = residue(tokens(parsed.tokens, limited_io.read_text(parsed.tokens, limited_io.LIST)), *parsed.where)
     told = "nothing was found where it was looked" if found.silent else "FOUND: the remedies stand above"
-    show(parsed, found.to_dict(), f"{found.text()}\n{told}")
+    print_result(parsed, found.to_dict(), f"{found.text()}\n{told}")
     return 0 if found.silent else _FOUND

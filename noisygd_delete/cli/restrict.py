@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from .arguments import store_command
-from .statements import STATEMENTS, add_promises, case_from, named, with_token
-from .terminal import complain
+from .statements import STATEMENTS, add_promises, case_from, format_request_ids, with_request_id
+from .terminal import print_error
 
 if TYPE_CHECKING:
     from ..curator.curator import Release
     from ..store import Store
-    from ..store.journal import Aside
+    from ..store.journal import RestrictedRecords
 
 
 def register(commands: Any) -> None:
@@ -25,7 +25,7 @@ def register(commands: Any) -> None:
         parser = store_command(
             commands,
             name,
-            f"{name} STORE 17 --to aside.bin --aside-key aside.key --request-id 9f2c",
+            f"{name} STORE 17 --to aside.bin --archive-key aside.key --request-id 9f2c",
             restrict,
         )
         parser.add_argument("ids", nargs="*", metavar="ID", help="records to take out")
@@ -34,43 +34,49 @@ def register(commands: Any) -> None:
             "--to", required=True, metavar="FILE", help="where they are kept, encrypted; outside the store"
         )
         parser.add_argument(
-            "--aside-key", required=True, metavar="FILE", help="its key; a new one where there is no file"
+            "--archive-key", required=True, metavar="FILE", help="its key; a new one where there is no file"
         )
         parser.add_argument("--request-id", metavar="TOKEN", help="random token of this request; `lift` names it")
-        parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
+        parser.add_argument(
+            "--no-publish", action="store_true", help="edit the rows now, leave the release to a later one"
+        )
         add_promises(parser)
         parser.take(*STATEMENTS, "--device", "--memory")
     parser = store_command(
         commands,
         "lift",
-        "lift STORE 9f2c --from aside.bin --aside-key aside.key --told 2026-05-20",
+        "lift STORE 9f2c --from aside.bin --archive-key aside.key --told 2026-05-20",
         lift,
     )
     parser.add_argument("token", metavar="REQUEST", help="the request that took them out")
     parser.add_argument("--from", dest="source", required=True, metavar="FILE", help="the file that keeps them")
-    parser.add_argument("--aside-key", required=True, metavar="FILE", help="its key")
+    parser.add_argument("--archive-key", required=True, metavar="FILE", help="its key")
     parser.add_argument(
         "--told", required=True, metavar="DAY", help="when the person was told that the restriction ends"
     )
-    parser.add_argument("--later", action="store_true", help="put the rows back now, leave the release to a later one")
+    parser.add_argument(
+        "--no-publish", action="store_true", help="put the rows back now, leave the release to a later one"
+    )
     parser.take("--device", "--memory")
 
 
 def restrict(parsed: argparse.Namespace) -> int:
     from ..engine import Execution
     from ..errors import InvalidRequest
-    from ..evidence.outputs import output, outside
+    from ..evidence.atomic_write import check_outside_store, open_output
     from ..records import EditRequest
     from ..register import Rights
     from ..register.case import day_now
-    from ..store.journal import BEGINS, Aside
-    from .release import open_store, released
+    from ..store.journal import BEGINS, RestrictedRecords
+    from .release import open_store, run_release
 
-    for option, file in (("--to", parsed.to), ("--aside-key", parsed.aside_key)):
-        outside(option, file)
-    place = output("--to", parsed.to, begins=BEGINS, inputs=[parsed.aside_key]).path
-    token = parsed.request_id or Aside.token_of(place)  # of a command that was interrupted, this one goes on from there
-    request = with_token(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=token))
+    for option, file in (("--to", parsed.to), ("--archive-key", parsed.archive_key)):
+        check_outside_store(option, file)
+    place = open_output("--to", parsed.to, begins=BEGINS, inputs=[parsed.archive_key]).path
+    token = parsed.request_id or RestrictedRecords.token_of(
+        place
+    )  # of a command that was interrupted, this one goes on from there
+    request = with_request_id(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=token))
     with open_store(parsed) as store:
         check_own_rows(store)
         if "inserted" not in store.plan.promise.edits:
@@ -93,16 +99,16 @@ def restrict(parsed: argparse.Namespace) -> int:
                     f"{place} holds other records, of another request; give the name of a new file"
                 ) from error
             if not done:
-                store.foresee(request, publish=False)  # refuses what cannot be done, before a file is made
-                aside = Aside.of(store.records, request)
-                warn(parsed.command, store, aside, back=False)
-                aside.write(place, Path(parsed.aside_key), str(request.request_id))
-            release = store.serve(request, publish=not parsed.later, case=case, execution=execution)
+                store.dry_run(request, publish=False)  # refuses what cannot be done, before a file is made
+                aside = RestrictedRecords.of(store.records, request)
+                warn_restricted(parsed.command, store, aside, back=False)
+                aside.write(place, Path(parsed.archive_key), str(request.request_id))
+            release = store.serve(request, publish=not parsed.no_publish, case=case, execution=execution)
             if parsed.withdraw:
                 store.withdraw()
             return release
 
-        return released(parsed, parsed.command, store.plan, run, store)
+        return run_release(parsed, parsed.command, store.plan, run, store)
 
 
 def check_own_rows(store: Store) -> None:
@@ -110,13 +116,13 @@ def check_own_rows(store: Store) -> None:
         raise InvalidParameter("the rows lie in a source of their own: restrict them there, and publish")
 
 
-def warn(command: str, store: Store, aside: Aside, *, back: bool) -> None:
+def warn_restricted(command: str, store: Store, aside: RestrictedRecords, *, back: bool) -> None:
     said = aside.warning(store.records, store.plan, back=back)
     if said:
-        complain(f"noisygd-delete {command}: {said}", 0)
+        print_error(f"noisygd-delete {command}: {said}", 0)
 
 
-def erased_since(store: Store, taken: int | None) -> list[str]:
+def erasures_since(store: Store, taken: int | None) -> list[str]:
     """Requests of erasure that were served after the one at this place of the ledger."""
     from ..register import Rights
 
@@ -127,19 +133,19 @@ def erased_since(store: Store, taken: int | None) -> list[str]:
 
 def lift(parsed: argparse.Namespace) -> int:
     from ..engine import Execution
-    from ..register.case import day, day_now
-    from ..store.journal import Aside, read_key
-    from .release import open_store, released
+    from ..register.case import day_now, parse_day
+    from ..store.journal import RestrictedRecords, read_key
+    from .release import open_store, run_release
 
-    told = day("--told", parsed.told)
+    told = parse_day("--told", parsed.told)
     if told > date.today():
         raise InvalidParameter(
             f"--told {told.isoformat()} is still to come: the person is told before the restriction is lifted"
         )
-    key = Path(parsed.aside_key)
+    key = Path(parsed.archive_key)
     if not key.exists():
         raise InvalidParameter(f"{key}: there is no key; without it nobody can read what was kept aside")
-    aside = Aside.read(Path(parsed.source), key, parsed.token)
+    aside = RestrictedRecords.read(Path(parsed.source), key, parsed.token)
     back = hashlib.sha256(read_key(key) + parsed.token.encode()).hexdigest()[
         :32
     ]  # the same again, and told by nobody without the key
@@ -160,11 +166,11 @@ def lift(parsed: argparse.Namespace) -> int:
 
         def run(execution: Execution) -> Release:
             request = aside.back(back)
-            store.foresee(request, publish=False)
-            warn("lift", store, aside, back=True)
-            if erased := erased_since(store, taken):
-                complain(
-                    f"noisygd-delete lift: since these rows were taken out, {named(erased)} asked for an erasure, which did not reach them: where it was "
+            store.dry_run(request, publish=False)
+            warn_restricted("lift", store, aside, back=True)
+            if erased := erasures_since(store, taken):
+                print_error(
+                    f"noisygd-delete lift: since these rows were taken out, {format_request_ids(erased)} asked for an erasure, which did not reach them: where it was "
                     "of the same person, delete them now",
                     0,
                 )
@@ -172,6 +178,6 @@ def lift(parsed: argparse.Namespace) -> int:
                 store.register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)
                 )
-            return store.serve(request, publish=not parsed.later, execution=execution)
+            return store.serve(request, publish=not parsed.no_publish, execution=execution)
 
-        return released(parsed, parsed.command, store.plan, run, store)
+        return run_release(parsed, parsed.command, store.plan, run, store)

@@ -67,7 +67,7 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
     )
 
 
-def some_rows(parsed: argparse.Namespace) -> Table:
+def sample_rows(parsed: argparse.Namespace) -> Table:
     """The first rows of the source that the arguments name, with all their columns: enough for a draft of a schema."""
     from ..features.schema import Table
     from ..store.sources import source_at

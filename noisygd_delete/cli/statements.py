@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
-from ..register import Case, Channels, Rights
-from ..register.case import day
+from ..register import Channels, RequestCase, Rights
+from ..register.case import parse_day
 from .arguments import Intermixed
 
 if TYPE_CHECKING:
@@ -24,12 +24,14 @@ STATEMENTS = ("--received", "--channel", "--identity-checked")  # what the regis
 def add_promises(parser: argparse.ArgumentParser) -> None:
     """What is promised where the release comes later."""
     parser.add_argument(
-        "--publish-by", metavar="DAY", help="with --later: the register calls it late where no release is out by then"
+        "--publish-by",
+        metavar="DAY",
+        help="with --no-publish: the register calls it late where no release is out by then",
     )
     parser.add_argument(
         "--withdraw",
         action="store_true",
-        help="with --later: take the model out of service at once, until the next release",
+        help="with --no-publish: take the model out of service at once, until the next release",
     )
 
 
@@ -42,38 +44,38 @@ def add_request_id(parser: argparse.ArgumentParser) -> None:
 def add_request_options(parser: Intermixed) -> None:
     """What every request for an edit takes."""
     add_request_id(parser)
-    parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
+    parser.add_argument("--no-publish", action="store_true", help="edit the rows now, leave the release to a later one")
     parser.take("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
 
 
-def with_token(request: EditRequest) -> EditRequest:
+def with_request_id(request: EditRequest) -> EditRequest:
     """The request under its token, or under a new random one."""
     return request if request.request_id is not None else replace(request, request_id=secrets.token_hex(16))
 
 
-def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, right: Rights) -> Case:
+def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, right: Rights) -> RequestCase:
     """What the arguments state about a request; nothing is made up where they are silent."""
     later = getattr(parsed, "later", False)
     for option, given in (("--publish-by", parsed.publish_by), ("--withdraw", parsed.withdraw)):
         if given and not later:
             raise InvalidParameter(
-                f"{option} goes with --later: without it a release comes at once, and takes the old model's place"
+                f"{option} goes with --no-publish: without it a release comes at once, and takes the old model's place"
             )
     return replace(
-        _stated(parsed),
-        right=_right(store, request, right),
-        publish_by=None if parsed.publish_by is None else day("--publish-by", parsed.publish_by),
+        _read_case(parsed),
+        right=_requested_right(store, request, right),
+        publish_by=None if parsed.publish_by is None else parse_day("--publish-by", parsed.publish_by),
     )
 
 
-def _right(store: Store, request: EditRequest, right: Rights) -> Rights:
+def _requested_right(store: Store, request: EditRequest, right: Rights) -> Rights:
     """What was asked: what a desk noted before, or else what the request does."""
     held = store.register.case(request.request_id or "")
     return right if held is None or held.received is None else held.right
 
 
-def _stated(parsed: argparse.Namespace) -> Case:
-    return Case(
+def _read_case(parsed: argparse.Namespace) -> RequestCase:
+    return RequestCase(
         channel=None if parsed.channel is None else Channels(parsed.channel),
         received=parsed.received,
         identity_checked=True if parsed.identity_checked else None,
@@ -82,18 +84,18 @@ def _stated(parsed: argparse.Namespace) -> Case:
 
 def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditRequest]) -> None:
     """What the arguments state about every request of a stream that was carried out, once it was."""
-    case = _stated(parsed)
-    if case == Case():
+    case = _read_case(parsed)
+    if case == RequestCase():
         return
     cases = {}
     for one in requests:
         if one.request_id is not None and store.ledger.position(one.request_id) is not None:
             only_replaces = one.replacements and not (one.deletions or one.subjects)
             right = Rights.RECTIFICATION if only_replaces else Rights.ERASURE
-            cases[one.request_id] = replace(case, right=_right(store, one, right))
+            cases[one.request_id] = replace(case, right=_requested_right(store, one, right))
     store.register.receive(cases)
 
 
-def named(tokens: Sequence[str]) -> str:
+def format_request_ids(tokens: Sequence[str]) -> str:
     """Request ids in a sentence."""
     return ", ".join(map(repr, tokens[:5])) + (f" and {len(tokens) - 5} more" if len(tokens) > 5 else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -12,11 +13,11 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from ..errors import InvalidRequest, count, positive
-from .arguments import add_command, number, whole
-from .budget_left import left_text
+from ..errors import InvalidRequest, check_count, check_positive
+from .arguments import add_command, parse_integer, parse_number
+from .remaining_budget import left_text
 from .statements import STATEMENTS, state_all
-from .terminal import complain_behind, progress_bar, show, standard_input
+from .terminal import print_error_after, print_result, progress_bar, standard_input
 
 if TYPE_CHECKING:
     from ..curator.stream import Batching, Calendar, StreamSummary
@@ -46,12 +47,12 @@ def register(commands: Any) -> None:
 
 def stream(parsed: argparse.Namespace) -> int:
     from ..curator.stream import Stream
-    from ..curator.stream.parsing import numbered
-    from ..records import bounded
+    from ..curator.stream.parsing import parse_requests
+    from ..records import limited_io
     from .release import open_store
 
     table = parsed.csv or parsed.requests.endswith(".csv")
-    with _opened(parsed.requests) as file, ExitStack() as held:
+    with _open_source(parsed.requests) as file, ExitStack() as held:
         listening = None if file.seekable() else _Listening(file)
         if listening is not None:
             listening.begun()  # others may use the store before anybody writes
@@ -60,14 +61,14 @@ def stream(parsed: argparse.Namespace) -> int:
         more = (lambda: False) if listening is None else listening.more
         stream = Stream(store, batching, observable=(), execution=parsed.execution, more=more)
         if listening is None:
-            total = sum(1 for _ in bounded.lines(file, error=InvalidRequest))
+            total = sum(1 for _ in limited_io.iterate_lines(file, error=InvalidRequest))
             file.seek(0)
-            arrivals = bounded.lines(file, error=InvalidRequest)
+            arrivals = limited_io.iterate_lines(file, error=InvalidRequest)
         else:
             total, arrivals = 0, listening.lines(lambda: stream.due, stream.tick)
         stream.tick()
         with progress_bar("stream", total, unit="request") as progress:
-            arrived = _to_the_end(numbered(arrivals, store.schema, table=table))
+            arrived = _until_end(parse_requests(arrivals, store.schema, table=table))
             # what a file holds is here; a pipe's next line may never come
             most = min(stream.batching.size or 1, _AT_ONCE) if listening is None else 1
             while together := list(islice(arrived, most)):
@@ -83,13 +84,13 @@ def stream(parsed: argparse.Namespace) -> int:
                     progress(together[-1][0])
         stream.flush()
         summary, left = stream.summary(), store.accountant.remaining().to_dict()
-        complain_behind(store)
-    text = f"{_summary(summary, store.plan.budget.shown_delta)}\n{left_text(left)}"
-    show(parsed, {**summary.to_dict(), "left": left}, text)
+        print_error_after(store)
+    text = f"{_format_summary(summary, left['delta'])}\n{left_text(left)}"
+    print_result(parsed, {**summary.to_dict(), "left": left}, text)
     return _WITHHELD if summary.withheld else _REFUSED if summary.refused else 0
 
 
-def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
+def _until_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
     """The same; a stream that breaks off is one more refusal, and what came before it is published all the same."""
     last = 0
     try:
@@ -102,9 +103,9 @@ def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
 
 
 @contextmanager
-def _opened(source: str) -> Iterator[BinaryIO]:
+def _open_source(source: str) -> Iterator[BinaryIO]:
     """The bytes of a file, a pipe or standard input. One that cannot be read twice is left open: somebody may be listening."""
-    file: BinaryIO = standard_input() if source == "-" else _file(source)
+    file: BinaryIO = standard_input() if source == "-" else _open_file(source)
     if source == "-":
         with suppress(OSError):  # a reader of its own, which the end of this process does not wait for
             file = os.fdopen(os.dup(file.fileno()), "rb")
@@ -115,7 +116,7 @@ def _opened(source: str) -> Iterator[BinaryIO]:
             file.close()
 
 
-def _file(source: str) -> BinaryIO:
+def _open_file(source: str) -> BinaryIO:
     try:
         return Path(source).open("rb")
     except OSError as error:
@@ -132,13 +133,13 @@ class _Listening:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        from ..records import bounded
+        from ..records import limited_io
 
         end: Exception = OSError(
             "reading it broke off"
         )  # whatever happens here: nobody waits for a listener that has gone
         try:
-            for line in bounded.lines(self._file, error=InvalidRequest):
+            for line in limited_io.iterate_lines(self._file, error=InvalidRequest):
                 self._queue.put(line)
                 self._begun.set()
             end = EOFError()
@@ -175,9 +176,10 @@ class _Listening:
             yield line
 
 
-def _summary(summary: StreamSummary, delta: float) -> str:
+def _format_summary(summary: StreamSummary, delta: float) -> str:
     from ..accountant import Statuses
-    from ..privacy.guarantee import in_words
+    from ..privacy.guarantee import FIXED_TOTAL, describe_guarantee
+    from ..privacy.sentences import format_bound
 
     published = [one for one in summary.publications if one.status is not Statuses.WITHHELD]
     lines = [
@@ -188,15 +190,22 @@ def _summary(summary: StreamSummary, delta: float) -> str:
     lines += [f"  refused: {reason}" for _, reason in summary.refused]
     if published:
         lines.append(
-            f"  {'one release, a record still there':<70}{in_words(published[-1].dp, delta=delta, several=False)}"
+            f"  {'one release, a record still there':<70}{describe_guarantee(published[-1].dp, delta=delta, several=False)}"
         )
     for name, guarantee in (
         ("all releases, a record still there", summary.present),
         ("an erased record, seen from its erasure on, requests fixed beforehand", summary.erased),
-        ("an erased record, every release seen, requests of any kind", summary.everything),
+        ("an erased record, every release seen, other requests of any kind", summary.everything),
     ):
         if guarantee is not None:
-            lines.append(f"  {name:<70}{in_words(guarantee, delta=delta, several=True)}")
+            lines.append(f"  {name:<70}{describe_guarantee(guarantee, delta=delta, several=True)}")
+    if summary.odds is not None:
+        epsilon, most = summary.odds[0], format_bound(math.exp(min(summary.odds[0], 700.0)))
+        name = "whoever is erased, and whenever, over all releases of the total"
+        lines.append(
+            f"  {name:<70}odds at most {most} to 1 (ε={format_bound(epsilon)}), but for δ={format_bound(summary.odds[1])} per record, "
+            f"{FIXED_TOTAL}"
+        )
     if summary.withheld:
         lines.append(
             "publication withheld by the budget: the rows are erased, the last model is withdrawn; relearn with a new plan"
@@ -212,26 +221,26 @@ def add_batches(parser: Any) -> None:
     """The options, for a command or a group of its options."""
     parser.add_argument(
         "--batch",
-        type=whole,
+        type=parse_integer,
         metavar="EDITS",
         help="publish as soon as so many edits wait; what waits together gets one release",
     )
     parser.add_argument(
         "--expect",
-        type=whole,
+        type=parse_integer,
         metavar="EDITS",
         help="choose --batch so that the budget's publications last for so many edits",
     )
     parser.add_argument(
         "--period",
-        type=number,
+        type=parse_number,
         metavar="DAYS",
         help="over which the budget's publications are spread (default 365), where nothing else says when; with --expect, in which the edits "
         "come",
     )
     parser.add_argument(
         "--deadline",
-        type=number,
+        type=parse_number,
         metavar="SECONDS",
         help="publish no later than this after an edit, and for all that wait then",
     )
@@ -240,16 +249,16 @@ def add_batches(parser: Any) -> None:
 def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
     """What the arguments say; where they are silent, what the budget affords."""
     from ..curator.stream.serving import YEAR, Batching
-    from ..store.pace import paced
+    from ..store.release_schedule import default_schedule
 
-    period = None if parsed.period is None else positive("--period", parsed.period) * _DAY
+    period = None if parsed.period is None else check_positive("--period", parsed.period) * _DAY
     if parsed.expect is not None:
         return Batching.within_budget(ledger.accountant, edits=parsed.expect, deadline=parsed.deadline, period=period)
     if parsed.batch is not None:
-        return Batching(size=count("batch", parsed.batch), deadline=parsed.deadline)
+        return Batching(size=check_count("batch", parsed.batch), deadline=parsed.deadline)
     if parsed.deadline is not None:
         return Batching.planned(ledger.plan, deadline=parsed.deadline)
-    return paced(ledger, period=YEAR if period is None else period)
+    return default_schedule(ledger, period=YEAR if period is None else period)
 
 
 def batching_from(parsed: argparse.Namespace, ledger: Ledger, *, ends: bool) -> Batching:

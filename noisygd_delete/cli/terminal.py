@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from ..errors import InvalidRequest, NoisyGDDeleteError, printable
+from ..errors import InvalidRequest, NoisyGDDeleteError, escape_unprintable
 
 if TYPE_CHECKING:
     from ..engine.noisygd import Progress
@@ -27,7 +27,7 @@ class AnswerLost(NoisyGDDeleteError):
     """What a command did stands, and its answer could not be written."""
 
 
-def ready() -> None:
+def open_missing_streams() -> None:
     """Give closed standard streams a place that takes anything, so that no file of a store gets their number."""
     gc.set_threshold(50_000)  # what a command loads lives until its end: no use in looking for garbage among it
     for number in (0, 1, 2):
@@ -35,17 +35,17 @@ def ready() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
-    written_out()
+    escape_unencodable()
 
 
-def written_out() -> None:
+def escape_unencodable() -> None:
     """Letters that an output cannot write are written as \\\\-escapes."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
-def tell(text: str) -> None:
+def print_answer(text: str) -> None:
     """Print an answer, and see that it left.
 
     Raises:
@@ -58,25 +58,25 @@ def tell(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        _drop(sys.stdout.fileno())
+        _discard_output(sys.stdout.fileno())
         raise AnswerLost(
             f"the answer could not be written to standard output ({error.strerror}); what the command did stands"
         ) from error
 
 
-def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
+def print_result(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
     """The answer as JSON when asked for, else as text, as wide as the terminal."""
     if not parsed.json:
-        text = fitted("\n".join(map(printable, text.split("\n"))))
+        text = wrap_lines("\n".join(map(escape_unprintable, text.split("\n"))))
     else:
-        from ..accountant.statement import finite
+        from ..accountant.statement import finite_or_none
 
         unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
-        text = json.dumps(finite(dict(answer)), ensure_ascii=not unicode, indent=2, allow_nan=False)
-    tell(text)
+        text = json.dumps(finite_or_none(dict(answer)), ensure_ascii=not unicode, indent=2, allow_nan=False)
+    print_answer(text)
 
 
-def fitted(text: str) -> str:
+def wrap_lines(text: str) -> str:
     """Lines broken between words where a terminal would break them within; anywhere else as they are."""
     if sys.stdout is None or not sys.stdout.isatty():
         return text
@@ -84,26 +84,26 @@ def fitted(text: str) -> str:
 
     width = get_terminal_size().columns
     lines = text.split("\n")
-    return "\n".join(line if len(line) <= width else _broken(line, width) for line in lines)
+    return "\n".join(line if len(line) <= width else _wrap_line(line, width) for line in lines)
 
 
-def _broken(line: str, width: int) -> str:
+def _wrap_line(line: str, width: int) -> str:
     import textwrap
 
     indent = " " * (len(line) - len(line.lstrip()))
     return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def complain(text: str, status: int) -> int:
+def print_error(text: str, status: int) -> int:
     """One paragraph on standard error, control characters spelled out; returns the exit status."""
-    paragraph = printable(" ".join(text.split()))
+    paragraph = escape_unprintable(" ".join(text.split()))
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
             print(paragraph, file=sys.stderr, flush=True)
     return status
 
 
-def flushed(status: int) -> int:
+def flush_streams(status: int) -> int:
     """The exit status, once everything printed has left; what cannot leave is dropped, so that Python does not stumble over
     it on the way out."""
     for stream in (sys.stdout, sys.stderr):
@@ -111,14 +111,14 @@ def flushed(status: int) -> int:
             if stream is not None and not stream.closed:
                 stream.flush()
         except BrokenPipeError:
-            _drop(stream.fileno())
+            _discard_output(stream.fileno())
         except OSError:
-            _drop(stream.fileno())
+            _discard_output(stream.fileno())
             status = status or 2
     return status
 
 
-def _drop(number: int) -> None:
+def _discard_output(number: int) -> None:
     """From here on, what is written to this descriptor goes nowhere."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -180,7 +180,7 @@ def publisher_sentence(told: dict[str, Any]) -> str:
     return f"{name}: NOT yet as it must be (last known to hold {holds}){why}; the next command tries again"
 
 
-def complain_behind(store: Store) -> None:
+def print_error_after(store: Store) -> None:
     """One line on standard error for each publisher that does not hold the release in force alone."""
     for told in store.publishers_told():
         if told["pending"]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreCorrupt
 from .arguments import store_command
-from .terminal import show
+from .terminal import print_result
 from .verify_certificate import read_certificate
 
 if TYPE_CHECKING:
@@ -31,21 +31,21 @@ def register(commands: Any) -> None:
 
 def _verify(parsed: argparse.Namespace) -> int:
     if parsed.absent is not None:
-        return _absent(parsed)
+        return _verify_absence(parsed)
     certificate = None if parsed.certificate is None else read_certificate(parsed.certificate)
     from ..store import verify
 
     result = verify(parsed.store, wait=parsed.wait)
     if parsed.tombstones is not None or parsed.tombstone_key is not None:
-        result = _nobody_returned(parsed, result)
+        result = _verify_tombstones(parsed, result)
     if certificate is not None:
-        result = _continues(parsed, result, certificate)
+        result = _verify_continuation(parsed, result, certificate)
     text = "\n".join([f"checked: {check}" for check in result.checked] + [f"FAULT: {fault}" for fault in result.faults])
-    show(parsed, result.to_dict(), f"{text}\n{'sound' if result.passed else 'NOT sound'}")
+    print_result(parsed, result.to_dict(), f"{text}\n{'sound' if result.passed else 'NOT sound'}")
     return 0 if result.passed else _INTEGRITY
 
 
-def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) -> Soundness:
+def _verify_continuation(parsed: argparse.Namespace, result: Soundness, certificate: Any) -> Soundness:
     """The same verification, and whether the ledger goes on from the state that the certificate was issued in."""
     from ..evidence.erasure import ledger_of
     from ..evidence.verification import facts_fault, history_fault
@@ -59,7 +59,7 @@ def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) 
     return replace(result, checked=(*result.checked, "the ledger continues from the certificate"), faults=faults)
 
 
-def _nobody_returned(parsed: argparse.Namespace, result: Soundness) -> Soundness:
+def _verify_tombstones(parsed: argparse.Namespace, result: Soundness) -> Soundness:
     """The same verification, and whether the table has anybody who was erased."""
     from .release import open_store
 
@@ -67,17 +67,17 @@ def _nobody_returned(parsed: argparse.Namespace, result: Soundness) -> Soundness
         return result
     with open_store(parsed) as store:
         found = len(store.returned())
-    faults = (f"{found} records were erased before: a backup was put back; delete --returned erases them again",)
+    faults = (f"{found} records were erased before: a backup was put back; delete --reapply erases them again",)
     return replace(result, checked=(*result.checked, "the list of erased ids"), faults=faults if found else ())
 
 
-def _absent(parsed: argparse.Namespace) -> int:
-    from ..records import bounded
-    from ..store import absent, tokens
+def _verify_absence(parsed: argparse.Namespace) -> int:
+    from ..records import limited_io
+    from ..store import tokens, verify_absence
 
-    wanted = tokens(parsed.absent, bounded.text(parsed.absent, bounded.LIST))
-    hits = absent(parsed.store, wanted)
+    wanted = tokens(parsed.absent, limited_io.read_text(parsed.absent, limited_io.LIST))
+    hits = verify_absence(parsed.store, wanted)
     summary = f"{len(wanted)} texts looked for in every byte of {parsed.store}: "
     text = summary + ("none found" if not hits else "\n".join(["FOUND", *hits]))
-    show(parsed, {"passed": not hits, "tokens": len(wanted), "found": hits}, text)
+    print_result(parsed, {"passed": not hits, "tokens": len(wanted), "found": hits}, text)
     return _INTEGRITY if hits else 0

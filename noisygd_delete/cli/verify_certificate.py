@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..records import bounded
+from ..records import limited_io
 from .arguments import add_command
-from .terminal import show
+from .terminal import print_result
 
 
 def register(commands: Any) -> None:
@@ -37,7 +37,7 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.certificate_log import check_log_proof
     from ..evidence.signing import is_envelope, open_envelope
-    from ..evidence.stamp import check_stamp
+    from ..evidence.timestamp import check_stamp
     from ..evidence.verification import verify_certificate
 
     if (parsed.timestamp is None) != (parsed.timestamp_root is None):
@@ -49,20 +49,20 @@ def _run(parsed: argparse.Namespace) -> int:
         document, check = open_envelope(document, public_key=parsed.public_key)
         checks.append(check)
     if parsed.timestamp is not None:
-        data = bounded.content(parsed.file, bounded.DOCUMENT)
+        data = limited_io.read_file(parsed.file, limited_io.DOCUMENT)
         checks.append(check_stamp(data, parsed.timestamp, parsed.timestamp_root))
     if parsed.log_proof is not None:
         checks.append(check_log_proof(document, parsed.log_proof, parsed.log))
     answer = verify_certificate(document, public_key=parsed.public_key, model=parsed.model)
     answer = replace(answer, checks=(*checks, *answer.checks))
-    show(parsed, answer.to_dict(), answer.text())
+    print_result(parsed, answer.to_dict(), answer.text())
     return 0 if answer.passed else 5
 
 
 def read_certificate(file: str) -> Any:
     """The JSON in a file that is said to hold a certificate."""
     try:
-        return bounded.parsed(bounded.text(file, bounded.DOCUMENT))
+        return limited_io.parse_json(limited_io.read_text(file, limited_io.DOCUMENT))
     except ValueError as error:
         if isinstance(error, InvalidParameter):
             raise

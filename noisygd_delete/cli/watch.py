@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from .arguments import store_command
-from .terminal import show
+from .terminal import print_result
 
 
 def register(commands: Any) -> None:
@@ -29,13 +29,13 @@ def _run(parsed: argparse.Namespace) -> int:
                 raise InvalidParameter("--sql and --stop belong to a trigger in PostgreSQL")
             if parsed.sql:
                 statements = source.watching()
-                show(parsed, {"sql": statements}, statements.rstrip())
+                print_result(parsed, {"sql": statements}, statements.rstrip())
                 return 0
             source.unwatch()
-            show(parsed, {"counted_by": None}, "changes are counted no longer")
+            print_result(parsed, {"counted_by": None}, "changes are counted no longer")
             return 0
         changes = store.table.watch()
         told = "counted from now on" if changes is None else f"counted since the last release: {changes.text()}"
         answer = {"counted_by": source.counts_by, "changes": None if changes is None else changes.to_dict()}
-        show(parsed, answer, f"{source.address}: changes are {told}")
+        print_result(parsed, answer, f"{source.address}: changes are {told}")
         return 0

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from ..loading import on_first_use
+from ..lazy_imports import on_first_use
 from .curator import Curator, Release
 from .learning import learn, resume, unlearn
 from .model import Model
 
 if TYPE_CHECKING:
-    from .drawing import PublishedSums
+    from .carried_noise import PublishedSums
 
 __all__ = ["Curator", "Model", "PublishedSums", "Release", "learn", "resume", "unlearn"]
 
-__getattr__ = on_first_use(__name__, {"PublishedSums": "drawing"})
+__getattr__ = on_first_use(__name__, {"PublishedSums": "carried_noise"})

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..accountant import Accountant, Event, EventKinds, Statuses, label
-from ..engine import CurrentRecords, Execution, rows_here
+from ..accountant import Accountant, Event, EventKinds, Statuses, release_label
+from ..engine import CurrentRecords, Execution, local_rows
 from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee, in_words, under
+from ..privacy.guarantee import Guarantee, describe_guarantee, format_conditions
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits
 from .learning import check_edit, check_fit, train, train_on
 from .model import Continuation, Model, Training
@@ -31,13 +31,13 @@ ABOUT = {  # whom a figure of a release is about, and who observes
 _OF_SEVERAL = ("dp_cumulative", "deletion_observed")  # models
 
 
-def conditions(name: str, guarantee: Guarantee) -> str:
+def format_figure_conditions(name: str, guarantee: Guarantee) -> str:
     """ ", if …": what a figure of a release holds under, by its name."""
-    return under(guarantee, several=name in _OF_SEVERAL)
+    return format_conditions(guarantee, several=name in _OF_SEVERAL)
 
 
-def _limit(name: str, guarantee: Guarantee) -> str:
-    return f"({guarantee.adjacency}, {guarantee.unit}) {in_words(guarantee, several=name in _OF_SEVERAL)}"
+def _format_limit(name: str, guarantee: Guarantee) -> str:
+    return f"({guarantee.adjacency}, {guarantee.unit}) {describe_guarantee(guarantee, several=name in _OF_SEVERAL)}"
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,12 @@ class Release:
     status           "published", or "withheld": rows edited, publication refused by the budget
     gradient_passes  full passes over the table that it took, and `seconds`: with method="minimiser" both depend on private
                      data, so they are for the caller and never for the ledger
-    counts           the edits by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is their sum
+    counts           the edits that it covers, or that wait for one, by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is
+                     their sum
+    requested        the edits of this request alone; None where the call was no request to edit
     guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased (an insertion erases
                      nothing), "deletion" (this release alone, Definition 4.1: only if requests did not depend on earlier
-                     models) and "deletion_observed" (every release so far, whatever the requests were)
+                     models) and "deletion_observed" (every release so far, whatever other requests were)
     model            None when withheld
     remaining        rows of the same persons that were left in the table, as the request found it; None where the table does not say
     answered_before  the request id was known: this is what it was told then, and nothing was done this time
@@ -69,6 +71,7 @@ class Release:
     answered_before: bool = False
     counts: EditCounts = NO_EDITS
     remaining: int | None = None
+    requested: EditCounts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", self.counts.among(self.edits))
@@ -78,10 +81,10 @@ class Release:
     @property
     def label(self) -> str:
         """The kind in a word for people: a release that erased nothing unlearns nothing."""
-        return label(self.kind, self.counts)
+        return release_label(self.kind, self.counts)
 
     def __repr__(self) -> str:
-        told = "; ".join(f"{ABOUT[name]}: {_limit(name, each)}" for name, each in self.guarantees.items())
+        told = "; ".join(f"{ABOUT[name]}: {_format_limit(name, each)}" for name, each in self.guarantees.items())
         return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {told})"
 
     @property
@@ -98,6 +101,7 @@ class Release:
             "steps": self.steps,
             "edits": self.edits,
             "counts": self.counts.to_dict(),
+            "requested": None if self.requested is None else self.requested.to_dict(),
             "gradient_passes": self.gradient_passes,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
@@ -126,7 +130,7 @@ class Curator:
         self.accountant = Accountant(plan)
         self.pending = NO_EDITS  # edits that no release covers yet
         self._model: Model | None = None
-        self._written = _writings(records)
+        self._written = _write_count(records)
         self._patch: Continuation | None = None  # that covers what is pending
         self._drawn: tuple[SlotEdits, Release | None] | None = None  # made, and its edits not carried out yet
 
@@ -163,7 +167,7 @@ class Curator:
         Raises:
             InvalidParameter: its rows lie elsewhere.
         """
-        return rows_here(self._held)
+        return local_rows(self._held)
 
     @property
     def model(self) -> Model:
@@ -222,10 +226,10 @@ class Curator:
 
     def _learn(self, plan: Plan, execution: Execution) -> Release:
         self._carry_out()
-        accountant = self.accountant.under(plan)
+        accountant = self.accountant.with_plan(plan)
         event = accountant.planned("relearn" if self._begun else "learn", self.pending)
         if not accountant.affordable(event):
-            raise BudgetExceeded(_refusal(accountant))
+            raise BudgetExceeded(_refusal_message(accountant))
         training = train(self._held, plan, plan.learning, None, execution)
         self.plan, self.accountant = plan, accountant  # only now: what was refused, or interrupted, has changed nothing
         return self._publish(event, training)
@@ -250,18 +254,23 @@ class Curator:
         self._carry_out()
         edits = check_edit(self.records, self.plan, request)
         if publish and self.plan.mechanism.carries:
-            self._drawn = edits, self.draw(edits, execution=Execution.of(execution, rng))
+            drawn = self.draw(edits, execution=Execution.of(execution, rng))
+            self._drawn = edits, replace(drawn, requested=edits.counts)
             return self._carry_out()
         after = None if publish else self._continuation(self.pending)
         if after is not None:
-            from .drawing import changed, patched
+            from .carried_noise import change_of_edits, make_patch
 
-            patch = patched(changed(self.records, self.plan, edits), self.plan, after, Execution.of(execution, rng))
+            patch = make_patch(
+                change_of_edits(self.records, self.plan, edits), self.plan, after, Execution.of(execution, rng)
+            )
             self._patch, self._drawn, self.pending = patch, (edits, None), self.pending + edits.counts
             return self._carry_out()
         self.records.write(edits)
         self.pending += edits.counts
-        return self._release(Execution.of(execution, rng)) if publish else None
+        if not publish:
+            return None
+        return replace(self._release(Execution.of(execution, rng)), requested=edits.counts)
 
     def draw(self, edits: SlotEdits, *, execution: Execution | None = None) -> Release:
         """The release that covers these edits, made from the table before them: whoever asks carries them out next, or has no use for it.
@@ -278,7 +287,7 @@ class Curator:
     def _continuation(self, made: EditCounts) -> Continuation | None:
         """The last release, or the patch that covers the edits made since; None where none was made, or none would do: the table was edited
         without one, or the method carries nothing on. Of rows that lie elsewhere, whoever reads them knows it, and gives it as a patch."""
-        if not self.plan.mechanism.carries or self._model is None or _writings(self._held) != self._written:
+        if not self.plan.mechanism.carries or self._model is None or _write_count(self._held) != self._written:
             return None
         if made.total or not isinstance(self._held, Records):
             return self._patch
@@ -290,7 +299,7 @@ class Curator:
             return None
         edits, release = self._drawn
         self.records.write(edits)
-        self._written, self._drawn = _writings(self._held), None
+        self._written, self._drawn = _write_count(self._held), None
         return release
 
     def publish(
@@ -317,7 +326,7 @@ class Curator:
         event = self.accountant.publication(self.pending, touched=after is None)
         if event is None or (self._model is None and event.kind == "unlearn"):
             if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
-                raise BudgetExceeded(_refusal(self.accountant))
+                raise BudgetExceeded(_refusal_message(self.accountant))
             self._model = self._patch = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = self.accountant.releases
@@ -381,18 +390,18 @@ class Curator:
         return release
 
     def _publish(self, event: Event, training: Training) -> Release:
-        release = published(self.accountant, event, training)
+        release = record_release(self.accountant, event, training)
         self._model, self._patch, self.pending = training.model, None, NO_EDITS
-        self._written = _writings(self._held)
+        self._written = _write_count(self._held)
         return release
 
 
-def published(accountant: Accountant, event: Event, training: Training) -> Release:
+def record_release(accountant: Accountant, event: Event, training: Training) -> Release:
     """Account for a release that was made, and tell of it."""
     number = accountant.record(event)
     guarantees = {"dp": accountant.dp(), "dp_cumulative": accountant.dp_cumulative()}
     if event.counts.erased:
-        guarantees["deletion"] = accountant.forgotten()
+        guarantees["deletion"] = accountant.deletion_later_releases()
         guarantees["deletion_observed"] = accountant.deletion_observed()
     return Release(
         release=number,
@@ -407,12 +416,12 @@ def published(accountant: Accountant, event: Event, training: Training) -> Relea
     )
 
 
-def _writings(held: CurrentRecords) -> int:
+def _write_count(held: CurrentRecords) -> int:
     """How often the table was written to, where its rows are here."""
     return held.times_written if isinstance(held, Records) else 0
 
 
-def _refusal(accountant: Accountant) -> str:
+def _refusal_message(accountant: Accountant) -> str:
     spent, plan = accountant.remaining(), accountant.plan
     larger = "dp budget" if plan is None or plan.total is None else "total"
     return (

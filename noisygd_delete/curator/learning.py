@@ -9,22 +9,22 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine import CurrentRecords, Execution, check_records, rows_here
+from ..engine import CurrentRecords, Execution, check_records, local_rows
 from ..engine.execution import ALONE, Group, limit_threads
 from ..engine.kernel import is_worth
 from ..engine.noise import Noise, draw_linear_term, on_noisy_grid
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
 from ..engine.objective import PreciseObjective
 from ..engine.solver import solve
-from ..engine.sums import numbers_of, read_sparsely
+from ..engine.sums import numbers_of, to_sparse_records
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..methods.plan import Plan
-from ..methods.problem import Carried, Fitted, Passed, Prior, Procedure, Solved, quick_passes
+from ..methods.problem import CarriedSums, InitialLaw, Minimizer, NoisyLeastSquares, Procedure, quick_passes
 from ..records import EditRequest, Id, Records, SlotEdits
 from .model import FIRST, Continuation, Model, Training
 
@@ -109,10 +109,10 @@ def train(
     """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn; `after`: what a
     draw goes on from."""
     check_fit(records, plan, execution.group)
-    if isinstance(procedure.start, Carried):
-        return _drawn(records, plan, procedure.start, after, execution)
+    if isinstance(procedure.start, CarriedSums):
+        return _train_from_sums(records, plan, procedure.start, after, execution)
     if plan.stages:
-        return _train_in_a_row(records, plan, published, execution)
+        return _train_chain(records, plan, published, execution)
     if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.loss.clips_each):
         warnings.warn(
             f"device={execution.device!r} is not used: what method {plan.method.name!r} runs with this loss runs on the processor; leave the "
@@ -122,44 +122,38 @@ def train(
     began = time.perf_counter()
     noise, passes = execution.noise(), procedure.steps
     begin = procedure.start
-    if isinstance(begin, Solved):
-        start, solved = _solved(records, plan, procedure, begin, published, noise, execution)
+    if isinstance(begin, Minimizer):
+        start, solved = _solve_stages(records, plan, procedure, begin, published, noise, execution)
         passes += solved
-    elif isinstance(begin, Fitted):
-        from ..engine.moments import least_squares, moments, noisy
+    elif isinstance(begin, NoisyLeastSquares):
+        from ..engine.moments import add_noise, compute_moments, least_squares
 
-        sums = moments(rows_here(records), outputs=plan.loss.outputs, radius=plan.loss.radius)
+        sums = compute_moments(local_rows(records), outputs=plan.loss.outputs, radius=plan.loss.radius)
         ridge, deviation = begin.ridge, begin.deviation
-        start = least_squares(*noisy(*sums, deviation=deviation, noise=noise), ridge=ridge) / plan.loss.radius
+        start = least_squares(*add_noise(*sums, deviation=deviation, noise=noise), ridge=ridge) / plan.loss.radius
         passes += 1
         if execution.progress is not None:
             execution.progress(1)
-    elif isinstance(begin, Passed):
-        from ..engine.passes import end_of_passes
-
-        facts: dict[str, Any] = {"regularization": plan.regularization, "group": execution.group}
-        start = end_of_passes(rows_here(records), plan.loss, blocks=begin.blocks, step_sizes=begin.step_sizes, **facts)
-        passes += len(begin.step_sizes)
-    elif isinstance(begin, Prior):
+    elif isinstance(begin, InitialLaw):
         start = initial_weights(plan.shape, init_variance=begin.variance, noise=noise)
     else:
         assert published is not None
         start = published
     weights = start
     if procedure.steps:
-        from .descent import descend
+        from .noisy_descent import descend
 
         weights = descend(start, records, plan, procedure, noise, execution)
-    released = _released(weights, procedure, noise)
+    released = _finalize_weights(weights, procedure, noise)
     model = Model(
         weights=released[0] if plan.loss.outputs == 1 else released, loss=plan.loss, certified=noise.certified
     )
-    if isinstance(begin, Solved):
-        _hold(began + execution.lasts, execution)
+    if isinstance(begin, Minimizer):
+        _wait_until(began + execution.lasts, execution)
     return Training(model, passes, time.perf_counter() - began)
 
 
-def _train_in_a_row(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
+def _train_chain(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
     """Every stage that the plan runs, published together."""
     from ..losses.staged import Staged
 
@@ -184,31 +178,31 @@ def _train_stages(
     done = 0
     for number in range(len(parts), len(plan.stages)):
         stage, start = plan.stages[number], staged.start(number, parts)
-        own = _read(staged, number, parts, records)
+        own = _stage_records(staged, number, parts, records)
         procedure = stage.learning if start is None else stage.serving
-        trained = train(own, stage, procedure, start, _further(execution, done))
+        trained = train(own, stage, procedure, start, _continue_progress(execution, done))
         done += stage.learn_steps
         parts.append(trained.model.weights.reshape(stage.shape))
         trainings.append(trained)
     return parts, trainings
 
 
-def _read(staged: Staged, number: int, parts: list[Weights], held: CurrentRecords) -> Records:
+def _stage_records(staged: Staged, number: int, parts: list[Weights], held: CurrentRecords) -> Records:
     """The table as a stage reads it: the same slots, in memory where their rows are mapped."""
-    records = rows_here(held)
+    records = local_rows(held)
     rows = staged.read(number, parts, records.features)
     if rows is records.features or rows.shape[1] == records.features.shape[1]:
         return records
     return Records.from_slots(rows, records.labels, records.names, records.owners, records.next_id)
 
 
-def _further(execution: Execution, done: int) -> Execution:
+def _continue_progress(execution: Execution, done: int) -> Execution:
     """The same way of making runs, whose steps are counted on from those of the stages before."""
     told = execution.progress
     return execution if told is None else replace(execution, progress=lambda step: told(done + step))
 
 
-def _hold(until: float, execution: Execution) -> None:
+def _wait_until(until: float, execution: Execution) -> None:
     """Wait until then; how much later it is may tell something of the records."""
     left = until - time.perf_counter()
     if execution.lasts and left < 0:
@@ -220,11 +214,13 @@ def _hold(until: float, execution: Execution) -> None:
     time.sleep(max(left, 0.0))
 
 
-def _drawn(records: CurrentRecords, plan: Plan, begin: Carried, after: Continuation, execution: Execution) -> Training:
-    from .drawing import draw
+def _train_from_sums(
+    records: CurrentRecords, plan: Plan, begin: CarriedSums, after: Continuation, execution: Execution
+) -> Training:
+    from .carried_noise import draw_release
 
     began = time.perf_counter()
-    weights, sums, certified = draw(records, begin, after, plan.shape, execution)
+    weights, sums, certified = draw_release(records, begin, after, plan.shape, execution)
     if execution.progress is not None:
         execution.progress(1)
     weights.flags.writeable = False
@@ -232,11 +228,11 @@ def _drawn(records: CurrentRecords, plan: Plan, begin: Carried, after: Continuat
     return Training(model, 1, time.perf_counter() - began)
 
 
-def _solved(
+def _solve_stages(
     records: CurrentRecords,
     plan: Plan,
     procedure: Procedure,
-    begin: Solved,
+    begin: Minimizer,
     published: Weights | None,
     noise: Noise,
     execution: Execution,
@@ -246,14 +242,20 @@ def _solved(
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         if records.sparse is None:
             is_worth(plan.loss, records.features, procedure.solver_passes)
-        records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
-    own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
-    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
+        records = to_sparse_records(records)  # where it is quicker: as long as it may be seen how full the rows are
+    objective = PreciseObjective(
+        records,
+        plan.loss,
+        regularization=plan.regularization,
+        group=execution.group,
+        readings=procedure.solver_passes,
+        by_content=not plan.mechanism.shows_order,
+    )
     centre = np.zeros(plan.shape)
     with limit_threads(numbers_of(records) * plan.loss.outputs):
         for link in range(begin.chain):
             if link:
-                centre, start = _released(centre, procedure, noise), None
+                centre, start = _finalize_weights(centre, procedure, noise), None
             linear = None  # drawn afresh for every stage, gone when it ends
             if procedure.linear_term:
                 shape = None if procedure.shape is None else np.array(procedure.shape)
@@ -272,7 +274,7 @@ def _solved(
     return centre, passes
 
 
-def _released(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:
+def _finalize_weights(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:
     """The weights as they may leave: on a public grid, with the procedure's noise on its output."""
     if procedure.output_noise:
         return on_noisy_grid(weights, noise, output_noise=procedure.output_noise)

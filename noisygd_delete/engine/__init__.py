@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from ..loading import on_first_use
+from ..lazy_imports import on_first_use
 from .execution import Execution
-from .sums import CurrentRecords, check_labels, check_records, rows_here
+from .sums import CurrentRecords, check_labels, check_records, local_rows
 
 if TYPE_CHECKING:
     from .objective import Objective
 
-__all__ = ["CurrentRecords", "Execution", "Objective", "check_labels", "check_records", "rows_here"]
+__all__ = ["CurrentRecords", "Execution", "Objective", "check_labels", "check_records", "local_rows"]
 
 __getattr__ = on_first_use(__name__, {"Objective": "objective"})

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..features.maps.coding import Codes, Coding
 from ..losses.base import Loss
 from ..records import Records
-from .moments import IntegerMoments, Integers, above, blocks
+from .moments import IntegerMoments, Integers, record_blocks, upper_triangle_indices
 from .sums import check_labels
 
 _FEW = 64  # rows: written out
@@ -53,7 +53,7 @@ def check_coded(records: Records, loss: Loss, coding: Coding) -> None:
     """Raise `InvalidRecords` unless every row is one of the coding's, and every label of the loss's kind."""
     assumed = ("coded", coding, loss.label_kind, loss.outputs)
     if not records.is_checked(assumed):
-        for rows, _ in blocks(records):
+        for rows, _ in record_blocks(records):
             coding.of_rows(rows)
         check_labels(records.labels, records.occupied, loss)
         records.mark_checked(assumed)
@@ -75,7 +75,7 @@ class CodedMoments(IntegerMoments):
         )
 
     def of_table(self, records: Records) -> Integers:
-        parts = [self.count(self.coding.of_rows(rows), labels) for rows, labels in blocks(records)]
+        parts = [self.count(self.coding.of_rows(rows), labels) for rows, labels in record_blocks(records)]
         return self.of_counts(CountTables.added(parts))
 
     def count(self, codes: Codes, labels: NDArray[np.float64]) -> CountTables:
@@ -114,7 +114,7 @@ class CodedMoments(IntegerMoments):
             if not b:
                 square[0, 0] += common**2 * number.sum()
                 first[:, 0] += common * counts.labels[m, b].sum(axis=0)
-        return np.concatenate([square[above(self.features)], first.ravel()]).astype(np.int64)
+        return np.concatenate([square[upper_triangle_indices(self.features)], first.ravel()]).astype(np.int64)
 
     def _steps(self, filled: int) -> tuple[int, list[NDArray[np.float64]]]:
         common, tables = self.coding.steps(self.norm_squared, filled)
@@ -128,4 +128,6 @@ class CodedMoments(IntegerMoments):
             common, tables = self._steps(m)
             parts = [np.full((len(own), 1), common), *(table[codes[own, b]] for b, table in enumerate(tables))]
             rows[own] = np.concatenate(parts, axis=1)
-        return np.concatenate([(rows.T @ rows)[above(self.features)], (answers.T @ rows).ravel()]).astype(np.int64)
+        return np.concatenate(
+            [(rows.T @ rows)[upper_triangle_indices(self.features)], (answers.T @ rows).ravel()]
+        ).astype(np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bounds.arithmetic import BLOCK, DTYPES
-from ..errors import AssumptionViolated, InvalidParameter, choice
+from ..errors import AssumptionViolated, InvalidParameter, check_choice
 from ..losses.base import Loss
 from ..records import Records
 from .execution import ALONE, Group, find_device, torch_module
@@ -53,7 +53,7 @@ class DeviceObjective:
     ) -> None:
         torch = torch_module()
         _check_full_float32(torch)
-        self.kind = getattr(torch, choice("dtype", dtype, DTYPES))
+        self.kind = getattr(torch, check_choice("dtype", dtype, DTYPES))
         self.device = find_device(device, group)
         self.loss, self.regularization, self.group = loss, regularization, group
         self.slots, width = records.features.shape
@@ -148,7 +148,7 @@ class Steps:
             slopes = table.loss.derivative(scores, table.labels, torch)
         blocked = slopes.T.reshape(outputs, blocks, BLOCK).transpose(0, 1)
         sums = torch.bmm(blocked, table.rows.unflatten(0, (blocks, BLOCK)))
-        self._total.copy_(in_a_tree(sums.double()))
+        self._total.copy_(sum_pairwise(sums.double()))
 
     def total_of_group(self) -> None:
         self._objective.group.add_up(self._total)
@@ -176,7 +176,7 @@ class Steps:
         return step
 
 
-def in_a_tree(parts: Any) -> Any:
+def sum_pairwise(parts: Any) -> Any:
     """The sum of tensors (parts, …), in pairs: each is in ⌈log₂⌉ additions, or twice that."""
     import torch
 

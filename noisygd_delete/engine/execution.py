@@ -116,24 +116,24 @@ class TorchGroup(Group):
         return summed
 
     def add_up(self, part: Any) -> None:
-        with _notice_losses():
+        with _translate_process_loss():
             self._distributed.all_reduce(part)
 
     def share(self, value: Value) -> Value:
         box: list[Any] = [value]
-        with _notice_losses():
+        with _translate_process_loss():
             self._distributed.broadcast_object_list(box, src=0)
         shared: Value = box[0]
         return shared
 
     def gather(self, value: Value) -> list[Value]:
         box: list[Any] = [None] * self.size
-        with _notice_losses():
+        with _translate_process_loss():
             self._distributed.all_gather_object(box, value)
         return box
 
 
-def worth_sharing(numbers: int, *, passes: int, processes: int) -> bool:
+def is_worth_sharing(numbers: int, *, passes: int, processes: int) -> bool:
     """Whether several processes read a table of so many numbers so often in less time than one, their start included.
 
     Rough, from rates measured on one machine: for advice alone.
@@ -143,7 +143,7 @@ def worth_sharing(numbers: int, *, passes: int, processes: int) -> bool:
 
 
 @contextmanager
-def _notice_losses() -> Iterator[None]:
+def _translate_process_loss() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
@@ -153,7 +153,7 @@ def _notice_losses() -> Iterator[None]:
 
 
 @cache
-def launched_group() -> Group:
+def find_launched_group() -> Group:
     """The group that torchrun started this process in; else this process alone."""
     inside = "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
     return TorchGroup() if inside else ALONE
@@ -217,7 +217,7 @@ class Execution:
     __reduce_ex__ = __reduce__ = __copy__ = __deepcopy__ = _refuse
 
 
-def check(device: str, group: Group) -> str:
+def check_device(device: str, group: Group) -> str:
     """The device's name, if runs of this process can be made there: to be asked before anything is changed.
 
     Raises:
@@ -293,7 +293,7 @@ def limit_threads(work: int = 0) -> Iterator[None]:
     """Within, matrix products run on one thread if a pass multiplies fewer than `LEAST` numbers, a public size; else on as many as are set, of
     those that `allowed` knows."""
     most = (
-        min(allowed(), *(pool.num_threads for pool in _pools().select(user_api="blas").lib_controllers))
+        min(available_processors(), *(pool.num_threads for pool in _pools().select(user_api="blas").lib_controllers))
         if work >= LEAST
         else 1
     )
@@ -301,7 +301,7 @@ def limit_threads(work: int = 0) -> Iterator[None]:
         yield
 
 
-def processors(numbers: int) -> int:
+def thread_count(numbers: int) -> int:
     """How many threads a table of so many numbers gets: one, where it is small; else as many as OMP_NUM_THREADS says, which also governs
     matrix products; else one for each processor that is `allowed`."""
     if numbers < _PARALLEL:
@@ -309,11 +309,11 @@ def processors(numbers: int) -> int:
     asked = os.environ.get("OMP_NUM_THREADS", "")
     if asked.isdigit():
         return max(1, int(asked))
-    return allowed()
+    return available_processors()
 
 
 @cache
-def allowed() -> int:
+def available_processors() -> int:
     """How many processors this process may use: of its affinity, no more than the control groups that it is in pay for."""
     processors = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     with suppress(OSError, ValueError):
@@ -326,23 +326,23 @@ def allowed() -> int:
 
 
 @cache
-def pool(threads: int, _process: int) -> ThreadPoolExecutor:
+def thread_pool(threads: int, _process: int) -> ThreadPoolExecutor:
     """Threads of this process: they do not survive a fork, hence its id."""
     from concurrent.futures import ThreadPoolExecutor  # slow to load
 
     return ThreadPoolExecutor(threads, thread_name_prefix="noisygd-delete")
 
 
-def side_by_side(work: Callable[[T], Made], parts: Iterable[T], numbers: int) -> Iterator[Made]:
+def run_parallel(work: Callable[[T], Made], parts: Iterable[T], numbers: int) -> Iterator[Made]:
     """What becomes of each part, in their order; a few are worked on ahead. `numbers`: of the table that they are parts of."""
-    threads = processors(numbers)
+    threads = thread_count(numbers)
     if threads == 1:
         yield from map(work, parts)
         return
     ahead: deque[Future[Made]] = deque()
     with limit_threads():
         for part in parts:
-            ahead.append(pool(threads, os.getpid()).submit(work, part))
+            ahead.append(thread_pool(threads, os.getpid()).submit(work, part))
             if len(ahead) > 2 * threads:
                 yield ahead.popleft().result()
         while ahead:

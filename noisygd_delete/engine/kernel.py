@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from ..bounds.arithmetic import BLOCK, SPAN
 from ..losses.base import Loss
-from ..records.values import let_go, mapping
-from .execution import pool, processors
+from ..records.values import file_mapping, release_memory
+from .execution import thread_count, thread_pool
 
 # --- windows ---
 #
@@ -44,10 +44,15 @@ def quarter_of_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
-def windows(rows: NDArray[Any], first: int, last: int, most: int) -> Iterator[slice]:
+def memory_limit() -> int:
+    """Bytes of a table to hold at a time."""
+    return quarter_of_memory() if LIMIT is None else LIMIT
+
+
+def row_windows(rows: Any, first: int, last: int, most: int) -> Iterator[slice]:
     """Slices from `first` to `last` in order, of `most` rows, or less by a power of two where memory asks for it."""
-    limit = quarter_of_memory() if LIMIT is None else LIMIT
-    pages, row = mapping(rows), rows[:1].nbytes
+    limit = memory_limit()
+    pages, row = file_mapping(getattr(rows, "source", rows)), rows[:1].nbytes
     releases = pages is not None and rows.nbytes > limit
     while releases and most > BLOCK and most * row > limit // 2:
         most //= 2
@@ -57,7 +62,7 @@ def windows(rows: NDArray[Any], first: int, last: int, most: int) -> Iterator[sl
         yield slice(start, stop)
         held += (stop - start) * row
         if releases and pages is not None and (held > limit // 2 or stop == last):
-            let_go(pages)
+            release_memory(pages)
             held = 0
 
 
@@ -70,7 +75,7 @@ def windows(rows: NDArray[Any], first: int, last: int, most: int) -> Iterator[sl
 # as the partitions of a cluster. The sums of the processes of a group are added by one all-reduce.
 
 
-def in_a_tree(parts: Iterable[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.float64]:
+def sum_pairwise(parts: Iterable[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.float64]:
     """The sum of arrays as they come, each addition of two sums of equally many: a part is in ⌈log₂⌉ of them at most."""
     held: list[NDArray[Any]] = []  # of falling sizes, one for each binary digit of how many parts there were
     for number, part in enumerate(parts):
@@ -104,9 +109,9 @@ def is_worth(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
     return _worth[0]
 
 
-def serves(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
+def is_supported(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
     """Whether the compiled kernel is there for this loss, table and number of gradients (None: many)."""
-    return is_worth(loss, rows, readings) and rows.flags.c_contiguous and _compiles()
+    return is_worth(loss, rows, readings) and rows.flags.c_contiguous and _can_compile()
 
 
 class Kernel:
@@ -118,7 +123,7 @@ class Kernel:
         self._slope, self._rows, self._flat = slope, rows, rows.reshape(-1)
         self._own, spans = own, -(-len(own) // SPAN)
         self._sums = np.zeros((spans, rows.shape[1]))
-        self._threads = min(spans, processors(rows.size))
+        self._threads = min(spans, thread_count(rows.size))
         tasks = 1 if self._threads == 1 else min(spans, _TASKS * self._threads)
         cuts = [own.start + spans * task // tasks * SPAN for task in range(tasks)] + [own.stop]
         self._tasks = [range(*pair) for pair in pairwise(cuts)]
@@ -132,20 +137,20 @@ class Kernel:
         facts = kind.type(self._slope.parameter), kind.type(self._slope.bound)
 
         def work(task: range) -> None:
-            for part in windows(self._rows, task.start, task.stop, SPAN):
+            for part in row_windows(self._rows, task.start, task.stop, SPAN):
                 span = self._sums[(part.start - self._own.start) // SPAN]
                 add(self._flat, labels, own, part.start, part.stop, *facts, span)
 
         if self._threads > 1:
-            list(pool(self._threads, os.getpid()).map(work, self._tasks))
+            list(thread_pool(self._threads, os.getpid()).map(work, self._tasks))
         else:
             for task in self._tasks:
                 work(task)
-        return in_a_tree(self._sums, self._sums.shape[1:])[None]
+        return sum_pairwise(self._sums, self._sums.shape[1:])[None]
 
 
 @cache
-def _compiles() -> bool:
+def _can_compile() -> bool:
     """Whether numba is installed, and has a place to keep what it compiles (one without it would compile at every start)."""
     try:
         from . import kernel_numba  # noqa: F401

@@ -49,7 +49,7 @@ def root(x):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def clamped(g, bound):  # type: ignore[no-untyped-def]
+def clamp(g, bound):  # type: ignore[no-untyped-def]
     """g in [−bound, bound], NaN included."""
     g = g if g < bound else bound
     return g if g > -bound else -bound
@@ -115,12 +115,12 @@ def _add(rows, labels, weights, first, last, parameter, bound, sum_of_blocks):  
             for k in range(uintp(0), _GROUP, uintp(4)):
                 _score_four(rows, (row + k) * width, weights, g, k)
             for k in range(_GROUP):
-                g[k] = clamped(_slope(g[k], labels[row + k], parameter, _tanh, root), bound)
+                g[k] = clamp(_slope(g[k], labels[row + k], parameter, _tanh, root), bound)
             for k in range(uintp(0), _GROUP, uintp(8)):
                 _add_eight(rows, (row + k) * width, g[k : k + uintp(8)], block_sum)
         for row in range(grouped, end):
             score = _score(rows, row * width, weights)
-            one = clamped(_slope(score, labels[row], parameter, _tanh, root), bound)
+            one = clamp(_slope(score, labels[row], parameter, _tanh, root), bound)
             for j in range(width):
                 block_sum[j] += one * rows[row * width + j]
         for j in range(width):
@@ -128,7 +128,7 @@ def _add(rows, labels, weights, first, last, parameter, bound, sum_of_blocks):  
             block_sum[j] = 0
 
 
-def in_single_precision(code: CodeType) -> CodeType:
+def to_single_precision(code: CodeType) -> CodeType:
     """The same code with its float literals in float32: a float64 among them would make a formula's arithmetic float64."""
     return code.replace(co_consts=tuple(np.float32(c) if isinstance(c, float) else c for c in code.co_consts))
 
@@ -136,7 +136,7 @@ def in_single_precision(code: CodeType) -> CodeType:
 @cache
 def formula_for(formula: FunctionType, dtype: str) -> Any:
     """A loss's formula, or `tanh`, compiled in this precision to be part of a loop."""
-    code = in_single_precision(formula.__code__) if dtype == "float32" else formula.__code__
+    code = to_single_precision(formula.__code__) if dtype == "float32" else formula.__code__
     return njit(inline="always", **_WORDS)(FunctionType(code, {}, "formula"))
 
 

@@ -16,7 +16,7 @@ from ..bounds.arithmetic import NORM_TOLERANCE
 from ..errors import AssumptionViolated
 from ..features.maps.coding import Coding
 from ..records import Records
-from .kernel import in_a_tree
+from .kernel import sum_pairwise
 from .noise import Noise, discrete_gaussian, on_noisy_grid
 
 _BLOCK = 4096  # rows in memory as float64
@@ -25,7 +25,7 @@ _PART = 1 << 16  # sums that get their noise at once: an exact draw takes hundre
 Matrix = NDArray[np.float64]
 
 
-def moments(records: Records, *, outputs: int, radius: float) -> tuple[Matrix, Matrix]:
+def compute_moments(records: Records, *, outputs: int, radius: float) -> tuple[Matrix, Matrix]:
     """Σ e_y uᵀ, (outputs, d), and Σ u uᵀ, (d, d), u = x/radius; with one output Σ y u, y = ±1. Null records add nothing.
 
     Blocks of slots are added in a tree, so that neighbouring tables differ in one block and in the few float64 additions that it goes
@@ -41,11 +41,11 @@ def moments(records: Records, *, outputs: int, radius: float) -> tuple[Matrix, M
             answers = (labels if outputs == 1 else labels == np.arange(outputs)).astype(np.float64)
             yield np.concatenate([answers.T @ rows, rows.T @ rows])
 
-    both = in_a_tree(blocks(), (outputs + width, width))
+    both = sum_pairwise(blocks(), (outputs + width, width))
     return both[:outputs], both[outputs:]
 
 
-def noisy(first: Matrix, second: Matrix, *, deviation: float, noise: Noise) -> tuple[Matrix, Matrix]:
+def add_noise(first: Matrix, second: Matrix, *, deviation: float, noise: Noise) -> tuple[Matrix, Matrix]:
     """The same with noise of this standard deviation on every sum, √2 times as much on the diagonal of the second.
 
     Once divided by the deviation the sums are rounded to a public grid and get an exact discrete Gaussian of parameter 1 on it.
@@ -84,12 +84,12 @@ _TOGETHER = 1 << 22  # numbers of rows read at once
 
 
 @lru_cache(4)
-def above(features: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def upper_triangle_indices(features: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns of a matrix from its diagonal up."""
     return np.triu_indices(features)
 
 
-def blocks(records: Records) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float64]]]:
+def record_blocks(records: Records) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float64]]]:
     """Rows and labels of the records in force, some at a time: the rows may lie in a file."""
     used, step = records.occupied, max(1, min(_TOGETHER // max(1, records.width), 1 << 16))
     for first in range(0, records.slots, step):
@@ -134,7 +134,7 @@ class IntegerMoments:
                 raise AssumptionViolated("a row is longer than the radius; scale the rows, or plan for a larger one")
             square += steps.T @ steps
             first += self.answers(answers[start : start + _BLOCK]).T @ steps
-        both = np.concatenate([square[above(self.features)], first.ravel()])
+        both = np.concatenate([square[upper_triangle_indices(self.features)], first.ravel()])
         return both.astype(np.int64)
 
     def answers(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -145,11 +145,11 @@ class IntegerMoments:
 
     def of_table(self, records: Records) -> Integers:
         """The same over the records in force; free slots add nothing."""
-        return sum((self.of(*block) for block in blocks(records)), np.zeros(self.size, np.int64))
+        return sum((self.of(*block) for block in record_blocks(records)), np.zeros(self.size, np.int64))
 
     def noise(self, noise: Noise, *, variance: int, label_weight: int) -> Integers:
         """Exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a label sum (of labels as they are)."""
-        rows, places = above(self.features)
+        rows, places = upper_triangle_indices(self.features)
         drawn = np.empty(self.size, np.int64)
         diagonal = rows == places
         matrix = drawn[: len(rows)]
@@ -160,7 +160,7 @@ class IntegerMoments:
         return drawn
 
 
-def carried(rest: Integers, carry: Fraction, bits: int) -> Integers:
+def round_product(rest: Integers, carry: Fraction, bits: int) -> Integers:
     """c · rest rounded to whole numbers, halves up; c a multiple of 2^−bits.
 
     Raises:
@@ -236,7 +236,7 @@ class NoisyMoments:
 
     @classmethod
     def of(cls, moments: IntegerMoments, published: Integers, *, variance: int, coding: Coding | None) -> NoisyMoments:
-        places = above(moments.features)
+        places = upper_triangle_indices(moments.features)
         unit = float(moments.norm_squared)
         square = np.zeros((moments.features, moments.features))
         square[places] = published[: len(places[0])] / unit
@@ -246,7 +246,7 @@ class NoisyMoments:
         radius, spread = math.sqrt(unit) / 2.0**moments.bits, variance / unit**2
         if coding is not None:
             reach = math.sqrt(coding.common / (1 + len(coding.blocks)))
-            square = _shrunk(_by_numbers(square, coding, reach), coding.starts, spread)
+            square = _shrink_blocks(_by_numbers(square, coding, reach), coding.starts, spread)
         return cls(square, told, spread, radius, coding)
 
     @property
@@ -276,7 +276,7 @@ class NoisyMoments:
 
     def ridge(self, ridge: Matrix) -> Matrix:
         """(outputs, features) least squares with these ridges, for rows as they are; eigenvalues well below 0 are taken as 0."""
-        return self._weights(_solved(self.square, self.first.T, ridge).T)
+        return self._weights(_solve_ridge(self.square, self.first.T, ridge).T)
 
     def discriminant(self, ridge: Matrix) -> Matrix:
         """(outputs, features) log odds of one class against the other, or for each of several, as normal classes of one covariance have them.
@@ -288,7 +288,7 @@ class NoisyMoments:
         sizes = np.maximum(classes[:, 0] / self.reach, _RARE * max(1.0, total[0] / self.reach))
         number, means = float(sizes.sum()), classes[:, 1:] / sizes[:, None]
         within = self.square[1:, 1:] - (means.T * sizes) @ means
-        slopes = _solved(within / number, means.T, ridge[1:] / number).T
+        slopes = _solve_ridge(within / number, means.T, ridge[1:] / number).T
         offsets = np.log(sizes / number) - (slopes * means).sum(axis=1) / 2
         weights = np.concatenate([offsets[:, None] / self.reach, slopes], axis=1)
         return self._weights(weights if len(self.first) > 1 else weights[1:] - weights[:1])
@@ -312,7 +312,7 @@ class NoisyMoments:
         return weights if self.coding is None else self.coding.to_features(weights)
 
 
-def _shrunk(square: Matrix, starts: tuple[int, ...], variance: float) -> Matrix:
+def _shrink_blocks(square: Matrix, starts: tuple[int, ...], variance: float) -> Matrix:
     """`square` with what two blocks have in common beyond the product of their means freed of noise."""
     means = square[0, 1:]
     product = np.outer(means, means) / max(square[0, 0], math.sqrt(variance))
@@ -341,7 +341,7 @@ def _without_noise(table: Matrix, variance: float) -> Matrix:
     return turned
 
 
-def _solved(square: Matrix, right: Matrix, ridge: Matrix) -> Matrix:
+def _solve_ridge(square: Matrix, right: Matrix, ridge: Matrix) -> Matrix:
     """(square + diag(ridge))⁻¹ right; beside the ridge eigenvalues below −1/2 are taken as 0."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 

@@ -59,12 +59,12 @@ class NestedPart:
         return (self.among.spread @ (self._turned @ other.T)).T  # type: ignore[no-any-return]
 
 
-def nested(rows: SparseRows) -> Nested | None:
+def nest_rows(rows: SparseRows) -> Nested | None:
     """The same rows in fewer entries; None where there are not half as many. A function of these rows alone, whatever was there before."""
     parents, kept = _parents(rows)
     if not 0 < _PAYS * len(kept) <= rows.filled:
         return None
-    spread = _spread(parents)
+    spread = _expand_parents(parents)
     return None if spread is None else Nested(rows.chosen(kept), parents, spread, spread.T.tocsr())
 
 
@@ -98,7 +98,7 @@ def _parents(rows: SparseRows) -> tuple[NDArray[np.int32], Indices]:
     return parents, np.flatnonzero(ends)
 
 
-def _spread(parents: NDArray[np.int32]) -> Any:
+def _expand_parents(parents: NDArray[np.int32]) -> Any:
     """None where chains are longer than they are worth."""
     from scipy.sparse import csr_array
 

@@ -300,7 +300,7 @@ def _share(rate: Fraction, last: int, digits: int) -> decimal.Decimal:
         return sums[min(last, len(sums) - 1)] / sums[-1]
 
 
-def _decide(word: int, both: int, width: int, variance: Fraction, noise: Noise) -> int | None:
+def _decide_candidate(word: int, both: int, width: int, variance: Fraction, noise: Noise) -> int | None:
     """z of one candidate, by definition, or None where it is refused."""
     sign, j = word >> 63, word & (width - 1)
     number, rate, a = _Uniform(both >> 32, noise), Fraction(width * width) / (2 * variance), 0
@@ -349,7 +349,7 @@ def discrete_gaussian(size: int, noise: Noise, *, variance: Fraction) -> NDArray
         accepted = (second < level) & ~(negative & (whole == 0))
         whole = np.where(negative, -whole, whole)
         for row in np.flatnonzero(doubtful):
-            found = _decide(int(words[row, 0]), int(words[row, 1]), width, variance, noise)
+            found = _decide_candidate(int(words[row, 0]), int(words[row, 1]), width, variance, noise)
             accepted[row], whole[row] = found is not None, found or 0
         parts.append(whole[accepted][:missing])
         missing -= len(parts[-1])

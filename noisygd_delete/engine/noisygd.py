@@ -27,7 +27,7 @@ def initial_weights(shape: tuple[int, ...], *, init_variance: float, noise: Nois
     return math.sqrt(init_variance) * noise.normal(shape)
 
 
-def run(
+def run_noisy_steps(
     weights: Weights,
     gradient: Callable[[Weights], Weights],
     *,

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bounds.arithmetic import BLOCK, DTYPES, SPAN, gradient_error
-from ..errors import choice
+from ..errors import check_choice
 from ..losses.base import Loss
 from ..records import Records, SparseRows
-from .execution import ALONE, Group, side_by_side
-from .kernel import Kernel, in_a_tree, serves, windows
+from .execution import ALONE, Group, run_parallel
+from .kernel import Kernel, is_supported, row_windows, sum_pairwise
 from .noise import LinearTerm
 from .sums import CurrentRecords, sums_of
 
@@ -50,7 +50,7 @@ class Objective:
         group: Group = ALONE,
         readings: int | None = None,
     ) -> None:
-        self._kind = np.dtype(choice("dtype", dtype, DTYPES))
+        self._kind = np.dtype(check_choice("dtype", dtype, DTYPES))
         self._group, self._own = group, group.rows(records.slots, BLOCK)
         rows: Any = records.features if records.sparse is None else records.sparse
         self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
@@ -58,7 +58,7 @@ class Objective:
         self._slots = records.slots if slots is None else slots
         self._regularization = regularization
         self._rows, self.shape = rows, (loss.outputs, rows.shape[1])
-        compiled = isinstance(rows, np.ndarray) and serves(loss, rows, readings)
+        compiled = isinstance(rows, np.ndarray) and is_supported(loss, rows, readings)
         self._kernel = Kernel(rows, loss, self._own) if compiled else None
 
     def gradient_sum(self, weights: Weights) -> Weights:
@@ -77,17 +77,17 @@ class Objective:
         if isinstance(self._rows, SparseRows):
             turned = np.ascontiguousarray(weights.T.astype(self._kind))
             spans = (self._sparse_span(turned, first) for first in range(0, len(self._labels), SPAN))
-            return in_a_tree(spans, weights.shape)
+            return sum_pairwise(spans, weights.shape)
         stacked = weights.reshape(-1, self.shape[1]).astype(self._kind)
-        parts = side_by_side(lambda part: self._span(stacked, *part), self._parts(len(stacked)), self._rows.size)
-        return in_a_tree(parts, stacked.shape).reshape(weights.shape)
+        parts = run_parallel(lambda part: self._span(stacked, *part), self._parts(len(stacked)), self._rows.size)
+        return sum_pairwise(parts, stacked.shape).reshape(weights.shape)
 
     def _parts(self, columns: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Rows and labels of this process, so many at a time that they and their scores stay in cache."""
         most, numbers = SPAN, max(columns, self.shape[1])
         while most > BLOCK and most * numbers > _CELLS:
             most //= 2
-        for part in windows(self._rows, self._own.start, self._own.stop, most):
+        for part in row_windows(self._rows, self._own.start, self._own.stop, most):
             yield self._rows[part].astype(self._kind, copy=False), self._labels[part]
 
     def _span(self, stacked: NDArray[Any], rows: NDArray[Any], labels: NDArray[Any]) -> Weights:
@@ -134,10 +134,10 @@ class Objective:
 
 
 class PreciseObjective:
-    """L_D of one table, with ∇L_D. Holds no rows and no results. Weights are (outputs, features) float64.
+    """L_D of one table, with ∇L_D. Holds no results. Weights are (outputs, features) float64.
 
     With `linear`, b of objective perturbation: L_D(θ) + ⟨b, θ⟩/n, and its gradient, throughout. With `centre`, a, the regulariser is
-    (λ/2)‖θ − a‖².
+    (λ/2)‖θ − a‖². `by_content`: see `sums_of`.
     """
 
     def __init__(
@@ -150,8 +150,9 @@ class PreciseObjective:
         centre: NDArray[np.float64] | None = None,
         group: Group = ALONE,
         readings: int | None = None,
+        by_content: bool = False,
     ) -> None:
-        self._sums = sums_of(records, loss, group, readings)
+        self._sums = sums_of(records, loss, group, readings, by_content=by_content)
         self.loss = loss
         self.regularization = regularization
         self.slots = self._sums.slots
@@ -241,7 +242,7 @@ class ClippedObjective:
         self, weights: NDArray[np.float64], slots: NDArray[np.int64] | None, divisor: float
     ) -> NDArray[np.float64]:
         # a block's arithmetic grows with the weights of its hidden layer
-        sums = side_by_side(lambda block: block(), self._sums(weights, slots), self._slots * weights.size)
-        total = in_a_tree(sums, (weights.size,))
+        sums = run_parallel(lambda block: block(), self._sums(weights, slots), self._slots * weights.size)
+        total = sum_pairwise(sums, (weights.size,))
         gradient: NDArray[np.float64] = total[None] / divisor + self._regularization * weights
         return gradient

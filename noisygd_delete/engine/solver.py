@@ -158,9 +158,9 @@ class Sample:
         rooted = _scale_rows(self._rows, roots)
         unseen = self._unseen(_square(rooted))
         if self.narrow:
-            solve = _solver(_product(rooted.T, rooted), unseen)
+            solve = _solver(_multiply(rooted.T, rooted), unseen)
             return lambda gradient: solve(gradient.T).T
-        solve = _solver(_product(rooted, rooted.T), unseen)
+        solve = _solver(_multiply(rooted, rooted.T), unseen)
 
         def woodbury(gradient: Vector) -> Vector:
             seen = solve(rooted @ gradient.T.astype(np.float32))
@@ -174,7 +174,7 @@ class Sample:
         much, and a factor of the sample's would cost more than it says. None where one stands out."""
         few = slice(None, None, -(-self._taken // _COMPARED))
         rooted = _scale_rows(self._rows[few], roots[few])
-        products = _product(rooted, rooted.T).astype(np.float64) * self._taken
+        products = _multiply(rooted, rooted.T).astype(np.float64) * self._taken
         own = float(np.trace(products)) / len(products)
         np.fill_diagonal(products, 0.0)
         # of the largest eigenvalue, by half (the semicircle law)
@@ -198,7 +198,7 @@ class Sample:
 
     def _several_outputs(self, scores: NDArray[Any]) -> Operator:
         if self._moment is None:
-            self._moment = _moment(self._rows, self.narrow)
+            self._moment = _second_moment(self._rows, self.narrow)
         features, along_features, trace = self._moment
         few = slice(None, None, max(1, len(scores) // _COUPLING))
         part, labels = scores[few], self._labels[few]
@@ -266,14 +266,14 @@ def _inverse_of_lower(lower: NDArray[Any]) -> NDArray[Any]:
     return inverse
 
 
-def _moment(rows: Any, narrow: bool) -> tuple[Any, Vector, float]:
+def _second_moment(rows: Any, narrow: bool) -> tuple[Any, Vector, float]:
     """Eigenvectors of M as columns, its eigenvalues, and its trace: all of them, or those in the span of the rows."""
     taken = rows.shape[0]
     trace = _square(rows) / taken
     if narrow:
-        along, features = np.linalg.eigh((_product(rows.T, rows) / taken).astype(np.float64))
+        along, features = np.linalg.eigh((_multiply(rows.T, rows) / taken).astype(np.float64))
         return features, np.maximum(along, 0.0), trace
-    along, between = np.linalg.eigh((_product(rows, rows.T) / taken).astype(np.float64))
+    along, between = np.linalg.eigh((_multiply(rows, rows.T) / taken).astype(np.float64))
     seen = along > 1e-5 * max(float(along[-1]), 1e-300)
     combined = between[:, seen] / np.sqrt(along[seen] * taken)
     if isinstance(rows, np.ndarray):
@@ -284,7 +284,7 @@ def _moment(rows: Any, narrow: bool) -> tuple[Any, Vector, float]:
     return aslinearoperator(rows.T.astype(np.float64)) @ aslinearoperator(combined), along[seen], trace
 
 
-def _product(one: Any, other: Any) -> NDArray[np.float32]:
+def _multiply(one: Any, other: Any) -> NDArray[np.float32]:
     """Their product written out; its sides are no longer than a matrix to be factorised is."""
     if isinstance(one, np.ndarray):
         return np.asarray(one @ other)
@@ -332,7 +332,7 @@ _SHORTENED = 40  # evaluations of one step
 _NOTHING = 2.0**-23  # of L: what float32 can tell from 0
 
 
-def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *, warm: bool = False) -> None:
+def minimize(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *, warm: bool = False) -> None:
     """Minimise the measured objective of which `sample` is one; `gradient` raises when it is content.
 
     Where the inverse of a Hessian is known already, or is a scale and no more, L-BFGS goes on from it: to take another costs more than the
@@ -351,7 +351,7 @@ def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *
             if not sample.even:
                 tilt = begun - sample.gradient(start)
                 until = max(_NEARLY * float(np.linalg.norm(begun)), _NOTHING * lipschitz)
-                near, taken = descend(
+                near, taken = lbfgs(
                     lambda weights: sample.gradient(weights) + tilt,
                     start,
                     begun,
@@ -360,12 +360,12 @@ def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *
                     most=_INNER,
                 )
                 times = int(taken <= (_AT_HAND if warm else 1))
-        descend(gradient, start, begun, first_of(known, times), first=near, pairs=sample.pairs)
+        lbfgs(gradient, start, begun, first_of(known, times), first=near, pairs=sample.pairs)
     except LinAlgError:  # the loss curves as it said it would not: the caller goes on from what was measured
         return
 
 
-def descend(
+def lbfgs(
     function: Gradient,
     point: Vector,
     gradient: Vector,
@@ -456,16 +456,16 @@ _DIFFERENCE = 1e-6  # length of the difference, relative to 1 + ‖θ‖
 _RESIDUAL = 0.05  # of conjugate gradients
 
 
-def newton(function: Gradient, point: Vector, *, passes: int) -> None:
+def newton_cg(function: Gradient, point: Vector, *, passes: int) -> None:
     """From `point`, until `function` raises or so many passes are spent."""
     gradient, spent = function(point), 1
     while spent < passes and np.isfinite(gradient).all() and gradient.any():
-        step, used = _step(function, point, gradient, min(passes - spent, gradient.size))
+        step, used = _newton_step(function, point, gradient, min(passes - spent, gradient.size))
         moved, bent, tried = search_along(function, point, step, float(np.vdot(gradient, step)))
         point, gradient, spent = moved, bent, spent + used + tried
 
 
-def _step(function: Gradient, point: Vector, gradient: Vector, most: int) -> tuple[Vector, int]:
+def _newton_step(function: Gradient, point: Vector, gradient: Vector, most: int) -> tuple[Vector, int]:
     """About H⁻¹∇, by conjugate gradients to a residual of `_RESIDUAL`, and the passes it took."""
     length = _DIFFERENCE * (1 + float(np.linalg.norm(point)))
     step, residual, direction = np.zeros_like(gradient), gradient, gradient
@@ -606,10 +606,10 @@ def solve(
             sample = sample.pulled(objective) if sample else Sample(objective, objective_smoothness / strong_convexity)
             with suppress(_Spent):
                 begun = start if start is not None and sample.is_nearer(start) else origin
-                steer(sample, measured.quick, begun, objective.loss.constants.lipschitz, warm=begun is start)
+                minimize(sample, measured.quick, begun, objective.loss.constants.lipschitz, warm=begun is start)
                 measured.passes += 1
                 steps = proven(certified_norm(objective, measured.point, objective.gradient(measured.point)))
-                newton(measured, origin := measured.point, passes=min(NEWTON_PASSES, steps))
+                newton_cg(measured, origin := measured.point, passes=min(NEWTON_PASSES, steps))
         if fixed or (quick is not None and not steps <= proven(far)):
             origin, steps = objective.centre, proven(far)
         measured.passes, measured.most = measured.passes + int(steps), math.inf

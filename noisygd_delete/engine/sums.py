@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,10 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
 from ..records import Records, SparseRows
 from ..records.values import NO_ARRAY
-from .execution import ALONE, Group, side_by_side
-from .kernel import Kernel, in_a_tree, serves, windows
-from .nested import SAMPLED, NestedPart, nested
+from .content_order import RowsInOrder, order_of_content
+from .execution import ALONE, Group, run_parallel
+from .kernel import Kernel, is_supported, row_windows, sum_pairwise
+from .nested import SAMPLED, NestedPart, nest_rows
 
 if TYPE_CHECKING:
     from .moments import IntegerMoments, Integers
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 #
 # Sums in float64 over rows that this process can read: in memory, mapped from a file, or its share of a group's.
 #
-# Rows are float32 and are widened a cacheful at a time: a table is never copied as a whole. On the way to a solver's answer float32
+# Rows are float32 and are widened a cacheful at a time. On the way to a solver's answer float32
 # will do; nothing proven is said of that.
 
 
@@ -45,37 +46,40 @@ _TASK = 1 << 20  # numbers worth handing to a thread
 
 
 class HeldSums:
-    """Sums over one table (see `engine.sums.Sums`). Holds views of the rows, and no results but the partial sums of the compiled kernel.
+    """Sums over one table (see `engine.sums.Sums`). Holds views of the rows, or a copy in another order, and no results but the partial sums of the
+    compiled kernel.
 
     Args:
-        rows: (slots, features) float32, in memory or mapped.
+        rows: (slots, features) float32, in memory, mapped, or in an order of their own.
         labels: (slots,).
         readings: how many gradients will be asked for, where that is known: a compiler is not loaded for a few.
     """
 
     def __init__(
         self,
-        rows: NDArray[np.float32],
+        rows: NDArray[np.float32] | RowsInOrder,
         labels: NDArray[np.float64],
         loss: Loss,
         group: Group = ALONE,
         readings: int | None = None,
     ) -> None:
-        self._rows, self._loss, self._group = rows, loss, group
+        self._loss, self._group = loss, group
         self._labels: NDArray[Any] = labels.astype(np.int64) if loss.label_kind == "class" else labels
         self._short = self._labels if loss.label_kind == "class" else labels.astype(np.float32)
         self.slots, self.width = rows.shape
         self._own = group.rows(self.slots, CHUNK)
         self._numbers = self.slots * self.width
-        compiled = isinstance(rows, np.ndarray) and serves(loss, rows, readings)
-        self._kernel = Kernel(rows, loss, self._own) if compiled else None
+        self._all, self._rows = rows, rows.gather(self._own) if isinstance(rows, RowsInOrder) else rows
+        kept = self._rows
+        compiled = isinstance(kept, np.ndarray) and is_supported(loss, kept, readings)
+        self._kernel = Kernel(cast("NDArray[np.float32]", kept), loss, self._own) if compiled else None
 
     def _tasks(self) -> Iterator[slice]:
         """Whole chunks, so many that a thread is worth waking for them."""
         most = CHUNK
         while most * self.width < _TASK:
             most *= 2
-        return windows(self._rows, self._own.start, self._own.stop, most)
+        return row_windows(self._rows, self._own.start, self._own.stop, most)
 
     def _pieces(self, part: slice, dtype: str) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Rows in this dtype and their labels, a cacheful at a time (chunks, or an equal part of one); each is gone when the next is asked for."""
@@ -114,8 +118,8 @@ class HeldSums:
                 begun = (begun + len(labels)) % CHUNK
             return self._of_features(sums)
 
-        parts = chain.from_iterable(side_by_side(add, self._tasks(), self._numbers))
-        return self._group.total(in_a_tree(parts, weights.shape))
+        parts = chain.from_iterable(run_parallel(add, self._tasks(), self._numbers))
+        return self._group.total(sum_pairwise(parts, weights.shape))
 
     def _of_entries(self, turned: NDArray[Any]) -> NDArray[Any]:
         """What a row's entries are multiplied with, of weights (features, outputs)."""
@@ -130,7 +134,7 @@ class HeldSums:
 
     def every(self, step: int, first: int = 0) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """Every `step`-th slot from `first` on."""
-        return np.ascontiguousarray(self._rows[first::step]), self._short[first::step]
+        return np.ascontiguousarray(self._all[first::step]), self._short[first::step]
 
 
 def _sums_of_chunks(slopes: NDArray[Any], rows: Any) -> list[NDArray[np.float64]]:
@@ -205,7 +209,7 @@ class RowsElsewhere(ABC):
 CurrentRecords = Records | RowsElsewhere
 
 
-def rows_here(records: CurrentRecords) -> Records:
+def local_rows(records: CurrentRecords) -> Records:
     """The table, for what needs its rows and not only their sums.
 
     Raises:
@@ -233,14 +237,35 @@ def exact_sums(records: CurrentRecords, moments: IntegerMoments) -> Integers:
     return records.exact_sums(moments) if isinstance(records, RowsElsewhere) else moments.of_table(records)
 
 
-def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE, readings: int | None = None) -> Sums:
-    """Whoever answers for the rows of a table, so many times."""
-    if isinstance(records, RowsElsewhere):
-        return records.sums(loss)
-    if records.sparse is None:
-        return HeldSums(records.features, records.labels, loss, group, readings)
+def sums_of(
+    records: CurrentRecords,
+    loss: Loss,
+    group: Group = ALONE,
+    readings: int | None = None,
+    *,
+    by_content: bool = False,
+) -> Sums:
+    """Return the sums over the rows of a table.
 
-    return SparseSums(records.sparse, records.labels, loss)
+    Args:
+        records: the table, or whoever answers for its rows.
+        loss: of a row.
+        group: the processes that share the rows.
+        readings: how many gradients will be asked for, where that is known.
+        by_content: whether rows held here are added in an order that their contents fix, whatever their slots.
+    """
+    if isinstance(records, RowsElsewhere):
+        if by_content:
+            raise InvalidParameter(
+                "rows that lie elsewhere come in any order, which this plan does not charge for; take plan.in_any_order()"
+            )
+        return records.sums(loss)
+    rows: Any = records.features if records.sparse is None else records.sparse
+    labels = records.labels
+    if by_content:
+        order = order_of_content(rows, labels, group)
+        rows, labels = RowsInOrder(rows, order) if records.sparse is None else rows.taken(order), labels[order]
+    return HeldSums(rows, labels, loss, group, readings) if records.sparse is None else SparseSums(rows, labels, loss)
 
 
 # --- sparse ---
@@ -254,22 +279,22 @@ def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE, readings:
 
 Weights = NDArray[np.float64]
 
-_WIDE, _MOSTLY = 256, 8  # features from which rows are looked at; the part of them that may not be 0
-_LOOKED_AT = 256  # rows
+_WIDE, _MOSTLY = 256, 8  # features from which rows are counted; the part of them that may not be 0
 _MOST = 1 << 27  # values held: a GiB
 _KEPT = 1 << 24  # values of a table whose parts are kept in float64 too: 128 MiB
 
 
-def read_sparsely(records: Records) -> Records:
+def to_sparse_records(records: Records) -> Records:
     """The table as sparse rows in memory for as long as a run needs them, where its rows are an array that is mostly zeros; else as it is."""
     if records.sparse is not None or records.width < _WIDE:
         return records
-    rows, step = records.features, max(1, records.slots // _LOOKED_AT)
-    filled = np.count_nonzero(rows[::step]) / max(1, len(rows[::step]))
-    if filled > records.width / _MOSTLY or filled * records.slots > _MOST:
-        return records
+    rows, filled = records.features, 0
+    for part in row_windows(rows, 0, records.slots, CHUNK):  # of all rows: a sample would show which slots hold them
+        filled += int(np.count_nonzero(rows[part]))
+        if filled > min(rows.size / _MOSTLY, _MOST):
+            return records
     data, columns, lengths = list[NDArray[Any]](), list[NDArray[Any]](), [np.zeros(1, np.int64)]
-    for part in windows(rows, 0, records.slots, CHUNK):
+    for part in row_windows(rows, 0, records.slots, CHUNK):
         block = np.ascontiguousarray(rows[part])
         places = np.flatnonzero(block.view(np.uint32).reshape(-1) != 0)  # whole numbers are compared faster
         data.append(block.reshape(-1)[places])
@@ -286,7 +311,7 @@ def numbers_of(records: CurrentRecords) -> int:
     return records.slots * records.width if thin is None else thin.filled
 
 
-class BothWays:
+class TransposableRows:
     """Some rows, and the same turned, each chunk of them with columns of its own, so that one product makes the sums of all chunks."""
 
     def __init__(self, rows: Any, chunk: int) -> None:
@@ -313,13 +338,13 @@ class BothWays:
 class SparseSums(HeldSums):
     """`HeldSums` over sparse rows, widened a chunk at a time, and once where they are few."""
 
-    _rows: Any  # SparseRows
+    _rows: Any
 
     def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
-        self._nested, self._whole = nested(rows), rows
+        self._nested, self._whole = nest_rows(rows), rows
         kept: Any = rows if self._nested is None else self._nested.rows
         super().__init__(kept, labels, loss)
-        self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], BothWays]()
+        self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], TransposableRows]()
 
     def _tasks(self) -> Iterator[slice]:
         most = SPAN
@@ -334,11 +359,11 @@ class SparseSums(HeldSums):
         for start in range(part.start, part.stop, most):
             yield self._part(start, min(start + most, part.stop), dtype), labels[start : start + most]
 
-    def _part(self, start: int, stop: int, dtype: str) -> BothWays:
+    def _part(self, start: int, stop: int, dtype: str) -> TransposableRows:
         """Kept, of a large table in float32 alone: to make one costs as much as many products with it."""
         place = start, stop, dtype
         if (made := self._parts.get(place)) is None:
-            made = BothWays(self._rows.part(start, stop, dtype), CHUNK if dtype == "float64" else stop - start)
+            made = TransposableRows(self._rows.part(start, stop, dtype), CHUNK if dtype == "float64" else stop - start)
             if dtype == "float32" or self._numbers <= _KEPT:
                 self._parts[place] = made
         return made
@@ -434,7 +459,7 @@ def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tup
         return
     most = max(_LEAST, min(CHUNK, _CACHED // rows.shape[1], len(own)))
     buffer = np.empty((most, rows.shape[1]))
-    for part in windows(rows, own.start, own.stop, most):
+    for part in row_windows(rows, own.start, own.stop, most):
         squares = buffer[: part.stop - part.start]
         np.copyto(squares, rows[part])
         yield part, np.square(squares, out=squares)

@@ -11,7 +11,8 @@ except ImportError as error:
 
 from .base import DeletionEstimator
 from .models import NoisyGDClassifier, NoisyGDRegressor
-from .pipeline import RecordWisePipeline, check_record_wise, for_table, mapped
+from .pipeline import RecordWisePipeline, for_table, make_mapped_pipeline
+from .record_wise import check_record_wise
 from .rows import MappedRows, RowScaling, TableRows
 
 __all__ = [
@@ -24,5 +25,5 @@ __all__ = [
     "TableRows",
     "check_record_wise",
     "for_table",
-    "mapped",
+    "make_mapped_pipeline",
 ]

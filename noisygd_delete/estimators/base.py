@@ -13,24 +13,40 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from ..accountant import Accountant
+from ..accountant import Accountant, Statuses
 from ..curator.curator import Curator, Release
 from ..curator.model import Model
-from ..errors import InvalidParameter, InvalidRecords, NoisyGDDeleteError, NothingPromised, NotLearned, count
+from ..errors import (
+    InvalidParameter,
+    InvalidRecords,
+    NoisyGDDeleteError,
+    NothingPromised,
+    NotLearned,
+    ReleaseWithheld,
+    check_count,
+)
 from ..features.maps import PublicMap, Shapes
 from ..losses.base import Loss
 from ..methods import Method
 from ..methods.base import AUTO
 from ..methods.plan import Plan
-from ..planner import advise, advised_plan, make_plan
+from ..planner import advise, make_advised_plan, make_plan
 from ..planner.advise import Advice
-from ..planner.usual import capped, usual_budget, usual_slots, usual_total
+from ..planner.defaults import default_budget, default_slots, default_total, with_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
-from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped
+from .checks import (
+    NO_PARTIAL_FIT,
+    Copies,
+    check_preprocessing,
+    reject_fit_arguments,
+    warn_clipped,
+    warn_of_several_fits,
+)
 from .rows import (
     RowScaling,
     TableRows,
+    check_named,
     check_numbers,
     count_clipped,
     ids_of,
@@ -76,7 +92,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
     Args:
         feature_bounds: required. (low, high) of every raw feature, as two numbers, two sequences, or
             {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them. Of a DataFrame with
-            categories {column: what is public of it}: (low, high), a list of its values, or all that a schema may say ({"bounds": [0, 9],
+            categories or missing values {column: what is public of it}, for every column of X: (low, high), a list of its values, or all that a schema may say ({"bounds": [0, 9],
             "missing": "column"}); method "auto" then gives each column a curve (`explain`) where sizes and budget speak for it.
         row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
         fit_intercept: append a constant column (it counts in R and is regularised).
@@ -152,10 +168,12 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
                 0, 1, 2, … subjects: the person each record belongs to.
             unsupported: `sample_weight` and its like are refused, with the reason.
         """
-        refuse(type(self).__name__, unsupported)
-        Copies.warn(self)
+        reject_fit_arguments(type(self).__name__, unsupported)
+        warn_of_several_fits(self)
         ids = ids_of(X, y, ids, subjects)
         self._rows_named = ids is not None
+        if hasattr(X, "columns"):
+            check_named(X, self.feature_bounds)
         named = table_columns(self.feature_bounds) if hasattr(X, "columns") else None
         advice = None
         if named is None:
@@ -211,7 +229,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
     def _read_by(self, rows: TableRows) -> None:
         self._raw, schema = rows, rows.schema
         self._feature_map, self._target_norm = schema.feature_map, schema.target_norm
-        self._scaling = _taken_as_they_are(schema.features)
+        self._scaling = _use_rows_as_given(schema.features)
 
     def _advice_for_curves(self, named: dict[str, dict[str, Any]], slots: int) -> Advice | None:
         """Where it is to take them; rows are then read so."""
@@ -224,7 +242,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return None
 
     def _slots(self, rows: int) -> int:
-        return usual_slots(rows) if self.slots is None else count("slots", self.slots)
+        return default_slots(rows) if self.slots is None else check_count("slots", self.slots)
 
     def _features(self, X: Any) -> Any:
         """Raw rows as `_scaling` takes them."""
@@ -260,7 +278,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         """By this advice, where there is one already."""
         if self.method == AUTO:
             self.advice_ = self._advice(slots) if advice is None else advice
-            plan, doubt = advised_plan(self.advice_, self.total), self.advice_.doubt
+            plan, doubt = make_advised_plan(self.advice_, self.total), self.advice_.doubt
         else:
             plan = self._named(slots)
             doubt = plan.worth()
@@ -288,7 +306,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         facts["model_norm"] = self.model_norm
         if self.model_norm is None and self.regularization is None and not hasattr(self, "classes_"):
             facts["model_norm"] = self._target_norm
-        budget = usual_budget(slots) if self.budget is None else self.budget
+        budget = default_budget(slots) if self.budget is None else self.budget
         return advise(**facts, regularization=self.regularization, budget=budget, proof=self.proof)
 
     def _named(self, slots: int) -> Plan:
@@ -301,7 +319,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             ridge=self.ridge or "given",
             model_norm=self.model_norm,
         )
-        return capped(plan, usual_total(plan) if isinstance(self.total, str) else self.total)
+        return with_total(plan, default_total(plan) if isinstance(self.total, str) else self.total)
 
     @property
     def ids_(self) -> list[Id]:
@@ -327,8 +345,16 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         self.n_iter_ = max(1, release.steps)  # a release without noisy steps is one solve
         if release.model is not None:
             self.model_ = release.model
-        elif hasattr(self, "model_"):
-            del self.model_
+        else:
+            if hasattr(self, "model_"):
+                del self.model_
+            if release.status is Statuses.WITHHELD:
+                warnings.warn(
+                    "the rows are changed, but the budget allows no further release: the old model is withdrawn and none is published. "
+                    "Give a budget with a larger dp, or a larger total, by set_params, and call relearn()",
+                    ReleaseWithheld,
+                    stacklevel=3,
+                )
         return release
 
     @property
@@ -507,6 +533,6 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return self
 
 
-def _taken_as_they_are(columns: int) -> RowScaling:
+def _use_rows_as_given(columns: int) -> RowScaling:
     """Rows that public facts have brought to norm at most 1 already, a constant column included."""
     return RowScaling(np.full(columns, -1.0), np.ones(columns), 1.0, False)

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
 from ..curator.model import Model
-from ..errors import InvalidParameter, InvalidRecords, scale
+from ..errors import InvalidParameter, InvalidRecords, check_scale
 from .base import DeletionEstimator
-from .refusals import warn_clipped
+from .checks import warn_clipped
 from .rows import public_bounds
 
 Array = NDArray[np.float64]
@@ -70,7 +70,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
     def _loss(self, radius: float) -> losses.Loss:
         two = len(self.classes_) == 2
         loss = losses.Logistic(radius=radius) if two else losses.Softmax(radius=radius, classes=len(self.classes_))
-        return loss if self.class_weight is None else losses.weigh(loss, self._class_weights())
+        return loss if self.class_weight is None else losses.with_class_weights(loss, self._class_weights())
 
     def _class_weights(self) -> list[float]:
         """One weight for each class, that of the heaviest 1."""
@@ -84,7 +84,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
             )
         if unknown := [name for name in given if name not in names]:
             raise InvalidParameter(f"class_weight names {unknown[0]!r}, which is not one of the classes {names}")
-        weights = [scale("class_weight", given.get(name, 1.0)) for name in names]
+        weights = [check_scale("class_weight", given.get(name, 1.0)) for name in names]
         return [weight / max(weights) for weight in weights]
 
     def decision_function(self, X: Any) -> Array:

@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 
 from ..curator.curator import Release
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..features.maps import Additive, PublicMap, Shapes
 from ..records import Id
 from .base import DeletionEstimator
+from .record_wise import check_behaviour, check_record_wise, refuse_memory
 from .rows import MappedRows, TableRows, ids_of, table_of_one
-
-_PROBE = 8  # records transformed one by one and together: equal, or the step looks across records
-
-
-def _parts(step: Any) -> Iterator[Any]:
-    """The transformers inside a pipeline, a union or a column transformer; the step itself otherwise."""
-    inner = (
-        getattr(step, "steps", None) or getattr(step, "transformer_list", None) or getattr(step, "transformers", None)
-    )
-    if inner is None:
-        yield step
-        return
-    for part in inner:
-        yield from _parts(part[1])
-
-
-def check_record_wise(transformer: Any) -> None:
-    """Raise unless a transformer maps each record by itself, by rules fixed before any data was seen.
-
-    Accepted: stateless transformers (scikit-learn's tag `requires_fit` is False: FunctionTransformer, Normalizer,
-    Binarizer, hashing), encoders whose categories are listed, PolynomialFeatures, and compositions of these.
-
-    Raises:
-        AssumptionViolated: the step is fitted to the data (StandardScaler, MinMaxScaler, PCA, an imputer, …).
-    """
-    for part in _parts(transformer):
-        if part is None or part in ("passthrough", "drop"):
-            continue
-        if (
-            isinstance(getattr(part, "categories", "auto"), (list, tuple))
-            or type(part).__name__ == "PolynomialFeatures"
-        ):
-            continue
-        if not isinstance(part, BaseEstimator) or get_tags(part).requires_fit:
-            raise AssumptionViolated(
-                f"{type(part).__name__} learns from the data when it is fitted: every prediction would then depend on records "
-                "that the certificate says are forgotten. Use public constants instead (feature_bounds, a FunctionTransformer, "
-                "OneHotEncoder(categories=[...]))"
-            )
 
 
 class RecordWisePipeline(Pipeline):  # type: ignore[misc]
@@ -65,14 +25,15 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any = None, **parameters: Any) -> Self:
+        refuse_memory(self)
         for _, step in self.steps[:-1]:
             check_record_wise(step)
-        self._probe(X, y)
+        check_behaviour(self.steps[:-1], X, y)
         maps = [step.map for _, step in self.steps[:-1] if isinstance(getattr(step, "map", None), PublicMap)]
         if len(maps) > 1:
             raise AssumptionViolated("a plan names one public map; give one step with maps.Chain of them")
         name, learner = self.steps[-1]
-        if not isinstance(learner, DeletionEstimator):  # as where the probe fits the steps before it
+        if not isinstance(learner, DeletionEstimator):
             super().fit(X, y, **parameters)
             return self
         named = f"{name}__ids"
@@ -85,21 +46,6 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
             super().fit(X, y, **parameters)
         return self
 
-    def _probe(self, X: Any, y: Any) -> None:
-        """Transform the first records together and one by one, on copies of the steps: nothing is learned if they differ."""
-        if len(self.steps) == 1:
-            return
-        rows = X.iloc[:_PROBE] if hasattr(X, "iloc") else X[:_PROBE]
-        steps = clone(self[:-1]).fit(rows, None if y is None else y[:_PROBE])
-        together = _dense(steps.transform(rows))
-        for number, expected in enumerate(together):
-            alone = steps.transform(rows.iloc[[number]] if hasattr(rows, "iloc") else rows[number : number + 1])
-            if not np.allclose(_dense(alone)[0], expected, rtol=1e-9, atol=0.0):
-                raise AssumptionViolated(
-                    "a step of the pipeline transforms a record differently in the company of others (a mean, a rank?); "
-                    "every step must act on each record by itself"
-                )
-
     def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = ()) -> Release:
         """Erase records; see `NoisyGDClassifier.delete`."""
         release: Release = self[-1].delete(ids, subjects=subjects)
@@ -111,7 +57,7 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         for name, (row, label) in replacements.items():
             table = table_of_one(name, row)
             coded[name] = (
-                _dense(self[:-1].transform(self._named(table if hasattr(table, "shape") else np.asarray(table))))[0],
+                _to_dense(self[:-1].transform(self._named(table if hasattr(table, "shape") else np.asarray(table))))[0],
                 label,
             )
         release: Release = self[-1].replace(coded)
@@ -149,20 +95,20 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         return release
 
 
-def _dense(rows: Any) -> Any:
+def _to_dense(rows: Any) -> Any:
     return rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
 
 
-def mapped(map: PublicMap, estimator: DeletionEstimator) -> RecordWisePipeline:
+def make_mapped_pipeline(map: PublicMap, estimator: DeletionEstimator) -> RecordWisePipeline:
     """`estimator` on the map's rows, as one pipeline that fits, predicts, deletes, replaces and inserts on raw records.
 
     The estimator's feature_bounds, row_norm and fit_intercept are set to take the rows as they are: the map has brought them to
     norm 1 with their constant column. The plan carries the map's digest.
     """
-    return _before("map", MappedRows(map), estimator)
+    return _make_pipeline("map", MappedRows(map), estimator)
 
 
-def _before(name: str, rows: MappedRows, estimator: DeletionEstimator) -> RecordWisePipeline:
+def _make_pipeline(name: str, rows: MappedRows, estimator: DeletionEstimator) -> RecordWisePipeline:
     if not isinstance(estimator, DeletionEstimator):
         raise InvalidParameter(
             f"a {type(estimator).__name__} erases nothing; give a NoisyGDClassifier or a NoisyGDRegressor"
@@ -179,4 +125,4 @@ def for_table(
     Args:
         columns, kind: as `TableRows` takes them.
     """
-    return _before("rows", TableRows(columns, kind), estimator)
+    return _make_pipeline("rows", TableRows(columns, kind), estimator)

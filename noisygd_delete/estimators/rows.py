@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from ..errors import InvalidParameter, InvalidRecords, choice, positive
+from ..errors import InvalidParameter, InvalidRecords, UnreadableRows, check_choice, check_positive
 from ..features.maps import Additive, PublicMap, Shapes
 from ..features.maps.shapes import score_unit
 from ..features.schema import Schema, Table
+from ..features.schema.files import refuse_header
 from ..features.schema.shapes import named_shapes
-from ..features.schema.values import FloatColumn, write_text
+from ..features.schema.values import BEYOND, FloatColumn, write_text
 from ..records import Id
 from ..records.records import check_size
 
@@ -80,7 +81,7 @@ class RowScaling:
 
     def __post_init__(self) -> None:
         if self.row_norm not in ("unit", "bounds"):
-            positive("row_norm ('unit', 'bounds' or a number)", self.row_norm)
+            check_positive("row_norm ('unit', 'bounds' or a number)", self.row_norm)
 
     @property
     def radius(self) -> float:
@@ -214,7 +215,7 @@ class TableRows(MappedRows):
     def schema(self) -> Schema:
         fields: dict[str, Any] = {"label": {"column": "(label)", "classes": ["no", "yes"]}, "columns": self.columns}
         schema = Schema.from_dict({**fields, "rows": "unit", "intercept": True, "confirmed": True}, "columns")
-        curves = choice("kind", self.kind, ("additive", "columns")) == "additive"
+        curves = check_choice("kind", self.kind, ("additive", "columns")) == "additive"
         return schema.additive(levels=self.levels) if curves else schema
 
     @property
@@ -231,8 +232,12 @@ class TableRows(MappedRows):
             raise InvalidRecords(
                 f"the table has no column {missing[0]!r}; it has {', '.join(str(name) for name in X.columns)}"
             )
-        texts = {name: _texts(X[name]) for name in schema.columns}
-        rows = schema.encode(Table("the table", texts, range(len(X))), labelled=False).rows
+        table = Table("the table", {name: _texts(X[name], name) for name in schema.columns}, range(len(X)))
+        refuse_header(table)
+        try:
+            rows = schema.encode(table, labelled=False).rows
+        except UnreadableRows as error:
+            raise _in_frame(error, X, table) from error
         return rows if schema.map is None else csr_array(rows)
 
     def shapes(self, weights: Any, noise: float, classes: Any) -> Shapes:
@@ -240,13 +245,46 @@ class TableRows(MappedRows):
         return named_shapes(self.schema, weights, noise=noise, unit=score_unit(classes))
 
 
-def _texts(column: Any) -> Any:
-    """Cells as a file of text would have them; a missing one is ""."""
+def _in_frame(error: UnreadableRows, X: Any, table: Table) -> InvalidRecords:
+    """Return the error in the terms of a DataFrame: the index of the first row, and how missing cells are declared."""
+    names = [X.index[row] for row in error.rows[:_NAMED_ROWS]]
+    where = f"column {error.column!r}, {len(error.rows)} row(s) (index {', '.join(map(repr, names))}{', …' * (len(error.rows) > len(names))})"
+    if all(table.columns[error.column][row] == "" for row in error.rows):
+        return InvalidRecords(f"{where}: missing. {declare_missing(error.column)}")
+    return InvalidRecords(f"{where}: {error.problem.partition(';')[0]}")
+
+
+def declare_missing(column: Any) -> str:
+    return f'Declare missing cells as public: {{{column!r}: {{"bounds": [low, high], "missing": "column"}}}}'
+
+
+_NAMED_ROWS = 5  # in one message
+
+
+def _texts(column: Any, name: str) -> Any:
+    """Return the cells as a file of text would have them; a missing one is "".
+
+    Raises:
+        InvalidRecords: If a cell holds a list, a record or bytes that are no text.
+    """
     if column.dtype.kind == "f":
-        values = np.asarray(column, np.float64)
-        return FloatColumn(np.nan_to_num(values), np.isnan(values))
-    empty = column.isna().to_numpy()
-    return ["" if none else write_text(value) for value, none in zip(column.tolist(), empty, strict=True)]
+        values = column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", column.dtype), na_value=np.nan)
+        return FloatColumn(np.where(np.isnan(values), 0, values).astype(values.dtype), np.isnan(values))
+    try:
+        cells = column.tolist()
+    except (OverflowError, ValueError):  # a moment beyond Python's calendar
+        cells = [BEYOND] * len(column)
+    texts = []
+    for row, (cell, none) in enumerate(zip(cells, column.isna().to_numpy(), strict=True)):
+        try:
+            texts.append("" if none else write_text(cell))
+        except (OverflowError, ValueError) as error:
+            if column.dtype.kind != "M":
+                raise InvalidRecords(
+                    f"column {name!r}, row {row}: a list, a record or bytes in place of one value; give one number, date or text a cell"
+                ) from error
+            texts.append(BEYOND)
+    return texts
 
 
 def table_columns(bounds: Any) -> dict[str, dict[str, Any]] | None:
@@ -264,6 +302,17 @@ def table_columns(bounds: Any) -> dict[str, dict[str, Any]] | None:
     return found
 
 
+def check_named(table: Any, bounds: Any) -> None:
+    """Raise `InvalidParameter` where bounds by name leave a column of the table out."""
+    named = set(map(str, bounds)) if isinstance(bounds, Mapping) else None
+    unnamed = [] if named is None else [str(name) for name in table.columns if str(name) not in named]
+    if unnamed:
+        raise InvalidParameter(
+            f"feature_bounds names no bounds or values of {', '.join(map(repr, unnamed))}: bounds are missing for them; add them, or "
+            "leave these columns out of X"
+        )
+
+
 def check_numbers(table: Any) -> None:
     """Refuse a DataFrame with a column of something else, of which two numbers say nothing.
 
@@ -276,6 +325,10 @@ def check_numbers(table: Any) -> None:
             raise InvalidRecords(
                 f"column {name!r} is not of numbers: name its values, as they are known without the data: "
                 f"feature_bounds={{{name!r}: ['a', 'b'], ...}}"
+            )
+        if getattr(kind, "kind", "O") in "fiu" and (missing := int(table[name].isna().sum())):
+            raise InvalidRecords(
+                f"Input X contains NaN: column {name!r} is missing in {missing} row(s). {declare_missing(name)} in feature_bounds"
             )
 
 
@@ -354,7 +407,7 @@ def _are_positions(index: list[Any]) -> bool:
 _CELLS = 1 << 20  # numbers of a dense block: 8 MiB
 
 
-def blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def row_blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Dense blocks of raw rows (an array, or sparse in CSR), each with its place."""
     rows, columns = features.shape
     most = max(1, _CELLS // max(1, columns))
@@ -370,7 +423,7 @@ def count_clipped(features: Any, scaling: RowScaling) -> NDArray[np.int64]:
         beyond = np.abs(features.data) > scaling.high[features.indices]
         return np.bincount(features.indices[beyond], minlength=features.shape[1])
     counts = np.zeros(features.shape[1], np.int64)
-    for _, block in blocks(features):
+    for _, block in row_blocks(features):
         counts += ((block < scaling.low) | (block > scaling.high)).sum(axis=0)
     return counts
 
@@ -393,7 +446,7 @@ def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
             "they stay sparse"
         ) from error
     table = np.empty((features.shape[0], scaling.columns), np.float32)
-    for part, block in blocks(features):
+    for part, block in row_blocks(features):
         table[part] = scaling.rows(block)
     return table
 
@@ -402,7 +455,7 @@ def per_row(features: Any, scaling: RowScaling, of: Callable[[Any], NDArray[np.f
     """What `of` says of the scaled rows: all at once where they stay sparse, else a block at a time."""
     if stays_sparse(features, scaling):
         return of(scaling.sparse_rows(features))
-    return np.concatenate([of(scaling.rows(block)) for _, block in blocks(features)])
+    return np.concatenate([of(scaling.rows(block)) for _, block in row_blocks(features)])
 
 
 def stays_sparse(features: Any, scaling: RowScaling) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..loading import on_first_use
+from ..lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from .certificate import erasure_certificate, plain_words
     from .checks import Verification
     from .erasure import erasure_in
     from .facts import Erasure
-    from .signing import key_id, new_key, sign
+    from .signing import key_id, new_key, sign_document
     from .verification import verify_certificate
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "key_id",
     "new_key",
     "plain_words",
-    "sign",
+    "sign_document",
     "verify_certificate",
 ]
 
@@ -33,7 +33,7 @@ __getattr__ = on_first_use(
         "Verification": "checks",
         **dict.fromkeys(("erasure_certificate", "plain_words"), "certificate"),
         "erasure_in": "erasure",
-        **dict.fromkeys(("key_id", "new_key", "sign"), "signing"),
+        **dict.fromkeys(("key_id", "new_key", "sign_document"), "signing"),
         "verify_certificate": "verification",
     },
 )

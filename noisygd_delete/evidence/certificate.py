@@ -14,26 +14,22 @@ from typing import Any
 from uuid import uuid4
 
 from ..accountant import Event
-from ..accountant.tallies import MOST_TALLIES, Tallied, Tally, tally_events
-from ..errors import InvalidParameter, count
+from ..accountant.tallies import MOST_TALLIES, Tally, TallyAccount, tally_events
+from ..errors import InvalidParameter, check_count
 from ..methods.plan import Plan
-from ..methods.reading import plan_from_dict
-from ..privacy.guarantee import stated_delta
-from ..privacy.sentences import WRITTEN, rounded_up
-from ..register.case import in_json, local_day, moment
+from ..methods.serialization import FORECASTS, plan_from_dict
+from ..privacy.guarantee import check_delta
+from ..privacy.sentences import WRITTEN, round_up
+from ..register.case import case_to_json, local_day, parse_datetime
 from ..version import __version__
-from .claims import CATALOGUE, KEYS, Claim, sentence, terms
-from .deriving import claims_of
-from .facts import Erasure, in_order, made_by, number, version
+from .claims import CATALOGUE, KEYS, Claim, claim_sentence, claim_terms
+from .derivation import claims_of
+from .facts import Erasure, check_certificate_id, check_chronological, check_released, check_version
 from .notices import Notices
 
 FORMAT = "noisygd-delete/erasure-certificate/1"
 SOFTWARE = "noisygd-delete"
-LARGEST_DELTA = 0.01  # of the (ε, δ) figures: a larger one allows what no figure should
 BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature")
-# forecasts, and what a plan was searched by: no claim follows from them
-_NOT_CERTIFIED = ("learn_solver_passes", "delete_solver_passes")
-_NOT_ASKED = ("utility", "utility_tolerance", "asked_regularization", "model_norm")
 _REQUEST = ("request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining")
 _EVIDENCE = (
     "checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers",
@@ -67,36 +63,25 @@ def erasure_certificate(
         InvalidParameter: facts that contradict one another or the ledger.
     """
     history = tally_events(list(events), erasure.release)
-    when = moment("issued", datetime.now(UTC).isoformat() if issued is None else issued)
+    when = parse_datetime("issued", datetime.now(UTC).isoformat() if issued is None else issued)
     facts = {
-        **stated(erasure, certificate_id=str(uuid4()), issued=when),
+        **facts_to_json(erasure, certificate_id=str(uuid4()), issued=when),
         "public_facts": {
             "plan": plan_facts(plan),
             "ledger": [tally.to_dict() for tally in history.tallies],
-            "delta": checked_delta(plan.budget.shown_delta if delta is None else delta),
+            "delta": check_delta("delta", plan.budget.shown_delta if delta is None else delta),
         },
     }
     check_facts(erasure, plan, history)
     claims = claims_of(erasure, plan, history, facts["public_facts"]["delta"])
-    return {**facts, "claims": [written(claim) for claim in claims]}
+    return {**facts, "claims": [claim_to_json(claim) for claim in claims]}
 
 
-def checked_delta(delta: Any) -> float:
-    """A δ that a certificate may state."""
-    if not stated_delta("delta", delta) <= LARGEST_DELTA:
-        raise InvalidParameter(
-            f"must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far "
-            "below one in the number of records",
-            delta=delta,
-        )
-    return float(delta)
-
-
-def written(claim: Claim) -> dict[str, Any]:
+def claim_to_json(claim: Claim) -> dict[str, Any]:
     """A claim as it stands in the file: its bounds rounded up, so that a reader may compare every digit."""
     units = KEYS[claim.key].values
     values = {
-        name: rounded_up(value, WRITTEN) if units[name] == "bound" and value is not None else value
+        name: round_up(value, WRITTEN) if units[name] == "bound" and value is not None else value
         for name, value in claim.values.items()
     }
     return Claim(claim.key, values, claim.conditions).to_dict()
@@ -104,42 +89,44 @@ def written(claim: Claim) -> dict[str, Any]:
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
     """What the figures need of a plan."""
-    facts = {name: value for name, value in plan.to_dict().items() if name not in _NOT_CERTIFIED}
-    facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in _NOT_ASKED}
+    facts = {name: value for name, value in plan.to_dict().items() if name not in FORECASTS}
+    facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in FORECASTS}
     if plan.stages:
         facts["stages"] = [plan_facts(stage) for stage in plan.stages]
     return facts
 
 
-def check_facts(erasure: Erasure, plan: Plan, history: Tallied) -> None:
+def check_facts(erasure: Erasure, plan: Plan, history: TallyAccount) -> None:
     """Raise `InvalidParameter` where what was stated cannot be."""
     if erasure.ledger_entries is not None and not erasure.ledger_entries > history.releases:
         raise InvalidParameter(
             f"is too few: {history.releases} releases and the beginning have one each",
             ledger_entries=erasure.ledger_entries,
         )
-    made_by(history.releases, erasure.publishers)
+    check_released(history.releases, erasure.publishers)
     plan.method.check_plan(plan)
 
 
-def stated(
+def facts_to_json(
     erasure: Erasure, *, certificate_id: str, issued: str, made_by: str = __version__, catalogue: int = CATALOGUE
 ) -> dict[str, Any]:
     """The facts that the operator states, each in the one form in which it is written."""
-    when = moment("issued", issued)
-    in_order(edited=erasure.edited, served=erasure.served, issued=local_day(when, erasure.received).isoformat())
+    when = parse_datetime("issued", issued)
+    check_chronological(
+        edited=erasure.edited, served=erasure.served, issued=local_day(when, erasure.received).isoformat()
+    )
     erasure.notices.follow(edited=erasure.edited, received=erasure.received, issued=when)
     blocks = {
-        block: {name: in_json(getattr(erasure, fact)) for name, fact in facts.items()}
+        block: {name: case_to_json(getattr(erasure, fact)) for name, fact in facts.items()}
         for block, facts in _facts_of(catalogue).items()
     }
     blocks["request"]["notices"] = erasure.notices.to_dict()
     return {
         "format": FORMAT,
         "identity": {
-            "certificate_id": number(certificate_id),
+            "certificate_id": check_certificate_id(certificate_id),
             "software": SOFTWARE,
-            "version": version(made_by),
+            "version": check_version(made_by),
             "catalogue": check_catalogue(catalogue),
             "issued": when,
             "controller": erasure.controller,
@@ -162,7 +149,7 @@ def check_catalogue(number: Any) -> int:
     Raises:
         InvalidParameter: If it is not a whole number between 1 and that of the newest catalogue.
     """
-    if count("catalogue", number) > CATALOGUE:
+    if check_count("catalogue", number) > CATALOGUE:
         raise InvalidParameter(
             f"must be at most {CATALOGUE}; verify the certificate with the version that issued it", catalogue=number
         )
@@ -177,7 +164,7 @@ def erasure_of(certificate: Mapping[str, Any]) -> Erasure:
     return Erasure(**facts, notices=notices, controller=certificate["identity"]["controller"])
 
 
-def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied, float]:
+def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, TallyAccount, float]:
     """The plan, the releases and δ, every field of them of its type."""
     public = certificate["public_facts"]
     if set(public) != {"plan", "ledger", "delta"}:
@@ -186,18 +173,18 @@ def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied, float]:
     if not isinstance(ledger, list) or len(ledger) > MOST_TALLIES:
         raise InvalidParameter(f"the ledger must be a list of at most {MOST_TALLIES}")
     listed = [Tally.from_dict(fields) for fields in ledger]
-    tallies = Tallied(listed, None if about is None else count("release", about))
-    return plan_from_dict(public["plan"]), tallies, checked_delta(public["delta"])
+    tallies = TallyAccount(listed, None if about is None else check_count("release", about))
+    return plan_from_dict(public["plan"]), tallies, check_delta("delta", public["delta"])
 
 
 def plain_words(certificate: Mapping[str, Any]) -> list[str]:
     """What was done, and what somebody can still tell, a sentence each."""
     claims = [Claim(**claim) for claim in certificate["claims"]]
-    told = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "limit")]
+    told = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "odds", "limit")]
     return [
-        *(sentence(claim) for claim in told if not claim.key.startswith("present.")),
+        *(claim_sentence(claim) for claim in told if not claim.key.startswith("present.")),
         *(
-            terms(claim)
+            claim_terms(claim)
             for claim in told
             if claim.key in ("erased.all", "replaced.all", "erased.before", "replaced.before")
         ),

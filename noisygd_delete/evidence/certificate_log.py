@@ -17,12 +17,12 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from ..errors import InvalidParameter, StoreLocked
-from ..records import bounded
-from ..register.case import moment
+from ..records import limited_io
+from ..register.case import parse_datetime
 from ..store.layout import Lock
+from .atomic_write import open_output
 from .checks import Check
-from .outputs import output
-from .signing import canonical, sign, signed_by
+from .signing import canonical_bytes, sign_document, signed_by
 
 BEGINS = b'{"format":"noisygd-delete/certificate-log/1"}\n'  # the first line of every log
 _PROOF_FORMAT = "noisygd-delete/log-proof/1"
@@ -36,30 +36,30 @@ def leaf_of(certificate: Mapping[str, Any]) -> dict[str, str]:
     """What the log keeps of a certificate."""
     return {
         "certificate_id": certificate["identity"]["certificate_id"],
-        "sha256": hashlib.sha256(canonical(certificate)).hexdigest(),
+        "sha256": hashlib.sha256(canonical_bytes(certificate)).hexdigest(),
     }
 
 
 def leaf_hash(leaf: Mapping[str, str]) -> bytes:
     """SHA-256 of a zero byte and the leaf's canonical form."""
-    return hashlib.sha256(b"\0" + canonical(leaf)).digest()
+    return hashlib.sha256(b"\0" + canonical_bytes(leaf)).digest()
 
 
-def _joined(left: bytes, right: bytes) -> bytes:
+def _hash_pair(left: bytes, right: bytes) -> bytes:
     return hashlib.sha256(b"\1" + left + right).digest()
 
 
-def _above(level: Sequence[bytes]) -> list[bytes]:
+def _parent_level(level: Sequence[bytes]) -> list[bytes]:
     """The level over this one; a last node without a neighbour goes up as it is."""
-    pairs = [_joined(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
+    pairs = [_hash_pair(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
     return [*pairs, *level[len(pairs) * 2 :]]
 
 
-def root(leaves: Sequence[bytes]) -> bytes:
+def tree_root(leaves: Sequence[bytes]) -> bytes:
     """Of the tree over these leaf hashes; of none, the SHA-256 of nothing."""
     level = list(leaves)
     while len(level) > 1:
-        level = _above(level)
+        level = _parent_level(level)
     return level[0] if level else hashlib.sha256().digest()
 
 
@@ -69,11 +69,11 @@ def path_to_root(leaves: Sequence[bytes], index: int) -> list[bytes]:
     while len(level) > 1:
         if index ^ 1 < len(level):
             found.append(level[index ^ 1])
-        level, index = _above(level), index // 2
+        level, index = _parent_level(level), index // 2
     return found
 
 
-def root_by(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
+def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
     """The root that a path leads to; None where no tree of `size` leaves has such a path at this place."""
     if not 0 <= index < size:
         return None
@@ -83,7 +83,7 @@ def root_by(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes 
             step = next(steps, None)
             if step is None:
                 return None
-            found = _joined(step, found) if index % 2 else _joined(found, step)
+            found = _hash_pair(step, found) if index % 2 else _hash_pair(found, step)
         index, last = index // 2, last // 2
     return found if next(steps, None) is None else None
 
@@ -102,10 +102,10 @@ def enter_certificate(
     if "signature" not in certificate:
         raise InvalidParameter("a certificate is entered into a log with its signature; give --key")
     leaf = leaf_of(certificate)
-    with _held(log) as file:
-        data = bounded.taken(file, bounded.DOCUMENT, str(log))
+    with _lock_log(log) as file:
+        data = limited_io.read_limited(file, limited_io.DOCUMENT, str(log))
         kept = data[: data.rfind(b"\n") + 1]  # what a crash cut off is no line
-        leaves = _leaves(kept or BEGINS, str(log))
+        leaves = _read_leaves(kept or BEGINS, str(log))
         if leaf not in leaves:
             if len(leaves) >= MOST_LEAVES:
                 raise InvalidParameter(
@@ -114,7 +114,7 @@ def enter_certificate(
             leaves.append(leaf)
             file.seek(len(kept))
             file.truncate()
-            file.write((b"" if kept else BEGINS) + canonical(leaf) + b"\n")
+            file.write((b"" if kept else BEGINS) + canonical_bytes(leaf) + b"\n")
             file.flush()
             os.fsync(file.fileno())
     hashes = [leaf_hash(each) for each in leaves]
@@ -125,10 +125,10 @@ def enter_certificate(
         "index": index,
         "size": len(leaves),
         "path": [node.hex() for node in path_to_root(hashes, index)],
-        "root": root(hashes).hex(),
-        "issued": moment("issued", datetime.now(UTC).isoformat()),
+        "root": tree_root(hashes).hex(),
+        "issued": parse_datetime("issued", datetime.now(UTC).isoformat()),
     }
-    return sign(proof, key, password=password)
+    return sign_document(proof, key, password=password)
 
 
 def check_log_proof(certificate: Any, proof: str | Path, log: str | Path | None = None) -> Check:
@@ -137,9 +137,9 @@ def check_log_proof(certificate: Any, proof: str | Path, log: str | Path | None 
     Raises:
         InvalidParameter: a file cannot be read, or `log` is no log.
     """
-    text = bounded.text(proof, bounded.SCHEMA)
+    text = limited_io.read_text(proof, limited_io.SCHEMA)
     try:
-        return _check_proof(certificate, bounded.parsed(text), log)
+        return _check_proof(certificate, limited_io.parse_json(text), log)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         if isinstance(error, InvalidParameter) and log is not None:
             raise
@@ -157,21 +157,21 @@ def _check_proof(certificate: Any, said: Any, log: str | Path | None) -> Check:
     place, size = said["index"], said["size"]
     if type(place) is not int or type(size) is not int or not 0 <= place < size <= MOST_LEAVES:
         return Check("log", False, "the proof names a place that no log has")
-    found = root_by(leaf_hash(said["leaf"]), place, size, [bytes.fromhex(node) for node in said["path"]])
+    found = root_from_path(leaf_hash(said["leaf"]), place, size, [bytes.fromhex(node) for node in said["path"]])
     if found is None or found.hex() != said["root"]:
         return Check("log", False, "the path does not lead to the root that was signed")
     where = f"entry {place + 1} of the {size} that its signer's log had on {said['issued']}"
     if log is None:
         return Check("log", True, where)
-    leaves = _leaves(bounded.content(log, bounded.DOCUMENT), str(log))
-    if len(leaves) < size or root([leaf_hash(leaf) for leaf in leaves[:size]]) != found:
+    leaves = _read_leaves(limited_io.read_file(log, limited_io.DOCUMENT), str(log))
+    if len(leaves) < size or tree_root([leaf_hash(leaf) for leaf in leaves[:size]]) != found:
         return Check(
             "log", False, f"the log given does not begin with the {size} entries that were signed: it was rewritten"
         )
     return Check("log", True, f"{where}; the log given still begins with them")
 
 
-def _leaves(data: bytes, source: str) -> list[dict[str, str]]:
+def _read_leaves(data: bytes, source: str) -> list[dict[str, str]]:
     """The lines of a log.
 
     Raises:
@@ -185,8 +185,8 @@ def _leaves(data: bytes, source: str) -> list[dict[str, str]]:
     found = []
     for number, line in enumerate(lines, start=2):
         try:
-            leaf = bounded.parsed(line.decode())
-            right = canonical(
+            leaf = limited_io.parse_json(line.decode())
+            right = canonical_bytes(
                 {"certificate_id": str(UUID(leaf["certificate_id"])), "sha256": bytes.fromhex(leaf["sha256"]).hex()}
             )
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
@@ -198,9 +198,9 @@ def _leaves(data: bytes, source: str) -> list[dict[str, str]]:
 
 
 @contextmanager
-def _held(log: str | Path) -> Iterator[BinaryIO]:
+def _lock_log(log: str | Path) -> Iterator[BinaryIO]:
     """The file, open for reading and writing, for one process at a time."""
-    path = output("--log", str(log), begins=BEGINS).path
+    path = open_output("--log", str(log), begins=BEGINS).path
     try:
         lock = Lock(path, wait=_PATIENCE)
     except (OSError, StoreLocked) as error:

@@ -48,7 +48,7 @@ class Verification:
         return "\n".join([*lines, "the certificate holds" if self.passed else "the certificate does NOT hold"])
 
 
-def brief(error: BaseException) -> str:
+def shorten_error(error: BaseException) -> str:
     """An error in at most a few lines, without characters that would take over a terminal."""
     said = str(error) or type(error).__name__
     said = "".join(letter if letter.isprintable() else "?" for letter in said[:_LONGEST])
@@ -63,7 +63,25 @@ def at_least(said: Any, proven: float | None) -> bool:
     return number and bool(said >= proven * (1 - LAST_DIGITS))
 
 
-def difference(stated: Any, again: Any, path: str = "") -> str | None:
+def with_whole_numbers(document: Any) -> Any:
+    """Return a JSON value in which every number without a fraction is an `int`: in a certificate, 2.0 and 2 are one number.
+
+    Args:
+        document: a parsed JSON document. Beyond 2⁵³ and at −0.0 numbers are left as they are.
+
+    Raises:
+        RecursionError: If it is nested too deeply.
+    """
+    if isinstance(document, Mapping):
+        return {name: with_whole_numbers(value) for name, value in document.items()}
+    if isinstance(document, (list, tuple)):
+        return [with_whole_numbers(value) for value in document]
+    if isinstance(document, float) and abs(document) < 2**53 and int(document) == document and repr(document) != "-0.0":
+        return int(document)
+    return document
+
+
+def first_difference(stated: Any, again: Any, path: str = "") -> str | None:
     """Path of the first place where two JSON values differ in kind or content.
 
     Where a fraction is due, 1 is 1.0: most languages write it so.
@@ -71,8 +89,8 @@ def difference(stated: Any, again: Any, path: str = "") -> str | None:
     if isinstance(stated, Mapping) and isinstance(again, Mapping):
         for name in [*again, *(name for name in stated if name not in again)]:
             if name not in stated or name not in again:
-                return brief(ValueError(f"{path}{name}"))
-            found = difference(stated[name], again[name], f"{path}{name}.")
+                return shorten_error(ValueError(f"{path}{name}"))
+            found = first_difference(stated[name], again[name], f"{path}{name}.")
             if found:
                 return found
         return None
@@ -80,7 +98,7 @@ def difference(stated: Any, again: Any, path: str = "") -> str | None:
         if len(stated) != len(again):
             return path.rstrip(".")
         pairs = enumerate(zip(stated, again, strict=True), start=1)
-        return next((found for i, (a, b) in pairs if (found := difference(a, b, f"{path}{i}."))), None)
+        return next((found for i, (a, b) in pairs if (found := first_difference(a, b, f"{path}{i}."))), None)
     if type(stated) is int and isinstance(again, float) and abs(stated) < _LARGEST and float(stated) == stated:
         stated = float(stated)
     same = type(stated) is type(again) and repr(stated) == repr(again)  # −0.0 is another number than 0.0 to a reader

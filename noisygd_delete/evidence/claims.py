@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..privacy.sentences import brief, catalogue, fill, shown
-from ..register.case import day
+from ..privacy.sentences import fill_entry, format_bound, format_number, load_catalogue, without_quotes
+from ..register.case import parse_day
 
 CATALOGUE = 1  # number of the newest catalogue of claims, which new certificates name
 
@@ -22,12 +22,12 @@ CATALOGUE = 1  # number of the newest catalogue of claims, which new certificate
 class Claimable:
     """A line of the table.
 
-    role    what it is: "done" (what became of the rows), "figure", "limit" (how little a figure says), "condition" (figures hold only
+    role    what it is: "done" (what became of the rows), "figure", "odds" (that no observer exceeds), "limit" (how little a figure says), "condition" (figures hold only
             under it), "notice" (for the person), "uncovered" (what no figure is about) or "duty" (left to the operator)
     values  name and unit of everything that it states. "bound" and "odds" hold if they are at least what can be proven; any other
             value must be the one that follows from the facts
     needs   the facts that it follows from
-    row     the row of `proofs_check` that licenses it, of figures
+    row     the row of `proofs_check` that licenses it, of figures and odds
     since   the first catalogue that has it: certificates of earlier catalogues neither state nor owe it
     """
 
@@ -65,6 +65,18 @@ _FIGURE = {
     "order": "number",
     "renyi": "bound",
     "gdp": "bound",
+}
+# whatever decided who is erased, and when: log of the odds (epsilon) and the odds themselves, exceeded with probability delta per record
+_ODDS = {
+    "unit": "word",
+    "rows_per_person": "count",
+    "question": "word",
+    "worlds": "word",
+    "epsilon": "bound",
+    "odds": "bound",
+    "delta": "number",
+    "total_epsilon": "number",
+    "total_delta": "number",
 }
 _LEDGER = "releases, by kind; the row counts of the request and of its persons"
 _HISTORY = "the mechanism of every release"
@@ -105,8 +117,12 @@ KEYS: dict[str, Claimable] = {
     "replaced.before": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
     "present.one": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
     "present.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
+    "odds.ever": Claimable("odds", _ODDS, "the total of the plan; the mechanism of every release", "S.stopping"),
     # under which conditions: of one figure (they stand in its sentence) ...
     "requests-blind": Claimable("condition", {}, "figures for later models, or of one release"),
+    "target-fixed": Claimable("condition", {}, "figures about erased records: nothing says by what they were chosen"),
+    "record-fixed": Claimable("condition", {}, "figures about a record that is still there"),
+    "total-fixed": Claimable("condition", {}, "a total that the plan does not mark as late"),
     "schedule-calendar": Claimable("condition", {}, "the occasion of every release: a date of a calendar"),
     "schedule-fixed": Claimable(
         "condition", {}, "figures for several models: nothing says by what their times were chosen"
@@ -117,6 +133,9 @@ KEYS: dict[str, Claimable] = {
         "condition", {"radius": "number", "columns": "list"}, "columns read off the data: these"
     ),
     "ranges-unknown": Claimable("condition", {"radius": "number"}, "columns read off the data: not known"),
+    "row-norm": Claimable(
+        "condition", {"radius": "number", "first": "count", "last": "count"}, "the mechanism of every release, in order"
+    ),
     "map-public": Claimable("condition", {"digest": "text"}, "the public map that made the rows"),
     "rows-per-person": Claimable("condition", {"rows_per_person": "count"}, "the plan"),
     "curator-trusted": Claimable("condition", {}),
@@ -149,6 +168,8 @@ KEYS: dict[str, Claimable] = {
     "left.base": Claimable("limit", {}, _HISTORY),
     "left.extractor": Claimable("limit", {}, _HISTORY),
     "left.statistics": Claimable("limit", {}, _HISTORY),
+    "residue.found": Claimable("limit", {"places": "count"}, "the residue report"),
+    "residue.unread": Claimable("limit", {"places": "count"}, "the residue report"),
     "model-in-use": Claimable("notice", {"rows": "count"}),
     "model-in-use.until": Claimable("notice", {"rows": "count", "day": "day"}),
     "model-withdrawn": Claimable("notice", {"rows": "count", "day": "day"}),
@@ -187,7 +208,7 @@ KEYS: dict[str, Claimable] = {
 }
 
 
-def sentence(claim: Claim, language: str = "en") -> str:
+def claim_sentence(claim: Claim, language: str = "en") -> str:
     """A claim in words, its figures and its conditions filled in.
 
     Raises:
@@ -196,40 +217,42 @@ def sentence(claim: Claim, language: str = "en") -> str:
     key = KEYS.get(claim.key)
     if key is None or set(claim.values) != set(key.values):
         raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim that this version knows")
-    words = catalogue(language)
-    filled = {name: _written(value, key.values[name], words) for name, value in claim.values.items()}
+    words = load_catalogue(language)
+    filled = {name: _format_value(value, key.values[name], words) for name, value in claim.values.items()}
     if claim.conditions:
         filled["if"] = conditions_in_words(claim, language)
-    return fill(words["claims"][claim.key], claim.values, filled)
+    return fill_entry(words["claims"][claim.key], claim.values, filled)
 
 
 def conditions_in_words(claim: Claim, language: str = "en") -> str:
     """What a claim holds under, in words that go after "if"."""
-    words = catalogue(language)
-    return str(words["and"].join(fill(words["claims"][name], {}, {}) for name in claim.conditions))
+    words = load_catalogue(language)
+    return str(words["and"].join(fill_entry(words["claims"][name], {}, {}) for name in claim.conditions))
 
 
-def terms(claim: Claim, language: str = "en") -> str:
+def claim_terms(claim: Claim, language: str = "en") -> str:
     """A figure in the terms of the field; a measure that says nothing is left out."""
-    words, units = catalogue(language), KEYS[claim.key].values
+    words, units = load_catalogue(language), KEYS[claim.key].values
     named = {"figure": words["words"].get(claim.key, claim.key)}
-    filled = named | {name: _written(value, units[name], words) for name, value in claim.values.items()}
+    filled = named | {name: _format_value(value, units[name], words) for name, value in claim.values.items()}
     said = [words["terms"], *([words["renyi"]] if claim.values["renyi"] is not None else [])]
-    return " ".join(fill(one, {}, filled) for one in said)
+    return " ".join(fill_entry(one, {}, filled) for one in said)
 
 
-def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
+def _format_value(value: Any, unit: str, words: Mapping[str, Any]) -> str:
     """A value as people of this language write it; bounds rounded up."""
     if unit == "bound":
-        return shown(value).replace(".", words["decimal"])
+        return format_bound(value).replace(".", words["decimal"])
     if unit == "number":
-        return brief(value, 12).replace(".", words["decimal"])
+        return format_number(value, 12).replace(".", words["decimal"])
     if unit == "day":
-        when = day("day", value)
+        when = parse_day("day", value)
         named = {"day": str(when.day), "month": words["months"][when.month - 1], "year": str(when.year)}
-        return fill(words["day"], {}, named)
+        return fill_entry(words["day"], {}, named)
     if unit == "list":
-        return ", ".join(value)
+        return ", ".join(without_quotes(one) for one in value)
+    if unit == "text":
+        return without_quotes(value)
     if unit == "word":
         return str(words["words"].get(value, value))
     return str(value)

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import Event, Statuses
-from ..errors import InvalidParameter, printable
+from ..errors import InvalidParameter, escape_unprintable
 from ..methods.plan import Plan
-from ..methods.reading import plan_from_dict
+from ..methods.serialization import plan_from_dict
 from ..records import EditCounts
-from ..store import disk, onward, seal
+from ..store import disk, publishing, rollback_guard
 from ..store.entry import EntryKinds, Occasions
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.publishers.address import kind_of
-from ..store.requests import Register
+from ..store.request_log import RequestLog
 from .facts import Erasure
 from .notices import LONGEST, NOTHING_STATED, Notices
 
@@ -56,18 +56,18 @@ class Unpublished:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LedgerStatus:
     """How a store stands: edits no release covers yet, edits that had to wait, and whether a model is in force."""
 
     pending: EditCounts
     unpublished: tuple[Unpublished, ...]
     withdrawn: str | None  # since when no model is in force, having been published before
     by_hand: bool = False  # its operator took it out of service; else the budget allowed no other
-    besides: tuple[onward.Destination, ...] = ()  # where models are put besides the store, as last known
+    besides: tuple[publishing.PublisherState, ...] = ()  # where models are put besides the store, as last known
     register_put_back: bool = False  # from an earlier copy: requests noted since are missing there
 
 
-def standing(ledger: Ledger) -> Standing:
+def ledger_status(ledger: Ledger) -> LedgerStatus:
     """What the releases alone do not show: what is pending, what was withheld, and since when the model is withdrawn."""
     found, release, entries = [], ledger.releases, ledger.outline
     following: int | None = None
@@ -80,13 +80,13 @@ def standing(ledger: Ledger) -> Standing:
     gone = [entry for before, entry in pairwise(entries) if before.in_force and not entry.in_force]
     withdrawn = gone[-1].time if gone and not ledger.head.in_force else None
     layout = Layout(ledger.path.parent)
-    return Standing(
+    return LedgerStatus(
         ledger.head.pending_counts,
         tuple(reversed(found)),
         withdrawn,
         ledger.head.withdrawn,
-        onward.destinations(layout),
-        seal.is_register_put_back(layout),
+        publishing.destinations(layout),
+        rollback_guard.is_register_restored(layout),
     )
 
 
@@ -107,7 +107,7 @@ def erasure_in(
         InvalidParameter: no such request or release, it erased nothing, its kind was not recorded, nothing has been published yet,
             or the release covered rows that were only set aside, or may have: those have a paper of their own.
     """
-    first, counts = _named(ledger, request_id, release)
+    first, counts = _find_entry(ledger, request_id, release)
     if release is not None and ledger.source is not None:
         raise InvalidParameter(
             "rows lie in a source of their own, where each request has its own deletion: certify by request id"
@@ -117,7 +117,7 @@ def erasure_in(
         raise InvalidParameter(
             "nothing has been published from this store: there is no model a record could be seen in"
         )
-    register = Register(Layout(ledger.path.parent))
+    register = RequestLog(Layout(ledger.path.parent))
     if release is not None:
         _require_erased(ledger, register, first, release)
     elif (case := register.case(str(request_id))) is not None:
@@ -150,15 +150,15 @@ def erasure_in(
         deleted_at=None if release is not None else ledger.entry(first).position,
         read_at=None if published is None or release is not None else ledger.entry(published).position,
         counted=None if published is None or release is not None else ledger.entry(published).counted,
-        publishers=held_besides(ledger),
-        remaining=None if release is not None else _remaining(ledger, first),
+        publishers=publisher_facts(ledger),
+        remaining=None if release is not None else _remaining_rows(ledger, first),
         from_data=from_data_of(ledger),
-        by_calendar=kept_to_calendar(ledger),
+        by_calendar=is_on_calendar(ledger),
     )
     return erasure, plan_from_dict(ledger.plan_at(last)), events
 
 
-def _require_erased(ledger: Ledger, register: Register, place: int, release: int) -> None:
+def _require_erased(ledger: Ledger, register: RequestLog, place: int, release: int) -> None:
     """Raise `InvalidParameter` where the release at this place (from 0) covered rows that were only set aside, or may have."""
     known = {committed: (token, case) for token, (committed, case) in register.cases().items()}
     before = takewhile(lambda entry: entry.event is None, reversed(ledger.outline[:place]))
@@ -182,26 +182,26 @@ def from_data_of(ledger: Ledger) -> tuple[str, ...]:
     label = schema.get("label", {})
     columns = {**schema.get("columns", {}), str(label.get("column")): label}
     named = [name if name.strip() else repr(name) for name, column in columns.items() if column.get("from_data")]
-    return tuple(dict.fromkeys(printable(name)[:LONGEST] for name in named))
+    return tuple(dict.fromkeys(escape_unprintable(name)[:LONGEST] for name in named))
 
 
-def kept_to_calendar(ledger: Ledger) -> bool:
+def is_on_calendar(ledger: Ledger) -> bool:
     """Whether every publication after the first was made on a date of a calendar, and no date went by unused: whether one is used depends
     on requests."""
     made = [entry for entry in ledger.outline if entry.event is not None and entry.kind is not EntryKinds.STATISTIC]
     return len(made) > 1 and all(entry.occasion == Occasions.CALENDAR and not entry.unused_dates for entry in made[1:])
 
 
-def _remaining(ledger: Ledger, position: int) -> int | None:
+def _remaining_rows(ledger: Ledger, position: int) -> int | None:
     """Rows that a request left of the persons whose rows it edited, as it found the table; None: not known."""
     answer = ledger.entry(position).answer or {}
     left = answer.get("remaining")
     return left if isinstance(left, int) else None
 
 
-def held_besides(ledger: Ledger) -> tuple[dict[str, Any], ...]:
+def publisher_facts(ledger: Ledger) -> tuple[dict[str, Any], ...]:
     """What the publishers of a store were last known to hold; their addresses are the operator's own."""
-    found = onward.destinations(Layout(ledger.path.parent))
+    found = publishing.destinations(Layout(ledger.path.parent))
     return tuple({"kind": kind_of(each.address), "release": each.release, "oldest": each.oldest} for each in found)
 
 
@@ -211,24 +211,24 @@ def _status(ledger: Ledger, published: int | None) -> Statuses:
     return Statuses.WITHHELD if ledger.head.model is None else Statuses.PENDING
 
 
-def _named(ledger: Ledger, request_id: str | None, release: int | None) -> tuple[int, EditCounts]:
+def _find_entry(ledger: Ledger, request_id: str | None, release: int | None) -> tuple[int, EditCounts]:
     """(position of the entry, the edits it stands for)."""
     if (request_id is None) == (release is None):
         raise InvalidParameter("name the erasure by its request id or by the release that covered it, one of the two")
     asked = f"release {release}" if request_id is None else f"request {request_id!r}"
     position = ledger.position(request_id)
     if position is not None:
-        return position, _erased(ledger.edited(position), asked)
+        return position, _known_erasure(ledger.edited(position), asked)
     if release is not None and 1 <= release <= ledger.releases:
         made = (place for place, entry in enumerate(ledger.outline) if entry.event is not None)
-        return next(islice(made, release - 1, None)), _erased(ledger.events[release - 1].counts, asked)
-    lost = Register(Layout(ledger.path.parent)).lost_ids_in_words(ledger.outline) if release is None else ""
+        return next(islice(made, release - 1, None)), _known_erasure(ledger.events[release - 1].counts, asked)
+    lost = RequestLog(Layout(ledger.path.parent)).lost_ids_in_words(ledger.outline) if release is None else ""
     raise InvalidParameter(
         f"{asked} is not in the ledger; `status` counts the releases, and request ids are the caller's{lost}"
     )
 
 
-def _erased(counts: EditCounts, asked: str) -> EditCounts:
+def _known_erasure(counts: EditCounts, asked: str) -> EditCounts:
     """The edits, if some of them erased something."""
     if not counts.erased:
         done = f"{counts.text()}, and erased none" if counts.total else "edited no record"

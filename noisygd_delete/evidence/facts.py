@@ -14,11 +14,11 @@ from typing import Any
 from uuid import UUID
 
 from ..accountant import Statuses
-from ..errors import InvalidParameter, choice, count, real
-from ..register.case import day, last_day, local_day, moment
+from ..errors import InvalidParameter, check_choice, check_count, check_real
+from ..register.case import last_day, local_day, parse_datetime, parse_day
 from ..store import entry
-from ..store.sources.verdicts import Verdicts
-from .notices import NOTHING_STATED, Notices, text
+from ..store.sources.residue_report import Verdicts
+from .notices import NOTHING_STATED, Notices, check_text
 
 MOST_AUDITS, MOST_COLUMNS = 100, 10_000
 
@@ -85,43 +85,43 @@ class Erasure:
     by_calendar: bool = False
 
     def __post_init__(self) -> None:
-        count("rows", self.rows)
-        count("inserted", self.inserted, minimum=0)
-        if not count("replaced", self.replaced, minimum=0) <= self.rows:
+        check_count("rows", self.rows)
+        check_count("inserted", self.inserted, minimum=0)
+        if not check_count("replaced", self.replaced, minimum=0) <= self.rows:
             raise InvalidParameter(f"rows cannot be among rows={self.rows} erased", replaced=self.replaced)
         if self.remaining is not None:
-            count("remaining", self.remaining, minimum=0)
+            check_count("remaining", self.remaining, minimum=0)
         object.__setattr__(self, "status", Statuses(self.status))
         if (self.release is None) != (self.status is not Statuses.PUBLISHED):
             raise InvalidParameter("contradict each other", status=str(self.status), release=self.release)
         if self.release is not None:
-            count("release", self.release)
+            check_count("release", self.release)
         if self.status is not Statuses.PUBLISHED and not (self.model_after is None and self.served is None):
             raise InvalidParameter(
                 f"served and model_after say that a model was published, status={str(self.status)!r} does not"
             )
         for name in ("request_id", "checked", "controller"):
-            text(name, getattr(self, name))
+            check_text(name, getattr(self, name))
         for name in ("model_before", "model_after", "ledger_sha256"):
-            digest(name, getattr(self, name))
+            check_digest(name, getattr(self, name))
         if (self.ledger_entries is None) != (self.ledger_sha256 is None):
             raise InvalidParameter("ledger_entries and ledger_sha256 describe the same state: give both or neither")
         if self.ledger_entries is not None:
-            count("ledger_entries", self.ledger_entries)
+            check_count("ledger_entries", self.ledger_entries)
         if self.received is not None:
-            object.__setattr__(self, "received", moment("received", self.received, utc=False))
+            object.__setattr__(self, "received", parse_datetime("received", self.received, utc=False))
         for name in ("edited", "served"):
             object.__setattr__(self, name, _day_of(name, getattr(self, name), self.received))
         start = None if self.received is None else self.received[:10]
-        in_order(received=start, edited=self.edited, served=self.served)
-        object.__setattr__(self, "audit", audited(self.audit))
+        check_chronological(received=start, edited=self.edited, served=self.served)
+        object.__setattr__(self, "audit", check_audit_rows(self.audit))
         self.notices.fit(self.received)
-        object.__setattr__(self, "residue", looked_for(self.residue))
-        object.__setattr__(self, "publishers", put_besides(self.publishers))
-        object.__setattr__(self, "from_data", _columns(self.from_data))
+        object.__setattr__(self, "residue", check_residue_rows(self.residue))
+        object.__setattr__(self, "publishers", check_destinations(self.publishers))
+        object.__setattr__(self, "from_data", _check_columns(self.from_data))
         if not isinstance(self.by_calendar, bool):
             raise InvalidParameter("must be true or false", by_calendar=self.by_calendar)
-        in_order_of_the_source(self.deleted_at, self.read_at, self.counted, published=self.release is not None)
+        check_source_order(self.deleted_at, self.read_at, self.counted, published=self.release is not None)
 
     @property
     def deleted(self) -> int:
@@ -147,11 +147,11 @@ def _day_of(name: str, when: Any, received: str | None) -> str | None:
     if when is None:
         return None
     if isinstance(when, str) and "T" in when:
-        return local_day(moment(name, when), received).isoformat()
-    return day(name, when).isoformat()
+        return local_day(parse_datetime(name, when), received).isoformat()
+    return parse_day(name, when).isoformat()
 
 
-def _columns(names: Any) -> tuple[str, ...] | None:
+def _check_columns(names: Any) -> tuple[str, ...] | None:
     """Names of columns, each once, in their order."""
     if names is None:
         return None
@@ -160,11 +160,11 @@ def _columns(names: Any) -> tuple[str, ...] | None:
     for name in names:
         if name is None:
             raise InvalidParameter("a column of from_data needs a name")
-        text("column of from_data", name)
+        check_text("column of from_data", name)
     return tuple(dict.fromkeys(names))
 
 
-def in_order(**days: str | None) -> None:
+def check_chronological(**days: str | None) -> None:
     """Refuse days that do not follow one another as named."""
     known = [(name, when) for name, when in days.items() if when is not None]
     for (before, first), (after, second) in pairwise(known):
@@ -174,13 +174,13 @@ def in_order(**days: str | None) -> None:
             )
 
 
-def digest(name: str, value: Any) -> None:
+def check_digest(name: str, value: Any) -> None:
     """A SHA-256 in hexadecimal, or None."""
     if value is not None and not (isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)):
         raise InvalidParameter(f"{name} must be a SHA-256, 64 hexadecimal digits in lower case, or left out")
 
 
-def number(certificate_id: Any) -> str:
+def check_certificate_id(certificate_id: Any) -> str:
     """The certificate's own number: a UUID in its usual form."""
     try:
         if str(UUID(certificate_id)) == certificate_id:
@@ -190,19 +190,19 @@ def number(certificate_id: Any) -> str:
     raise InvalidParameter("certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11")
 
 
-def version(name: Any) -> str:
+def check_version(name: Any) -> str:
     """The version of the software that wrote the certificate."""
     if not isinstance(name, str) or not re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name):
         raise InvalidParameter("version must be that of the software, for example 1.0.0")
     return name
 
 
-def audited(results: Any) -> tuple[dict[str, Any], ...]:
+def check_audit_rows(results: Any) -> tuple[dict[str, Any], ...]:
     """Rows of an audit: advantages between 0 and 1, of which none measured exceeds the one certified."""
-    found = listed("audit", results, MOST_AUDITS, ("name", "measured_lower_bound", "claimed_advantage"))
+    found = check_report_rows("audit", results, MOST_AUDITS, ("name", "measured_lower_bound", "claimed_advantage"))
     for result in found:
         for name in ("measured_lower_bound", "claimed_advantage"):
-            if not 0 <= real(name, result[name]) <= 1:
+            if not 0 <= check_real(name, result[name]) <= 1:
                 raise InvalidParameter(
                     "must lie between 0 and 1: it is an advantage over guessing", **{name: result[name]}
                 )
@@ -218,7 +218,7 @@ MOST_PUBLISHERS = 50
 UNKNOWN = "unknown"  # the kind that stands for places that a list of publishers no longer names
 
 
-def listed(name: str, rows: Any, most: int, parts: Sequence[str]) -> tuple[dict[str, Any], ...]:
+def check_report_rows(name: str, rows: Any, most: int, parts: Sequence[str]) -> tuple[dict[str, Any], ...]:
     """Rows of a report, each with these parts and no others; the first of them names it.
 
     Raises:
@@ -229,13 +229,11 @@ def listed(name: str, rows: Any, most: int, parts: Sequence[str]) -> tuple[dict[
     for row in rows:
         if not isinstance(row, Mapping) or set(row) != set(parts) or row[parts[0]] is None:
             raise InvalidParameter(f"each part of {name} has {', '.join(parts)}, the first of them a name")
-        text(f"{parts[0]} of {name}", row[parts[0]])
+        check_text(f"{parts[0]} of {name}", row[parts[0]])
     return tuple(dict(row) for row in rows)
 
 
-def in_order_of_the_source(
-    deleted_at: str | None, read_at: str | None, counted: str | None, *, published: bool
-) -> None:
+def check_source_order(deleted_at: str | None, read_at: str | None, counted: str | None, *, published: bool) -> None:
     """Raise unless the published model was computed from a state of the source that shows the deletion."""
     for place in (deleted_at, read_at):
         if place is not None:
@@ -244,7 +242,7 @@ def in_order_of_the_source(
         raise InvalidParameter(
             "where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"
         )
-    if counted is not None and (choice("counted", counted, entry.COUNTED_BY) and read_at is None):
+    if counted is not None and (check_choice("counted", counted, entry.COUNTED_BY) and read_at is None):
         raise InvalidParameter("counted says by what the changes up to read_at were counted: give both or neither")
     if read_at is not None and deleted_at is not None and not entry.position_covers(read_at, deleted_at):
         raise InvalidParameter(
@@ -253,30 +251,30 @@ def in_order_of_the_source(
         )
 
 
-def looked_for(places: Any) -> tuple[dict[str, Any], ...]:
+def check_residue_rows(places: Any) -> tuple[dict[str, Any], ...]:
     """Rows of a residue report: a place, what is there, how many of the texts looked for were found in it, what to do."""
-    found = listed("residue", places, MOST_PLACES, ("place", "verdict", "found", "remedy"))
+    found = check_report_rows("residue", places, MOST_PLACES, ("place", "verdict", "found", "remedy"))
     for place in found:
-        text("remedy", place["remedy"])
+        check_text("remedy", place["remedy"])
         Verdicts(place["verdict"])
-        if (count("found", place["found"], minimum=0) > 0) != (place["verdict"] == Verdicts.RESIDUAL):
+        if (check_count("found", place["found"], minimum=0) > 0) != (place["verdict"] == Verdicts.RESIDUAL):
             raise InvalidParameter("a place of a residue report is RESIDUAL where something was found, and only there")
     return found
 
 
-def put_besides(places: Any) -> tuple[dict[str, Any], ...]:
+def check_destinations(places: Any) -> tuple[dict[str, Any], ...]:
     """What publishers were last known to hold: the kind of place, the release in force there, the earliest that may still lie there."""
-    found = listed("publishers", places, MOST_PUBLISHERS, ("kind", "release", "oldest"))
+    found = check_report_rows("publishers", places, MOST_PUBLISHERS, ("kind", "release", "oldest"))
     for place in found:
         for name in ("release", "oldest"):
             if place[name] is not None:
-                count(name, place[name])
+                check_count(name, place[name])
         if place["release"] is not None and (place["oldest"] is None or place["oldest"] > place["release"]):
             raise InvalidParameter("a publisher that holds a release has none that is older than its oldest")
     return found
 
 
-def made_by(releases: int, publishers: Sequence[Mapping[str, Any]]) -> None:
+def check_released(releases: int, publishers: Sequence[Mapping[str, Any]]) -> None:
     """Raise where a publisher is said to hold a release that was never made."""
     for place in publishers:
         for name in ("release", "oldest"):

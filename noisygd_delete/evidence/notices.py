@@ -6,14 +6,14 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any
 
-from ..errors import InvalidParameter, count
-from ..register.case import Reasons, day, days, in_json, last_day, local_day, moved_by
+from ..errors import InvalidParameter, check_count
+from ..register.case import Reasons, case_to_json, holidays_that_extend, last_day, local_day, parse_day, parse_days
 
 LONGEST = 1000  # characters of a text
 TEXTS = ("purposes", "models", "contact", "authority")
 
 
-def text(name: str, value: Any) -> None:
+def check_text(name: str, value: Any) -> None:
     """Refuse what is neither None nor a text that a page can show."""
     if value is None:
         return
@@ -56,19 +56,19 @@ class Notices:
 
     def __post_init__(self) -> None:
         for name in TEXTS:
-            text(name, getattr(self, name))
+            check_text(name, getattr(self, name))
         for name in _NOTICED:
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, day(name, getattr(self, name)))
+                object.__setattr__(self, name, parse_day(name, getattr(self, name)))
         if self.recipients is not None:
-            count("recipients", self.recipients, minimum=0, maximum=10**6)
+            check_count("recipients", self.recipients, minimum=0, maximum=10**6)
         if (self.extended_until is None) != (self.extension_reason is None):
             raise InvalidParameter("extended_until and extension_reason belong together; give both")
         if self.put_back is not None and (self.set_aside is None or self.put_back < self.set_aside):
             raise InvalidParameter("lies before the rows were set aside", put_back=self.put_back)
         if self.extension_reason is not None:
             object.__setattr__(self, "extension_reason", Reasons(self.extension_reason))
-        object.__setattr__(self, "holidays", days("holidays", self.holidays))
+        object.__setattr__(self, "holidays", parse_days("holidays", self.holidays))
 
     def fit(self, received: str | None) -> None:
         """Refuse days that a request received then cannot have had."""
@@ -90,7 +90,7 @@ class Notices:
                 f"must lie between one and three months after the receipt, {received}",
                 extended_until=self.extended_until,
             )
-        if self.holidays != moved_by(received, holidays=self.holidays):
+        if self.holidays != holidays_that_extend(received, holidays=self.holidays):
             raise InvalidParameter("holidays must be those by which the deadline moved, and no others")
 
     def follow(self, *, edited: str | None, received: str | None, issued: str) -> None:
@@ -117,7 +117,9 @@ class Notices:
     def to_dict(self) -> dict[str, Any]:
         """In JSON's own types, every part of it; of a restriction only where there was one."""
         found = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {name: in_json(value) for name, value in found.items() if value is not None or name not in _RESTRICTED}
+        return {
+            name: case_to_json(value) for name, value in found.items() if value is not None or name not in _RESTRICTED
+        }
 
 
 _RESTRICTED = ("set_aside", "put_back")

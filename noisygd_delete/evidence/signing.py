@@ -23,10 +23,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from ..errors import InvalidParameter
-from ..records import bounded
+from ..records import limited_io
 from ..store.disk import Disk
-from .checks import Check
-from .outputs import output
+from .atomic_write import open_output
+from .checks import Check, with_whole_numbers
 
 # --- canonical ---
 #
@@ -39,13 +39,13 @@ from .outputs import output
 MOST_VALUES = 1_000_000  # in one document: a stranger's is to be answered in seconds, and no certificate comes near
 
 
-def canonical(document: Any) -> bytes:
+def canonical_bytes(document: Any) -> bytes:
     """The bytes of a parsed JSON document.
 
     Raises:
         InvalidParameter: it has none, or more than `MOST_VALUES` values.
     """
-    if _values(document) > MOST_VALUES:
+    if _count_values(document) > MOST_VALUES:
         raise InvalidParameter(
             f"a document of more than {MOST_VALUES} values is not signed; give one with fewer releases"
         )
@@ -59,7 +59,7 @@ def canonical(document: Any) -> bytes:
         raise InvalidParameter(f"no canonical JSON (RFC 8785): {said}") from error
 
 
-def _values(document: Any) -> int:
+def _count_values(document: Any) -> int:
     """How many values a document holds, itself included; counting ends past `MOST_VALUES`."""
     found, left = 0, [document]
     while left and found <= MOST_VALUES:
@@ -105,8 +105,8 @@ def new_key(path: str | Path, *, password: bytes | None = None) -> str:
     Raises:
         InvalidParameter: one of the files exists (neither is made), or the place is not one for a key.
     """
-    whole = None if half_made(path) else output("key file", str(path))
-    half = output("public key file", f"{path}.pub")
+    whole = None if is_incomplete_key(path) else open_output("key file", str(path))
+    half = open_output("public key file", f"{path}.pub")
     if whole is None:
         key = read_private(path, password=password)
     else:
@@ -124,11 +124,11 @@ def new_key(path: str | Path, *, password: bytes | None = None) -> str:
     return key_id(key.public_key())
 
 
-def half_made(path: str | Path) -> bool:
+def is_incomplete_key(path: str | Path) -> bool:
     """Whether a key is there whose public half was never written."""
     if not Path(path).is_file() or Path(f"{path}.pub").exists():
         return False
-    with bounded.open_plain(path) as file:
+    with limited_io.open_plain(path) as file:
         return file.readline(64) in (b"-----BEGIN PRIVATE KEY-----\n", b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n")
 
 
@@ -137,15 +137,15 @@ def key_id(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
 
 
-def encrypted(pem: bytes) -> bool:
+def is_encrypted(pem: bytes) -> bool:
     """Whether a PEM file holds a key under a passphrase."""
     return b"ENCRYPTED" in pem
 
 
 def read_private(path: str | Path, *, password: bytes | None = None) -> Ed25519PrivateKey:
     """The signing key in a PEM file, decrypted with `password` if it is encrypted."""
-    pem = bounded.content(path, bounded.KEY)
-    if encrypted(pem) != (password is not None):
+    pem = limited_io.read_file(path, limited_io.KEY)
+    if is_encrypted(pem) != (password is not None):
         raise InvalidParameter(
             f"{path}: the key is encrypted; give its passphrase"
             if password is None
@@ -166,7 +166,7 @@ def read_private(path: str | Path, *, password: bytes | None = None) -> Ed25519P
 def read_public(path: str | Path) -> Ed25519PublicKey:
     """The public key in a PEM file."""
     try:
-        key = load_pem_public_key(bounded.content(path, bounded.KEY))
+        key = load_pem_public_key(limited_io.read_file(path, limited_io.KEY))
     except (ValueError, UnsupportedAlgorithm) as error:
         if isinstance(error, InvalidParameter):
             raise
@@ -176,7 +176,7 @@ def read_public(path: str | Path) -> Ed25519PublicKey:
     return key
 
 
-def sign(document: dict[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
+def sign_document(document: dict[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
     """The document with a `signature` block over everything else in it."""
     private = read_private(key, password=password)
     unsigned = {name: block for name, block in document.items() if name != "signature"}
@@ -185,7 +185,7 @@ def sign(document: dict[str, Any], key: str | Path, *, password: bytes | None = 
         "algorithm": ALGORITHM,
         "key_id": key_id(private.public_key()),
         "public_key": base64.b64encode(raw).decode(),
-        "value": base64.b64encode(private.sign(canonical(unsigned))).decode(),
+        "value": base64.b64encode(private.sign(canonical_bytes(unsigned))).decode(),
     }
     return {**unsigned, "signature": block}
 
@@ -195,19 +195,19 @@ def signed_by(document: dict[str, Any]) -> Ed25519PublicKey | None:
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     try:
         block = document["signature"]
-        raw = decoded(block["public_key"])
+        raw = decode_base64(block["public_key"])
         if raw.hex() in _OF_SMALL_ORDER:
             return None
         key = Ed25519PublicKey.from_public_bytes(raw)
         if block["key_id"] != key_id(key) or block["algorithm"] != ALGORITHM or len(block) != 4:
             return None
-        key.verify(decoded(block["value"]), canonical(unsigned))
+        key.verify(decode_base64(block["value"]), canonical_bytes(unsigned))
     except (InvalidSignature, LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None
     return key
 
 
-def decoded(coded: str) -> bytes:
+def decode_base64(coded: str) -> bytes:
     """Base64 in its one form: the last letter may hold bits that decoding ignores, and then it is another text."""
     raw = base64.b64decode(coded, validate=True)
     if base64.b64encode(raw).decode() != coded:
@@ -230,7 +230,7 @@ PREDICATE = "urn:noisygd-delete:erasure-certificate:"  # and the number of the f
 BEGINS = b'{\n  "payload": "'  # how every envelope on disk begins
 
 
-def statement(certificate: Mapping[str, Any]) -> dict[str, Any]:
+def intoto_statement(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """The in-toto statement about a signed certificate.
 
     Raises:
@@ -249,12 +249,12 @@ def statement(certificate: Mapping[str, Any]) -> dict[str, Any]:
     return {"_type": STATEMENT, "subject": [subject], "predicateType": kind, "predicate": dict(certificate)}
 
 
-def enveloped(certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
+def make_envelope(certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
     """A signed certificate in a DSSE envelope, signed by the same key."""
     if "signature" not in certificate:
         raise InvalidParameter("an envelope holds a signed certificate; sign it first")
-    body, private = canonical(statement(certificate)), read_private(key, password=password)
-    signature = base64.b64encode(private.sign(encoded(PAYLOAD, body))).decode()
+    body, private = canonical_bytes(intoto_statement(certificate)), read_private(key, password=password)
+    signature = base64.b64encode(private.sign(pre_authentication_encoding(PAYLOAD, body))).decode()
     return {
         "payload": base64.b64encode(body).decode(),
         "payloadType": PAYLOAD,
@@ -262,9 +262,9 @@ def enveloped(certificate: Mapping[str, Any], key: str | Path, *, password: byte
     }
 
 
-def encoded(kind: str, body: bytes) -> bytes:
+def pre_authentication_encoding(kind: str, body: bytes) -> bytes:
     """What DSSE signs: both lengths stand in it, so that nothing moves from one part into the other."""
-    return b"DSSEv1 %d %b %d %b" % (len(kind.encode()), kind.encode(), len(body), body)
+    return f"DSSEv1 {len(kind.encode())} {kind} {len(body)} ".encode() + body
 
 
 def is_envelope(document: Any) -> bool:
@@ -280,23 +280,48 @@ def open_envelope(envelope: Mapping[str, Any], *, public_key: str | Path | None 
     """
     certificate: Any = None
     try:
-        if set(envelope) != {"payload", "payloadType", "signatures"} or envelope["payloadType"] != PAYLOAD:
+        if envelope["payloadType"] != PAYLOAD:
             raise InvalidParameter(f"not an envelope of {PAYLOAD}")
-        body = decoded(envelope["payload"])
-        inside = bounded.parsed(body.decode())
+        body, signatures = decode_dsse(envelope["payload"]), _signatures(envelope["signatures"])
+        inside = with_whole_numbers(limited_io.parse_json(body.decode()))
         certificate = inside["predicate"]
-        if canonical(inside) != body or canonical(statement(certificate)) != body:
+        if canonical_bytes(inside) != canonical_bytes(intoto_statement(certificate)):
             raise InvalidParameter("its statement is not the one that this certificate gives")
         signer = signed_by(dict(certificate))
         if signer is None:
             raise InvalidParameter("the certificate inside is unsigned, or was altered")
         expected = signer if public_key is None else read_public(public_key)
-        ((signature),) = envelope["signatures"]
-        if set(signature) != {"keyid", "sig"} or signature["keyid"] != key_id(expected):
+        if key_id(expected) not in signatures:
             raise InvalidParameter("it was signed by another key")
-        expected.verify(decoded(signature["sig"]), encoded(PAYLOAD, body))
+        expected.verify(signatures[key_id(expected)], pre_authentication_encoding(PAYLOAD, body))
     except InvalidSignature:
         return certificate, Check("envelope", False, "altered after signing")
     except (InvalidParameter, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         return certificate, Check("envelope", False, str(error)[:200] or type(error).__name__)
     return certificate, Check("envelope", True, f"an in-toto statement, signed by key {key_id(expected)}")
+
+
+def decode_dsse(coded: str) -> bytes:
+    """Decode base64 of either alphabet, standard or URL-safe, as DSSE allows.
+
+    Raises:
+        ValueError: If it is neither, or its last letter holds bits that decoding ignores.
+    """
+    return decode_base64(coded.replace("-", "+").replace("_", "/"))
+
+
+def _signatures(listed: Any) -> dict[Any, bytes]:
+    """Return the signatures of an envelope by key id, those of other signers included.
+
+    Each has a `keyid` and a `sig`, and may have further fields (as in securesystemslib, the reference implementation).
+
+    Raises:
+        InvalidParameter: If two signatures have the same key id.
+    """
+    found: dict[Any, bytes] = {}
+    for signature in listed:
+        raw, name = decode_dsse(signature["sig"]), signature["keyid"]
+        if name in found:
+            raise InvalidParameter("two of its signatures have the same key id")
+        found[name] = raw
+    return found

@@ -11,18 +11,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..accountant.events import within
+from ..accountant.events import is_within_budget
 from ..accountant.tallies import tally_events
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
-from ..privacy.sentences import right_of_hundred
-from ..records import bounded
-from ..register.case import day
+from ..privacy.sentences import success_per_hundred
+from ..records import limited_io
+from ..register.case import parse_day
 from ..store.ledger import Ledger
-from .certificate import BLOCKS, FORMAT, check_catalogue, check_facts, erasure_of, read_history, stated
-from .checks import LAST_DIGITS, REFUSALS, Check, Verification, at_least, brief, difference
+from .certificate import BLOCKS, FORMAT, check_catalogue, check_facts, erasure_of, facts_to_json, read_history
+from .checks import (
+    LAST_DIGITS,
+    REFUSALS,
+    Check,
+    Verification,
+    at_least,
+    first_difference,
+    shorten_error,
+    with_whole_numbers,
+)
 from .claims import KEYS, Claim, of_history, select_owed
-from .deriving import claims_of
+from .derivation import claims_of
 from .signing import key_id, read_public, signed_by
 
 SAME = 1e-9  # relative, of a number that a bound is computed from
@@ -43,13 +52,22 @@ def verify_certificate(
             *somebody* signed.
         model: a model file whose SHA-256 must be the published one.
     """
-    checks = [_format(certificate), _signature(certificate, public_key)]
+    certificate = _with_whole_numbers(certificate)
+    checks = [_check_format(certificate), _check_signature(certificate, public_key)]
     if not checks[0].passed:
         return Verification(tuple(checks))
-    checks += [_facts(certificate), _claims(certificate)]
+    checks += [_check_facts(certificate), _check_claims(certificate)]
     if model is not None:
-        checks.append(_model(certificate, model))
+        checks.append(_check_model(certificate, model))
     return Verification(tuple(checks))
+
+
+def _with_whole_numbers(certificate: Any) -> Any:
+    """Return the certificate with whole numbers as `int`; one that is nested too deeply stays as it is, and fails a check."""
+    try:
+        return with_whole_numbers(certificate)
+    except RecursionError:
+        return certificate
 
 
 def read_claims(certificate: Mapping[str, Any]) -> list[Claim]:
@@ -65,11 +83,11 @@ def read_claims(certificate: Mapping[str, Any]) -> list[Claim]:
     return found
 
 
-def _facts(certificate: Mapping[str, Any]) -> Check:
+def _check_facts(certificate: Mapping[str, Any]) -> Check:
     """What the operator states: each fact in its range, nothing beside them, and a plan whose proof covers what was run."""
     try:
         identity, erasure = certificate["identity"], erasure_of(certificate)
-        again = stated(
+        again = facts_to_json(
             erasure,
             certificate_id=identity["certificate_id"],
             issued=identity["issued"],
@@ -77,35 +95,35 @@ def _facts(certificate: Mapping[str, Any]) -> Check:
             catalogue=identity["catalogue"],
         )
         for name in again:
-            found = difference(certificate[name], again[name], f"{name}.")
+            found = first_difference(certificate[name], again[name], f"{name}.")
             if found is not None:
                 return Check("facts", False, f"{found} is not as this program writes it")
         plan, history, _ = read_history(certificate)
         check_facts(erasure, plan, history)
     except REFUSALS as error:
-        return Check("facts", False, f"out of their range: {brief(error)}")
-    over = over_budget(plan)
+        return Check("facts", False, f"out of their range: {shorten_error(error)}")
+    over = find_over_budget(plan)
     if over is not None:
         return Check("facts", False, f"the plan does not meet its own budget: {over}")
     return Check("facts", True, "in their ranges; the operator's word, but that the plan meets its budget")
 
 
-def over_budget(plan: Plan) -> str | None:
+def find_over_budget(plan: Plan) -> str | None:
     """Which part of its budget a plan exceeds."""
     for name, promise in (("a record that is still there", plan.dp), ("a deleted record", plan.deletion)):
-        if not within(promise, plan):
+        if not is_within_budget(promise, plan):
             return name
     return None
 
 
-def _claims(certificate: Mapping[str, Any]) -> Check:
+def _check_claims(certificate: Mapping[str, Any]) -> Check:
     try:
         said, catalogue = read_claims(certificate), check_catalogue(certificate["identity"]["catalogue"])
         plan, history, delta = read_history(certificate)
         proven = claims_of(erasure_of(certificate), plan, history, delta)
         fault = claims_fault(said, select_owed(proven, catalogue), catalogue)
     except REFUSALS as error:
-        return Check("claims", False, f"cannot be compared: {brief(error)}")
+        return Check("claims", False, f"cannot be compared: {shorten_error(error)}")
     if fault is not None:
         return Check("claims", False, fault)
     return Check("claims", True, f"{len(said)} claims of catalogue {catalogue}, each at least what the facts prove")
@@ -118,16 +136,16 @@ def claims_fault(said: Sequence[Claim], proven: Sequence[Claim], catalogue: int)
         said: the claims of a certificate. proven: those that it owes. catalogue: the one that the certificate names.
     """
     for claim in said:
-        if not _known(claim) or max(KEYS[name].since for name in (claim.key, *claim.conditions)) > catalogue:
+        if not _is_known_claim(claim) or max(KEYS[name].since for name in (claim.key, *claim.conditions)) > catalogue:
             return f"{str(claim.key)[:60]!r} with these values and conditions is no claim of catalogue {catalogue}"
     left: dict[str, list[Claim]] = {}
     for claim in said:
         left.setdefault(claim.key, []).append(claim)
     for due in proven:
         like = left.get(due.key, [])
-        place = next((i for i, claim in enumerate(like) if covers(claim, due)), None)
+        place = next((i for i, claim in enumerate(like) if covers_claim(claim, due)), None)
         if place is None:
-            return f"{due.key}: {_short(like[0], due) if like else 'it is not stated'}"
+            return f"{due.key}: {_missing_part(like[0], due) if like else 'it is not stated'}"
         like.pop(place)
     for key, others in left.items():
         if others and not of_history(key):
@@ -135,15 +153,15 @@ def claims_fault(said: Sequence[Claim], proven: Sequence[Claim], catalogue: int)
     return None
 
 
-def _short(claim: Claim, due: Claim) -> str:
+def _missing_part(claim: Claim, due: Claim) -> str:
     """In which part a claim says less than it has to, or something else."""
     for name, unit in KEYS[due.key].values.items():
-        if not _holds(unit, claim.values.get(name), due.values[name], due.values):
+        if not _is_at_least(unit, claim.values.get(name), due.values[name], due.values):
             return f"{name} is stated as {claim.values.get(name)!r}, where {due.values[name]!r} can be proven"[:200]
     return f"it needs the conditions {', '.join(due.conditions)}"
 
 
-def _known(claim: Claim) -> bool:
+def _is_known_claim(claim: Claim) -> bool:
     """Whether a claim is one of the table: its key, its values, each of its type, and conditions that are keys."""
     key = KEYS.get(claim.key) if isinstance(claim.key, str) else None
     if key is None or set(claim.values) != set(key.values) or len(set(claim.conditions)) != len(claim.conditions):
@@ -151,10 +169,10 @@ def _known(claim: Claim) -> bool:
     conditions = all(
         name in KEYS and KEYS[name].role == "condition" and not KEYS[name].values for name in claim.conditions
     )
-    return conditions and all(_typed(unit, claim.values[name]) for name, unit in key.values.items())
+    return conditions and all(_has_type(unit, claim.values[name]) for name, unit in key.values.items())
 
 
-def _typed(unit: str, value: Any) -> bool:
+def _has_type(unit: str, value: Any) -> bool:
     if unit in ("bound", "number"):
         return value is None or (type(value) in (int, float) and 0 <= value < math.inf and str(value)[0] != "-")
     if unit in ("count", "odds"):
@@ -163,24 +181,24 @@ def _typed(unit: str, value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
     if not isinstance(value, str):
         return False
-    return unit != "day" or day("day", value).isoformat() == value
+    return unit != "day" or parse_day("day", value).isoformat() == value
 
 
-def covers(claim: Claim, due: Claim) -> bool:
+def covers_claim(claim: Claim, due: Claim) -> bool:
     """Whether a claim states at least what another one proves: no figure is smaller, no condition is left out, all else is the same."""
     return (
         claim.key == due.key
         and set(claim.conditions) >= set(due.conditions)
         and all(
-            _holds(unit, claim.values[name], due.values[name], due.values)
+            _is_at_least(unit, claim.values[name], due.values[name], due.values)
             for name, unit in KEYS[due.key].values.items()
         )
     )
 
 
-def _holds(unit: str, said: Any, proven: Any, values: Mapping[str, Any]) -> bool:
+def _is_at_least(unit: str, said: Any, proven: Any, values: Mapping[str, Any]) -> bool:
     if unit == "odds":
-        return bool(100 >= said >= right_of_hundred(values["advantage"] * (1 - LAST_DIGITS)))
+        return bool(100 >= said >= success_per_hundred(values["advantage"] * (1 - LAST_DIGITS)))
     if unit == "bound":
         return at_least(said, proven)
     if unit == "number" and said is not None and proven is not None:
@@ -194,7 +212,8 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
     An old copy of a whole store agrees with itself; only something kept outside it can tell that it is old. The
     certificate names one link of the ledger's hash chain, so any history without that very link is another one.
     """
-    for check in (_format(certificate), _signature(certificate, public_key)):
+    certificate = _with_whole_numbers(certificate)
+    for check in (_check_format(certificate), _check_signature(certificate, public_key)):
         if not check.passed:
             return f"the certificate cannot be relied on: {check.detail}"
     evidence = certificate["evidence"] if isinstance(certificate["evidence"], Mapping) else {}
@@ -217,13 +236,14 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
 
 def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
     """What is wrong if the releases that a certificate states are not those of the ledger that it continues from (`history_fault`)."""
+    certificate = with_whole_numbers(certificate)
     entries = certificate["evidence"]["ledger_entries"]
     made = sum(entry.event is not None for entry in ledger.outline[:entries])
     try:
         _, stated, _ = read_history(certificate)
         listed = tally_events(ledger.events[:made], stated.about).tallies
     except REFUSALS as error:
-        return f"the releases that the certificate states cannot be read: {brief(error)}"
+        return f"the releases that the certificate states cannot be read: {shorten_error(error)}"
     if [tally.to_dict() for tally in stated.tallies] == [tally.to_dict() for tally in listed]:
         return None
     return (
@@ -232,19 +252,19 @@ def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
     )
 
 
-def _named(certificate: Any) -> str:
+def _named_format(certificate: Any) -> str:
     """The format that a certificate names."""
     found = certificate.get("format") if isinstance(certificate, Mapping) else None
     return found if isinstance(found, str) else ""
 
 
-def _format(certificate: Any) -> Check:
-    named = _named(certificate)
+def _check_format(certificate: Any) -> Check:
+    named = _named_format(certificate)
     if named != FORMAT:
         return Check(
             "format",
             False,
-            f"{brief(ValueError(repr(named)))} is not {FORMAT!r}; verify it with the version that issued it",
+            f"{shorten_error(ValueError(repr(named)))} is not {FORMAT!r}; verify it with the version that issued it",
         )
     missing = [name for name in BLOCKS if name not in certificate and name != "signature"]
     if missing or not set(certificate) <= set(BLOCKS):
@@ -258,7 +278,7 @@ def _format(certificate: Any) -> Check:
     return Check("format", True, named)
 
 
-def _signature(certificate: Any, public_key: str | Path | None) -> Check:
+def _check_signature(certificate: Any, public_key: str | Path | None) -> Check:
     signer = signed_by(dict(certificate)) if isinstance(certificate, Mapping) else None
     if signer is None:
         return Check("signature", False, "unsigned, or altered after signing")
@@ -272,11 +292,11 @@ def _signature(certificate: Any, public_key: str | Path | None) -> Check:
     return Check("signature", True, f"signed by the expected key {expected}")
 
 
-def _model(certificate: Mapping[str, Any], model: str | Path) -> Check:
+def _check_model(certificate: Mapping[str, Any], model: str | Path) -> Check:
     try:
-        digest = bounded.digest(model)
+        digest = limited_io.file_digest(model)
     except NoisyGDDeleteError as error:
-        return Check("model", False, brief(error))
+        return Check("model", False, shorten_error(error))
     stated = certificate["action"].get("model_after_sha256")
     if digest == stated:
         return Check("model", True, f"its SHA-256 is {digest}")

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..loading import Catalogue, on_first_use
+from ..lazy_imports import Catalogue, on_first_use
 
 if TYPE_CHECKING:
     from .base import Loss, LossConstants
-    from .clipped import Clipped, clip
+    from .clipped import Clipped, clip_loss
     from .linear import Linear
     from .logistic import Logistic
     from .multilayer_perceptron import MultilayerPerceptron
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .softmax import Softmax
     from .squared import Squared
     from .tanh_network import TanhNetwork
-    from .weighted import Weighted, weigh
+    from .weighted import Weighted, with_class_weights
 
 __all__ = [
     "CATALOGUE",
@@ -38,16 +38,16 @@ __all__ = [
     "Squared",
     "TanhNetwork",
     "Weighted",
-    "clip",
+    "clip_loss",
     "from_dict",
-    "weigh",
+    "with_class_weights",
 ]
 
 __getattr__ = on_first_use(
     __name__,
     {
         **dict.fromkeys(("Loss", "LossConstants"), "base"),
-        **dict.fromkeys(("Clipped", "clip"), "clipped"),
+        **dict.fromkeys(("Clipped", "clip_loss"), "clipped"),
         "Linear": "linear",
         "Logistic": "logistic",
         "MultilayerPerceptron": "multilayer_perceptron",
@@ -57,7 +57,7 @@ __getattr__ = on_first_use(
         "Softmax": "softmax",
         "Squared": "squared",
         "TanhNetwork": "tanh_network",
-        **dict.fromkeys(("Weighted", "weigh"), "weighted"),
+        **dict.fromkeys(("Weighted", "with_class_weights"), "weighted"),
     },
 )
 
@@ -85,7 +85,7 @@ def from_dict(description: dict[str, Any]) -> Loss:
     if name == "clipped":
         if set(fields) != {"base", "limit"}:
             raise InvalidParameter(f"loss {name!r} takes base and limit, and nothing else")
-        clipped: Loss = __getattr__("clip")(from_dict(fields["base"]), fields["limit"])
+        clipped: Loss = __getattr__("clip_loss")(from_dict(fields["base"]), fields["limit"])
         return clipped
     if name == "network":  # of an extra, above this room: loaded where a plan names it
         return on_first_use(__name__, {"NetworkLoss": ".networks"})("NetworkLoss").from_dict(fields)  # type: ignore[no-any-return]
@@ -93,7 +93,7 @@ def from_dict(description: dict[str, Any]) -> Loss:
         weights = fields.get("weights")
         if set(fields) != {"base", "weights"} or not isinstance(weights, list):
             raise InvalidParameter(f"loss {name!r} takes base, and weights as a list: one number for each class")
-        weighted: Loss = __getattr__("weigh")(from_dict(fields["base"]), weights)
+        weighted: Loss = __getattr__("with_class_weights")(from_dict(fields["base"]), weights)
         return weighted
     if name not in CATALOGUE:
         raise InvalidParameter(f"must be one of {', '.join(map(repr, CATALOGUE))}", loss=name)

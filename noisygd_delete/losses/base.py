@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from ..errors import count, scale
+from ..errors import check_count, check_scale
 
 Array = Any
 
@@ -85,7 +85,7 @@ class Loss(ABC):
     slope: ClassVar[Any] = None  # a static method, the formula of `ScalarSlope`; None: the loss states `derivative`
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", scale("radius", self.radius))
+        object.__setattr__(self, "radius", check_scale("radius", self.radius))
 
     @property
     def outputs(self) -> int:
@@ -175,7 +175,7 @@ class Loss(ABC):
 
 
 @dataclass(frozen=True)
-class OfClasses(Loss):
+class MulticlassLoss(Loss):
     """A loss of one score for each of `classes` k, y ∈ {0, …, k−1}."""
 
     classes: int = 2
@@ -184,7 +184,7 @@ class OfClasses(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
+        object.__setattr__(self, "classes", check_count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
 
     @property
     def outputs(self) -> int:

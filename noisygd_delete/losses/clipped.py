@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ..errors import AssumptionViolated, InvalidParameter, scale
+from ..errors import AssumptionViolated, InvalidParameter, check_scale
 from .base import ONE_DIRECTION, Array, Loss, LossConstants, ScalarSlope
 
 
@@ -33,7 +33,7 @@ class Clipped(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "limit", scale("limit", self.limit))
+        object.__setattr__(self, "limit", check_scale("limit", self.limit))
         object.__setattr__(self, "label_kind", self.base.label_kind)
 
     @property
@@ -69,13 +69,13 @@ class Clipped(Loss):
         return {"name": self.name, "base": self.base.to_dict(), "limit": self.limit}
 
 
-def clip(loss: Loss, limit: float) -> Loss:
+def clip_loss(loss: Loss, limit: float) -> Loss:
     """`loss` with per-record gradients clipped to norm `limit`; the loss itself where none is longer.
 
     Raises:
         AssumptionViolated: clipping would break convexity, or the loss has no unclipped part.
     """
-    limit = scale("limit", limit)
+    limit = check_scale("limit", limit)
     clipped: Any = loss
     if hasattr(loss, "clip"):  # a network: its gradients are always clipped, and to any norm
         network: Loss = replace(clipped, clip=limit)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import count, scale
+from ..errors import check_count, check_scale
 from .base import MOST_CLASSES, Array, Loss, LossConstants
 from .logistic import Logistic
 from .softmax import Softmax
@@ -55,10 +55,10 @@ class MultilayerPerceptron(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
-        object.__setattr__(self, "hidden", count("hidden", self.hidden, maximum=MOST_HIDDEN))
+        object.__setattr__(self, "classes", check_count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
+        object.__setattr__(self, "hidden", check_count("hidden", self.hidden, maximum=MOST_HIDDEN))
         for name in ("clip", "curvature"):
-            object.__setattr__(self, name, scale(name, getattr(self, name)))
+            object.__setattr__(self, name, check_scale(name, getattr(self, name)))
         object.__setattr__(self, "label_kind", self.top.label_kind)
 
     @property

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .base import ONE_DIRECTION, Array, LossConstants, OfClasses
+from .base import ONE_DIRECTION, Array, LossConstants, MulticlassLoss
 
 
 @dataclass(frozen=True)
-class OneVsRest(OfClasses):
+class OneVsRest(MulticlassLoss):
     """ℓ = Σ_j log(1 + e^{−s_j z_j}), z = Wx, s_j = +1 for j = y and −1 for every other of the k classes.
 
     g_j = −s_j s(−s_j z_j) with the logistic function s, so ‖g‖ < √k and L = √k R (approached where every model is wrong).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..errors import scale
+from ..errors import check_scale
 from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
 _SCALE = 2.0**-40  # a power of two changes no digit
@@ -28,7 +28,7 @@ class PseudoHuber(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "delta", scale("delta", self.delta))
+        object.__setattr__(self, "delta", check_scale("delta", self.delta))
 
     @property
     def constants(self) -> LossConstants:

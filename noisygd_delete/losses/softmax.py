@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .base import SEVERAL_DIRECTIONS, Array, LossConstants, OfClasses
+from .base import SEVERAL_DIRECTIONS, Array, LossConstants, MulticlassLoss
 
 
 @dataclass(frozen=True)
-class Softmax(OfClasses):
+class Softmax(MulticlassLoss):
     """ℓ = log Σ_j e^{z_j} − z_y, z = Wx, y ∈ {0, …, k−1}.
 
     g = p − e_y with p = softmax(z). ‖p − e_y‖² = (1 − p_y)² + Σ_{j≠y} p_j² ≤ 2(1 − p_y)² < 2, so L = √2 R.

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AssumptionViolated, InvalidParameter, choice
+from ..errors import AssumptionViolated, InvalidParameter, check_choice
 from .base import Array, Loss, LossConstants
 from .logistic import Logistic
 from .softmax import Softmax
@@ -45,7 +45,7 @@ class Staged(Loss):
     def __post_init__(self) -> None:
         super().__post_init__()
         for kind in self.kinds:
-            choice("stage", kind, STAGE_KINDS)
+            check_choice("stage", kind, STAGE_KINDS)
         if not self.kinds or self.kinds[0] != NETWORK:
             raise InvalidParameter(
                 f"must begin with {NETWORK!r}; a head reads what a network computes", stages=self.kinds

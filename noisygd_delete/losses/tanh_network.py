@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..errors import InvalidParameter, real, scale
+from ..errors import InvalidParameter, check_real, check_scale
 from .base import Array, Loss, LossConstants
 
 
@@ -36,10 +36,10 @@ class TanhNetwork(Loss):
         given: Any = self.outer_weights
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise InvalidParameter("must be a sequence of numbers, one per hidden unit", outer_weights=given)
-        weights = tuple(real("outer_weights", weight) for weight in given)
+        weights = tuple(check_real("outer_weights", weight) for weight in given)
         if not any(weights):
             raise InvalidParameter("must hold a number other than 0; else ℓ is constant", outer_weights=weights)
-        scale("the norm of outer_weights", math.hypot(*weights))
+        check_scale("the norm of outer_weights", math.hypot(*weights))
         object.__setattr__(self, "outer_weights", weights)
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ..errors import AssumptionViolated, InvalidParameter, scale
+from ..errors import AssumptionViolated, InvalidParameter, check_scale
 from .base import Array, Loss, LossConstants
 
 _PRODUCT = 1 + 2.0**-22  # a computed slope is multiplied once more, which rounds
@@ -34,7 +34,7 @@ class Weighted(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weights", tuple(scale("weight", weight) for weight in self.weights))
+        object.__setattr__(self, "weights", tuple(check_scale("weight", weight) for weight in self.weights))
         for fact in ("label_kind", "curving", "twice_differentiable"):
             object.__setattr__(self, fact, getattr(self.base, fact))
 
@@ -106,7 +106,7 @@ class Weighted(Loss):
         return {"name": self.name, "base": self.base.to_dict(), "weights": list(self.weights)}
 
 
-def weigh(loss: Loss, weights: Sequence[float]) -> Loss:
+def with_class_weights(loss: Loss, weights: Sequence[float]) -> Loss:
     """`loss` with a public weight for each class, in the order of the labels; the loss itself where all are 1.
 
     Raises:
@@ -119,7 +119,7 @@ def weigh(loss: Loss, weights: Sequence[float]) -> Loss:
         raise AssumptionViolated(
             f"the {loss.name} loss is no linear model of classes, so there are no classes to weigh"
         )
-    given = tuple(scale("weight", weight) for weight in weights)
+    given = tuple(check_scale("weight", weight) for weight in weights)
     if len(given) != classes:
         raise InvalidParameter(f"{len(given)} weights were given for {classes} classes; give one for each")
     if set(given) == {1.0}:

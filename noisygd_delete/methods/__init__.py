@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter, NoisyGDDeleteError, choice
-from ..loading import Catalogue, on_first_use
+from ..errors import InvalidParameter, NoisyGDDeleteError, check_choice
+from ..lazy_imports import Catalogue, on_first_use
 
 if TYPE_CHECKING:
     from ..features.maps.base import PublicMap
@@ -50,10 +50,10 @@ __all__ = [
     "Sharp",
     "Stage",
     "Theorem",
-    "compared",
-    "in_any_order",
-    "of",
-    "ways_elsewhere",
+    "compared_methods",
+    "external_row_methods",
+    "order_free_methods",
+    "resolve_method",
 ]
 
 __getattr__ = on_first_use(
@@ -103,7 +103,7 @@ STAGE_METHODS: Mapping[str, type[Method]] = Catalogue(_STAGE_METHODS, lambda nam
 MECHANISMS: Mapping[str, type[Mechanism]] = Catalogue(_MECHANISMS, lambda name: __getattr__(_MECHANISMS[name]))
 
 
-def of(method: str | Method, **options: Any) -> Method:
+def resolve_method(method: str | Method, **options: Any) -> Method:
     """A method by name, with options of its own; a method that is one already takes none.
 
     Raises:
@@ -118,44 +118,44 @@ def of(method: str | Method, **options: Any) -> Method:
                 f"{type(method).__name__}(...), or name the method by a string"
             )
         return method
-    kind = METHODS[choice("method", method, tuple(METHODS))]
+    kind = METHODS[check_choice("method", method, tuple(METHODS))]
     known = [field.name for field in fields(kind)]
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise InvalidParameter(f"{_unknown(method, unknown)} Options of {method!r}: {', '.join(known)}")
+        raise InvalidParameter(f"{_unknown_message(method, unknown)} Options of {method!r}: {', '.join(known)}")
     return kind(**options)
 
 
-def compared() -> tuple[str, ...]:
+def compared_methods() -> tuple[str, ...]:
     """The methods that are weighed against each other where none is named."""
     return tuple(name for name, kind in METHODS.items() if kind.weighed != "never")
 
 
-def in_any_order() -> tuple[str, ...]:
+def order_free_methods() -> tuple[str, ...]:
     """The methods for rows that come in another order in every release, as where they lie elsewhere."""
     from .plan import Method
 
     return tuple(name for name, kind in METHODS.items() if kind.check_any_order is not Method.check_any_order)
 
 
-def on_map(method: Method, map: PublicMap | None) -> Method:
+def with_map(method: Method, map: PublicMap | None) -> Method:
     """The same method for the rows of this public map, of full norm and with a constant, where an option of it takes the map."""
     used = map is not None and map.coding is not None and "map" in _options(type(method))
     return replace(method, map=map) if used else method  # type: ignore[call-arg]
 
 
-def ways_elsewhere(problem: Problem) -> str:
+def external_row_methods(problem: Problem) -> str:
     """What to plan with where rows lie elsewhere and come in any order."""
     loss = problem.loss
     named = [
-        name for name, kind in METHODS.items() if "in_place" in _options(kind) and _proven_elsewhere(kind, problem)
+        name for name, kind in METHODS.items() if "in_place" in _options(kind) and _is_proven_elsewhere(kind, problem)
     ]
     if not named:
         return f"no method is proven there for the {loss.name} loss: keep the rows in the store"
     return f"plan with method {' or '.join(map(repr, named))}"
 
 
-def _proven_elsewhere(kind: type[Method], problem: Problem) -> bool:
+def _is_proven_elsewhere(kind: type[Method], problem: Problem) -> bool:
     try:
         kind().in_any_order().check_any_order(problem, "")
     except NoisyGDDeleteError:
@@ -163,7 +163,7 @@ def _proven_elsewhere(kind: type[Method], problem: Problem) -> bool:
     return True
 
 
-def _unknown(method: str, unknown: list[str]) -> str:
+def _unknown_message(method: str, unknown: list[str]) -> str:
     owners = {name: [other for other, kind in METHODS.items() if name in _options(kind)] for name in unknown}
     belongs = "; ".join(
         f"{name} belongs to {', '.join(map(repr, others))}" if others else f"{name} belongs to no method"

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
-from ..errors import InvalidParameter, count, non_negative, positive
+from ..errors import InvalidParameter, check_count, check_positive, non_negative
 from ..privacy.guarantee import Guarantee, Worlds
-from ..privacy.sentences import condition
+from ..privacy.sentences import format_condition
 
 Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
 Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its values
@@ -28,10 +28,10 @@ PROOFS = ("by-hand", "computer-checked")
 class Fading(Protocol):
     """How far a model is from a law that never saw what was erased, as long as nobody observed the models before, nor requests depended on them."""
 
-    def closer(self, before: float | None, steps: float, edits: int) -> float:
+    def distance_after(self, before: float | None, steps: float, edits: int) -> float:
         """How far it is after `steps` steps and the edits before them: from how far it was `before`, or from the start (None)."""
 
-    def forgets_at(self, closeness: float) -> Guarantee:
+    def guarantee_at(self, closeness: float) -> Guarantee:
         """Deletion of everything erased so far, for an observer of a model so close, and of later ones only (Definition 4.1)."""
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
@@ -52,6 +52,7 @@ class Mechanism(ABC):
     records  n, slots
     proven   False where constants are only declared by the user
     slack    relative rounding slack of the sensitivity
+    row_norm R: no feature row is longer in the runs that these facts describe; None: their bounds hold for rows of any norm
     """
 
     method: ClassVar[str]  # the name of the method, by which a ledger tells mechanisms apart
@@ -62,10 +63,13 @@ class Mechanism(ABC):
     records: int
     proven: bool = True
     slack: float = 0.0
+    row_norm: float | None = None
 
     def __post_init__(self) -> None:
-        count("records", self.records)
+        check_count("records", self.records)
         non_negative("slack", self.slack)
+        if self.row_norm is not None:
+            check_positive("row_norm", self.row_norm)
 
     @property
     def left(self) -> str:
@@ -139,7 +143,7 @@ class Mechanism(ABC):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"method": self.method, **told(self)}
+        return {"method": self.method, **asdict(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +167,9 @@ class NoisySteps(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        count("rows_per_subject", self.rows_per_subject)
+        check_count("rows_per_subject", self.rows_per_subject)
         for name in ("step_size", "noise_variance", "strong_convexity", "lipschitz"):
-            positive(name, getattr(self, name))
+            check_positive(name, getattr(self, name))
         limit = self.largest_step_size
         if not self.step_size <= limit * (1 + 1e-12):
             raise InvalidParameter(
@@ -184,7 +188,7 @@ class NoisySteps(Mechanism):
         """M, or the least that it can be."""
         if self.objective_smoothness is None:
             return self.strong_convexity
-        return positive("objective_smoothness", self.objective_smoothness)
+        return check_positive("objective_smoothness", self.objective_smoothness)
 
     @property
     def noise_scale(self) -> float:
@@ -209,7 +213,7 @@ class NoisySteps(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrawnAtOnce(Mechanism):
+class SingleRelease(Mechanism):
     """A run whose noise is all drawn at once, so that it counts as one step."""
 
     steps: ClassVar[int] = 1  # that a release says it took
@@ -224,7 +228,7 @@ class DrawnAtOnce(Mechanism):
             )
 
 
-def contradict(one: Mechanism, other: Mechanism) -> bool:
+def are_contradictory(one: Mechanism, other: Mechanism) -> bool:
     """Whether two runs that count as equal cannot both be described rightly: each states a fact by which none is told, and another one."""
     if one is other or one != other:
         return False
@@ -232,24 +236,10 @@ def contradict(one: Mechanism, other: Mechanism) -> bool:
     return any(None not in pair and pair[0] != pair[1] for pair in pairs)
 
 
-def told(facts: Any) -> dict[str, Any]:
-    """Its fields, without optional ones at their defaults."""
-    optional = {
-        "in_place": (True,),
-        "chain": (1,),
-        "batches": (1,),
-        "exact": (None,),
-        "passes": (None,),
-        "solver_passes": (None,),
-        "map": (None,),
-    }
-    return {name: value for name, value in asdict(facts).items() if value not in optional.get(name, ())}
-
-
 @lru_cache(maxsize=1024)
 def assumptions_of(mechanism: Mechanism) -> tuple[str, ...]:
     """The conditions of its bounds in English, each once, as papers say them."""
-    return tuple(dict.fromkeys(condition(key, values) for key, values in mechanism.conditions()))
+    return tuple(dict.fromkeys(format_condition(key, values) for key, values in mechanism.conditions()))
 
 
 def bounded_gradients(lipschitz: float, *, proven: bool) -> tuple[Condition, ...]:

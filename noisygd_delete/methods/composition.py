@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1, theorem_5_2
-from ..errors import AssumptionViolated, InvalidParameter, choice, count, positive
+from ..errors import AssumptionViolated, InvalidParameter, check_choice, check_count, check_positive
 from ..privacy.guarantee import NON_ADAPTIVE, Worlds
-from .amounts import Amounts
 from .base import Condition, Cost, NoisySteps
-from .plan import Method, Numbers, Plan
-from .problem import Costliest, Problem, Promise, Sampling
-from .sampled_steps import ORDERS, curve, least_multiplier
+from .budget_split import Amounts
+from .plan import Calibration, Method, Plan
+from .problem import PlannedGuarantees, Problem, Sampling, WorstCaseRun
+from .sampled_steps import ORDERS, least_multiplier, sampled_renyi
 
 FRESH_LEARN = ("demand", "automatic")
 
@@ -46,7 +46,7 @@ class CompositionRun(NoisySteps):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        count("batches", self.batches)
+        check_count("batches", self.batches)
 
     @property
     def noise_multiplier(self) -> float:
@@ -60,9 +60,12 @@ class CompositionRun(NoisySteps):
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         if self.batches > 1:
-            facts: dict[str, Any] = {"sampling_rate": 1 / self.batches, "noise_multiplier": self.noise_multiplier}
-            draws = steps_with * self.batches
-            points = ((float(q), curve(order=q, draws=draws, worlds=worlds, **facts)) for q in ORDERS)
+            facts: dict[str, Any] = {
+                "sampling_rate": 1 / self.batches,
+                "noise_multiplier": self.noise_multiplier,
+                "draws": steps_with * self.batches,
+            }
+            points = ((float(order), sampled_renyi(order=order, worlds=worlds, **facts)) for order in ORDERS)
             return {"points": tuple(points), "slack": 0.0}  # inside z
         rate = theorem_5_1.composition_rate(**self._chain(), sensitivity=self.sensitivity(worlds), steps=steps_with)
         return {"gdp_squared": 2 * rate}  # ε_q = q μ²/2
@@ -96,15 +99,15 @@ class Composition(Method):
     batches: int = 1
 
     def __post_init__(self) -> None:
-        count("batches", self.batches)
+        check_count("batches", self.batches)
         for name in ("learn_steps", "delete_steps"):
             if getattr(self, name) is not None:
-                count(name, getattr(self, name))
-        count("requests_per_learn", self.requests_per_learn)
-        choice("fresh_learn", self.fresh_learn, FRESH_LEARN)
+                check_count(name, getattr(self, name))
+        check_count("requests_per_learn", self.requests_per_learn)
+        check_choice("fresh_learn", self.fresh_learn, FRESH_LEARN)
         for name in ("step_size", "noise_variance"):
             if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
+                check_positive(name, getattr(self, name))
 
     def plan(self, problem: Problem) -> Plan:
         if problem.loss.constants.convex:
@@ -189,8 +192,8 @@ class Composition(Method):
 
         def longest(allowed: float, order: float, worlds: Worlds) -> int:
             facts = {"order": order, "sampling_rate": rate, "noise_multiplier": multiplier, "worlds": worlds}
-            passes = math.floor(allowed / curve(**facts, draws=self.batches)) + 1  # type: ignore[arg-type]
-            while curve(**facts, draws=passes * self.batches) > allowed:  # type: ignore[arg-type]
+            passes = math.floor(allowed / sampled_renyi(**facts, draws=self.batches)) + 1  # type: ignore[arg-type]
+            while sampled_renyi(**facts, draws=passes * self.batches) > allowed:  # type: ignore[arg-type]
                 passes -= 1
             return passes
 
@@ -205,7 +208,7 @@ class Composition(Method):
         stationary = theorem_5_1.init_variance(
             noise_variance=noise_variance, regularization=problem.regularization, step_size=step_size
         )
-        numbers = Numbers(
+        numbers = Calibration(
             step_size=step_size,
             noise_variance=noise_variance,
             init_variance=getattr(problem.loss, "init_variance", stationary),
@@ -220,7 +223,7 @@ class Composition(Method):
         if self.batches > 1:
             _check_zero_out(plan.problem)
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Whichever release it is, and whatever was observed before: every step since the last fresh learn, up to the horizon."""
         horizon = (
             math.inf if numbers.horizon is None else numbers.horizon
@@ -229,9 +232,9 @@ class Composition(Method):
         if problem.releases > 1:
             requested = (problem.releases - 1) * numbers.delete_steps
             longest = min(longest, max(numbers.learn_steps, numbers.delete_steps) + requested)
-        promise = Promise(
-            dp=Costliest(longest, assuming=_CONDITION),
-            deletion=Costliest(horizon, assuming=_CONDITION),
+        promise = PlannedGuarantees(
+            dp=WorstCaseRun(longest, assuming=_CONDITION),
+            deletion=WorstCaseRun(horizon, assuming=_CONDITION),
             relearns=self.fresh_learn == "automatic",
         )
         facts = problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance)

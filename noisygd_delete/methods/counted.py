@@ -12,15 +12,15 @@ from typing import ClassVar
 
 from ..bounds.arithmetic import GRID_BITS
 from ..bounds.objective_perturbation import inexact_gdp
-from ..errors import InvalidParameter, count, positive
+from ..errors import InvalidParameter, check_count, check_positive
 from ..privacy.guarantee import Worlds
-from .base import Condition, Cost, DrawnAtOnce
+from .base import Condition, Cost, SingleRelease
 
 _MOST = 2.0**24  # τ up to which counts are whole steps of the grid
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountedRecords(DrawnAtOnce):
+class CountedRecords(SingleRelease):
     """Facts of one table of counts of the records in force, each record in one cell.
 
     deviation         τ, a power of two: parameter of the noise of each count, an exact discrete Gaussian on a grid of τ/2²⁴
@@ -38,8 +38,8 @@ class CountedRecords(DrawnAtOnce):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        count("rows_per_subject", self.rows_per_subject)
-        if math.frexp(positive("deviation", self.deviation))[0] != 0.5 or not 1 <= self.deviation <= _MOST:
+        check_count("rows_per_subject", self.rows_per_subject)
+        if math.frexp(check_positive("deviation", self.deviation))[0] != 0.5 or not 1 <= self.deviation <= _MOST:
             raise InvalidParameter(
                 "must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on",
                 deviation=self.deviation,

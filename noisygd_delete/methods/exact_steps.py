@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import ROOM, gradient_error
-from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, non_negative, positive
+from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, check_count, check_positive, non_negative
 from ..privacy.guarantee import Worlds
 from .base import Condition, NoisySteps, bounded_gradients
 from .plan import Method
 from .problem import Exactness
 
 if TYPE_CHECKING:
-    from .plan import Numbers, Plan
+    from .plan import Calibration, Plan
     from .problem import Problem
 
 
-class NotExact(InvalidParameter):
+class InexactStepsError(InvalidParameter):
     """No step of this size and noise is exact: its noise is too fine for a grid in float64, or its size leaves rounding no room."""
 
 
@@ -34,7 +34,7 @@ class ExactSteps:
     features, outputs   d' of a row, and scores of a record; the weights have dimension d = d' · outputs
     radius              W: every step begins within this norm
     grid_bits           b: the grid has step τ/2^b, τ = σ√(2η)
-    in_place            whether rows keep their places from one step to the next; else a sum may round otherwise in each
+    in_place            whether rows are added in an order that their contents fix; else a sum may round otherwise in each
     """
 
     regularization: float
@@ -47,17 +47,17 @@ class ExactSteps:
 
     def __post_init__(self) -> None:
         for name in ("regularization", "radius"):
-            positive(name, getattr(self, name))
+            check_positive(name, getattr(self, name))
         non_negative("curvature", self.curvature)
         for name in ("features", "outputs"):
-            count(name, getattr(self, name))
-        count("grid_bits", self.grid_bits, minimum=exact_steps.LEAST_BITS, maximum=exact_steps.MOST_BITS)
+            check_count(name, getattr(self, name))
+        check_count("grid_bits", self.grid_bits, minimum=exact_steps.LEAST_BITS, maximum=exact_steps.MOST_BITS)
 
     def check(self, run: NoisySteps) -> None:
         """Raise `InvalidParameter` where a run with these steps is not one that the bound covers, or states less than it costs."""
         limit = self.largest_step_size(run)
         if run.step_size > limit:  # a bound down to the last bit leaves no tolerance
-            raise NotExact(
+            raise InexactStepsError(
                 f"must be at most {limit:.17g}: beyond it a step may carry two models apart", step_size=run.step_size
             )
         if run.strong_convexity != self.regularization:  # a larger m would understate what a run costs
@@ -102,7 +102,7 @@ class ExactSteps:
         self, run: NoisySteps, worlds: Worlds, *, steps_with: float, steps_without: float = 0, apart: float = 0.0
     ) -> float:
         """μ of a run: `bounds.exact_steps.gdp` with its facts and these."""
-        gap = exact_steps.gap(
+        gap = exact_steps.rounding_gap(
             gradient_error=self.measured_error(run),
             strong_convexity=run.strong_convexity,
             radius=self.radius,
@@ -110,7 +110,7 @@ class ExactSteps:
             grid=self.grid(run),
             **self._reach(run),
         )
-        return exact_steps.gdp(
+        return exact_steps.exact_steps_gdp(
             sensitivity=run.sensitivity(worlds) * ROOM,
             step_size=run.step_size,
             strong_convexity=run.strong_convexity,
@@ -175,7 +175,7 @@ class GridMethod(Method):
     exact     whether every step ends on a public grid by exact noise, its roundings charged, so that no bound speaks of real numbers;
               with sums in float64, on the processor. None: for convex losses, wherever the roundings fit the budget. False: in floating
               point, with bounds over the real numbers. A plan states which it took
-    in_place  whether rows keep their places. Rows of a source or a cluster need not: their steps are exact, and what an order may tell
+    in_place  whether rows are added in an order that their contents fix. Rows of a source or a cluster need not: their steps are exact, and what an order may tell
               of a record that is gone is charged
     """
 
@@ -210,7 +210,7 @@ class GridMethod(Method):
             exact = replace(self, exact=True)
             try:
                 plan = exact._exactly(replace(problem, method=exact, dtype="float64"))
-            except NotExact:
+            except InexactStepsError:
                 plan = None
             if plan is not None:
                 return plan
@@ -239,7 +239,7 @@ class GridMethod(Method):
                     "must be 'float64': the bound counts roundings of that alone", dtype=plan.problem.dtype
                 )
 
-    def run_facts(self, problem: Problem, numbers: Numbers) -> dict[str, Any]:
+    def run_facts(self, problem: Problem, numbers: Calibration) -> dict[str, Any]:
         """The facts of Noisy-GD by a plan's numbers; where its steps are exact, theirs too, and no slack.
 
         Raises:
@@ -259,18 +259,20 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
         InvalidParameter: the numbers are those of no chain.
         NotExact: none is fine enough beside the noise.
     """
-    positive("step_size", step_size)
-    positive("noise_variance", noise_variance)
+    check_positive("step_size", step_size)
+    check_positive("noise_variance", noise_variance)
     left = 1 - step_size * problem.strong_convexity
     if not left * left < 1:  # a radius needs a chain that contracts; the run that would say so is not there yet
-        raise NotExact("is too large, or too small, for a step to bring two models nearer", step_size=step_size)
+        raise InexactStepsError(
+            "is too large, or too small, for a step to bring two models nearer", step_size=step_size
+        )
     reach = {
         "lipschitz": problem.loss.constants.lipschitz * ROOM,
         "regularization": problem.regularization,
         "step_size": step_size,
         "noise": math.sqrt(2 * step_size * noise_variance),
     }
-    radius = exact_steps.radius(
+    radius = exact_steps.iterate_radius(
         gap_at_zero=problem.loss.gap_at_zero,
         dimension=problem.dimension,
         strong_convexity=problem.strong_convexity,
@@ -278,7 +280,7 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     )
     bits = exact_steps.grid_bits(radius=radius, **reach)
     if bits < exact_steps.LEAST_BITS:
-        raise NotExact(
+        raise InexactStepsError(
             f"at n={problem.records} and λ={problem.regularization:g} a step's noise is too fine beside weights up to "
             f"{radius:g} for float64; raise λ, or use method 'perturbed'"
         )

@@ -57,7 +57,7 @@ def forecast_excess_risk(
     return problem.dimension * noise_variance / 2 * settled / (1 - u / 2)
 
 
-def guessed_norm(problem: Problem) -> float:
+def estimated_norm(problem: Problem) -> float:
     """B: weights on which the log odds of two classes reach log n, larger odds than n records can bear out; and never more than
     √(2L(0)/λ), which no minimiser exceeds.
 

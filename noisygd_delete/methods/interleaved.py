@@ -19,17 +19,17 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..bounds.arithmetic import least_safe
-from ..errors import InvalidParameter, PlanInfeasible, choice, count
+from ..errors import InvalidParameter, PlanInfeasible, check_choice, check_count
 from ..losses.base import ONE_DIRECTION
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Worlds
 from .base import Condition, Cost
 from .exact_steps import GridMethod
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
+from .noisy_steps import chain_risk
 from .perturbed import Perturbed, PerturbedRun
-from .plan import Numbers, Plan
-from .problem import Costliest, Problem, Promise, Solved
-from .resuming import chain_risk
+from .plan import Calibration, Plan
+from .problem import Minimizer, PlannedGuarantees, Problem, WorstCaseRun
 from .sharp import SharpRun, contracting_step_size
 
 _STEPS = (1, 3, 10)  # K that a plan may choose
@@ -115,11 +115,11 @@ class Interleaved(GridMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choice("solver", self.solver, ("cold", "fixed"))
+        check_choice("solver", self.solver, ("cold", "fixed"))
         if self.fresh_every is not None:
-            count("fresh_every", self.fresh_every, minimum=_FEWEST_RESUMED + 1)
+            check_count("fresh_every", self.fresh_every, minimum=_FEWEST_RESUMED + 1)
         if self.resumed_steps is not None:
-            count("resumed_steps", self.resumed_steps)
+            check_count("resumed_steps", self.resumed_steps)
 
     @property
     def _fresh(self) -> Perturbed:
@@ -204,7 +204,7 @@ class Interleaved(GridMethod):
         super().check_plan(plan)
         self._fresh.check_plan(plan)
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """dp: a fresh publication and every step that may follow it before the next one. Deletion: erased by the last publication before a
         fresh one, the dearest moment; by a fresh one: 0."""
         if self.fresh_every is None:
@@ -214,13 +214,13 @@ class Interleaved(GridMethod):
         fresh = replace(self._fresh, solver="cold").run(problem, numbers)
         run = InterleavedRun(**self.run_facts(problem, numbers), fresh_release=fresh)
         steps, resumed = numbers.delete_steps, self.fresh_every - 1
-        promise = Promise(
-            dp=Costliest(1 + 2 * resumed * steps),
-            deletion=Costliest(1 + 2 * (resumed - 1) * steps, 2 * steps),
+        promise = PlannedGuarantees(
+            dp=WorstCaseRun(1 + 2 * resumed * steps),
+            deletion=WorstCaseRun(1 + 2 * (resumed - 1) * steps, 2 * steps),
             relearns=True,
             fresh_every=self.fresh_every,
         )
-        start = Solved(numbers.gradient_tolerance, self.solver)
+        start = Minimizer(numbers.gradient_tolerance, self.solver)
         return Plan.of(problem, run, numbers, learning=start, promise=promise, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:

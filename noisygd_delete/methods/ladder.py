@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1
-from ..errors import InvalidParameter, choice, count, positive
+from ..errors import InvalidParameter, check_choice, check_count, check_positive
 from ..losses.staged import HEAD, NETWORK, Staged
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee, Worlds
-from ..privacy.sentences import shown
+from ..privacy.sentences import format_bound
 from . import moments
-from .amounts import Amounts
 from .base import Condition, Cost, Mechanism
+from .budget_split import Amounts
 from .composition import Composition, check_sampled
 from .minimiser import Minimiser
-from .plan import MOST_STAGES, Method, Numbers, Plan, method_of
-from .problem import Costliest, Problem, Promise, Sampling
-from .sampled_steps import SampledSteps, least_multiplier, passes
+from .plan import MOST_STAGES, Calibration, Method, Plan, method_of
+from .problem import PlannedGuarantees, Problem, Sampling, WorstCaseRun
+from .sampled_steps import SampledSteps, least_multiplier, sampled_epochs
 
 # --- stages ---
 #
@@ -53,21 +53,21 @@ class Stage:
     sampling_rate: float | None = None
 
     def __post_init__(self) -> None:
-        choice("kind of a stage", self.kind, STAGE_KINDS)
+        check_choice("kind of a stage", self.kind, STAGE_KINDS)
         if self.steps is not None:
-            count("steps of a stage", self.steps)
+            check_count("steps of a stage", self.steps)
         elif self.kind == NETWORK:
             raise InvalidParameter("a network stage needs steps=, the number of noisy steps that it runs")
         for name in ("step_size", "regularization"):
             if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
-        positive("share", self.share)
+                check_positive(name, getattr(self, name))
+        check_positive("share", self.share)
         if self.kind == MOMENTS and (self.steps, self.step_size) != (None, None):
             raise InvalidParameter("moments are made in one pass: leave steps and step_size out")
         if self.sampling_rate is not None:
             if self.kind != NETWORK:
                 raise InvalidParameter(f"sampling_rate belongs to a network stage, not to one of kind {self.kind!r}")
-            if not positive("sampling_rate", self.sampling_rate) < 1:
+            if not check_positive("sampling_rate", self.sampling_rate) < 1:
                 raise InvalidParameter(
                     "must be below 1; leave it out for steps on all rows", sampling_rate=self.sampling_rate
                 )
@@ -109,9 +109,10 @@ class SampledStage(Method):
                 noise_variance=plan.noise_variance,
             )
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         run = SampledSteps(
             records=problem.records,
+            row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
             sampling_rate=self.sampling_rate,
             noise_multiplier=self.noise_multiplier,
@@ -141,7 +142,7 @@ def of_stage(stage: Stage, number: int, problem: Problem, staged: Staged, *, gdp
     )
 
 
-def planned(stage: Stage, own: Problem, *, gdp: float, order: float | None) -> Plan:
+def plan_stage(stage: Stage, own: Problem, *, gdp: float, order: float | None) -> Plan:
     """The plan of a stage that costs this μ.
 
     Args:
@@ -157,7 +158,7 @@ def planned(stage: Stage, own: Problem, *, gdp: float, order: float | None) -> P
     eta = 1 / own.objective_smoothness if stage.step_size is None else stage.step_size
     if stage.sampling_rate is not None:
         assert order is not None
-        return on_samples(own, stage.steps, stage.sampling_rate, eta, gdp, order)
+        return plan_sampled_stage(own, stage.steps, stage.sampling_rate, eta, gdp, order)
     rate = theorem_5_1.composition_rate(
         sensitivity=own.sensitivity(own.adjacency),
         noise_variance=1.0,
@@ -172,7 +173,7 @@ def planned(stage: Stage, own: Problem, *, gdp: float, order: float | None) -> P
 
 def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps: int) -> Plan:
     """A network stage of so many passes."""
-    numbers = Numbers(
+    numbers = Calibration(
         step_size=step_size,
         noise_variance=noise_variance,
         init_variance=getattr(problem.loss, "init_variance", noise_variance / problem.regularization),
@@ -182,7 +183,7 @@ def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps
     return method_of(problem).assemble(problem, numbers)
 
 
-def on_samples(problem: Problem, draws: int, rate: float, step_size: float, gdp: float, order: float) -> Plan:
+def plan_sampled_stage(problem: Problem, draws: int, rate: float, step_size: float, gdp: float, order: float) -> Plan:
     """A network stage on samples: ε_q = qμ²/2 at the order q. A step adds zL/(pn) to the mean gradient, the slack inside z."""
     multiplier = least_multiplier(
         order=order, allowed=order * gdp**2 / 2, sampling_rate=rate, draws=draws, worlds=problem.adjacency
@@ -190,16 +191,16 @@ def on_samples(problem: Problem, draws: int, rate: float, step_size: float, gdp:
     lipschitz = problem.loss.constants.lipschitz * (1 + problem.slack)
     noise = step_size * (multiplier * lipschitz / (rate * problem.records)) ** 2 / 2
     sampled = SampledStage(sampling_rate=rate, draws=draws, noise_multiplier=multiplier)
-    return noisy_steps(replace(problem, method=sampled), step_size, noise, passes(rate, draws))
+    return noisy_steps(replace(problem, method=sampled), step_size, noise, sampled_epochs(rate, draws))
 
 
 def of_moments(problem: Problem, gdp: float) -> Plan:
     """A stage of least squares on noisy moments: one pass, and nothing that a step size or an initial law would say."""
-    method = moments.planned(problem, gdp, problem.adjacency)
-    return method.assemble(replace(problem, method=method), Numbers(learn_steps=1, delete_steps_for_deletion=1))
+    method = moments.plan_moments(problem, gdp, problem.adjacency)
+    return method.assemble(replace(problem, method=method), Calibration(learn_steps=1, delete_steps_for_deletion=1))
 
 
-def what_runs(stage: Plan) -> str:
+def describe_stage(stage: Plan) -> str:
     """What a stage runs, in words."""
     method = stage.method
     if isinstance(method, moments.Moments):
@@ -227,7 +228,7 @@ class Ladder(Method):
 
     With l = `level` the stages 0…l are kept by a deletion and l+1…S run again on the current rows. For a record of the learn
     that is erased later, Σ_{j≤l} μ_j² is all that an observer of later models learns, after any number of requests that did not
-    depend on earlier models; every release that was observed with the record adds Σ_{j>l} μ_j², whatever the requests did. A release costs present
+    depend on earlier models; every release that was observed with the record adds Σ_{j>l} μ_j², whatever other requests did. A release costs present
     records Σ_j μ_j²; `releases` of them share the part of the later stages.
 
     stages  two or more, the first a network
@@ -285,9 +286,9 @@ class Ladder(Method):
         left = (amounts.dp - spent) / problem.releases
         numbers = range(number, len(self.stages))
         later = self._calibrated(problem, staged, numbers, left, problem.adjacency, amounts.dp_order)
-        return self.assemble(problem, Numbers(stages=(*kept, *later)))
+        return self.assemble(problem, Calibration(stages=(*kept, *later)))
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Its numbers are those of its stages: the first one's, and all their steps."""
         stages, number = numbers.stages, self.level + 1
         kept, later = stages[:number], stages[number:]
@@ -306,6 +307,7 @@ class Ladder(Method):
         )
         run = LadderRun(
             records=problem.records,
+            row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
             slack=problem.slack,
             kept=tuple(stage.mechanism for stage in kept),
@@ -313,7 +315,7 @@ class Ladder(Method):
             kept_steps=tuple(stage.learn_steps for stage in kept),
             later_steps=tuple(stage.learn_steps for stage in later),
         )
-        promise = Promise(deletion=Costliest(steps_without=run.exposure(rerun)), counted_on=self._sampling)
+        promise = PlannedGuarantees(deletion=WorstCaseRun(steps_without=run.exposure(rerun)), counted_on=self._sampling)
         return Plan.of(problem, run, numbers, promise=promise, staged=self._staged(problem))
 
     def _amounts(self, problem: Problem) -> Amounts:
@@ -366,7 +368,7 @@ class Ladder(Method):
             stage = self.stages[j]
             gdp = math.sqrt(squared) * math.sqrt(stage.share / whole) * _ROOM
             own = of_stage(stage, j, problem, staged, gdp=gdp, worlds=worlds)
-            made.append(planned(stage, own, gdp=gdp, order=order))
+            made.append(plan_stage(stage, own, gdp=gdp, order=order))
         return tuple(made)
 
     def check_plan(self, plan: Plan) -> None:
@@ -388,11 +390,13 @@ class Ladder(Method):
             cost = run.interval("deletion", notion, steps_with=run.exposure(stage.learn_steps))
             delta = plan.budget.shown_delta
             figure = (
-                f"(ε={shown(cost.epsilon(delta))}, δ={shown(delta)})" if cost.gdp is None else f"μ={shown(cost.gdp)}"
+                f"(ε={format_bound(cost.epsilon(delta))}, δ={format_bound(delta)})"
+                if cost.gdp is None
+                else f"μ={format_bound(cost.gdp)}"
             )
             fate = "kept by deletions" if number < plan.kept else "run again at every deletion"
             listed.append(
-                f"  stage {number} ({asked.kind}, {fate}): {what_runs(stage)}; {figure} between the worlds of deletion"
+                f"  stage {number} ({asked.kind}, {fate}): {describe_stage(stage)}; {figure} between the worlds of deletion"
             )
         passes = plan.gradient_evaluations
         kept = (
@@ -460,7 +464,7 @@ class LadderRun(Mechanism):
             *zip(self.kept, self.kept_steps, strict=True),
             *zip(self.later, self.later_steps, strict=True),
         ):
-            stage.check(count("steps of a stage", steps))
+            stage.check(check_count("steps of a stage", steps))
             if isinstance(stage, LadderRun) or stage.left or stage.shows_start or stage.records != self.records:
                 raise InvalidParameter(
                     f"a run by {stage.method!r} on {stage.records} slots is no stage of this ladder of {self.records}: a stage starts at "
@@ -521,6 +525,7 @@ class LadderRun(Mechanism):
             "records": self.records,
             "proven": self.proven,
             "slack": self.slack,
+            "row_norm": self.row_norm,
             "kept": [stage.to_dict() for stage in self.kept],
             "later": [stage.to_dict() for stage in self.later],
             "kept_steps": list(self.kept_steps),

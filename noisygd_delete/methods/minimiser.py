@@ -9,23 +9,21 @@ from typing import Any, ClassVar
 
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import ROOM, first_whole, gradient_error, least_whole
-from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
+from ..errors import AssumptionViolated, InvalidParameter, check_choice, check_count, check_positive, non_negative
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
 from .base import Condition, Cost
 from .exact_steps import ExactSteps, GridMethod
+from .explanations import condition_number
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
-from .passes import MOST_PASSES, Passes, passes_for
-from .plan import Numbers, Plan
+from .noisy_steps import calibrate_noise
+from .plan import Calibration, Plan
 from .problem import SOLVERS, Problem, forecast_passes, solver_passes
-from .resuming import calibrate
 from .sharp import SharpRun, contracting_step_size
-from .words import condition_number
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
 _ATTEMPTS = 60
-_PASSES = "passes"
 _MOST_DIFFUSION = 1 << 16  # steps
 _DIFFUSION_SHARE = 5 / 3  # of the forecast solver passes: the most that diffusion takes unless the caller chooses K
 
@@ -39,7 +37,6 @@ class MinimiserRun(SharpRun):
 
     gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
     warm                whether the solver of a request starts from the published model (else from 0)
-    passes              facts of a solve in a public number of passes, which has no tolerance; None: of one that runs until it meets it
     """
 
     method: ClassVar[str] = "minimiser"
@@ -48,15 +45,10 @@ class MinimiserRun(SharpRun):
 
     gradient_tolerance: float = 0.0
     warm: bool = False
-    passes: Passes | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         non_negative("gradient_tolerance", self.gradient_tolerance)
-        if self.passes is not None:
-            self.passes.check(self)
-            if self.warm or self.gradient_tolerance:
-                raise InvalidParameter("begins at 0 and has no tolerance", passes=self.passes)
 
     @property
     def shows_start(self) -> bool:
@@ -87,8 +79,6 @@ class MinimiserRun(SharpRun):
         """Both solvers' answers lie within γ/m of minimisers that are Δ/(nm) apart, or one where the record is gone; each step is rounded."""
         m, room = self.strong_convexity, 1 + 2.0**-40  # of the float operations here
         solved = 2 * self.gradient_tolerance / m * room
-        if self.passes is not None:  # of a record that is gone nothing is left, and nobody comes here
-            return exact.gdp(self, worlds, steps_with=steps, apart=self.passes.apart(self, worlds))
         if erased:
             return exact.gdp(self, worlds, steps_with=0, steps_without=steps, apart=solved)
         moved = self.sensitivity(worlds) * ROOM / (self.records * m) * room
@@ -96,8 +86,6 @@ class MinimiserRun(SharpRun):
 
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
-        if self.passes is not None:
-            return super().conditions()
         solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})
         return (*super().conditions(), solved, ("time-unseen", own))
 
@@ -107,9 +95,7 @@ class Minimiser(GridMethod):
     """γ from the rounding of gradients and the deletion budget, K from inflation against passes, σ² from both.
 
     solver              "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
-                        nothing; "fixed" also takes a number of passes that no record can change. "passes" takes about as few as "warm",
-                        a public number from 0 over public blocks of the slots, and has no tolerance: how far it gets is a forecast
-    solver_passes       of "passes"; None takes the forecast of "warm". A plan states the one it took
+                        nothing; "fixed" also takes a number of passes that no record can change
     diffusion_steps     K; None weighs the noise inflation 1/(1 − c^{2K}) against passes. A plan states the one it took
     gradient_tolerance  γ; None takes a hundredth of what one record can do. A plan states the one it took
     step_size           η; None takes 1/(λ+β)
@@ -126,36 +112,19 @@ class Minimiser(GridMethod):
     gradient_tolerance: float | None = None
     step_size: float | None = None
     noise_variance: float | None = None
-    solver_passes: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choice("solver", self.solver, (*SOLVERS, _PASSES))
-        if self.solver == _PASSES and (self.exact is False or not self.in_place):
-            raise InvalidParameter("needs exact steps, and rows that keep their places", solver=self.solver)
-        if self.solver == _PASSES and self.gradient_tolerance is not None:
-            raise InvalidParameter("has no gradient_tolerance to reach; leave it out", solver=self.solver)
-        if self.solver_passes is not None:
-            count("solver_passes", self.solver_passes, maximum=MOST_PASSES)
-            if self.solver != _PASSES:
-                raise InvalidParameter("belongs to solver 'passes'", solver_passes=self.solver_passes)
+        check_choice("solver", self.solver, SOLVERS)
         if self.diffusion_steps is not None:
-            count("diffusion_steps", self.diffusion_steps)
+            check_count("diffusion_steps", self.diffusion_steps)
         for name in ("gradient_tolerance", "step_size", "noise_variance"):
             if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
+                check_positive(name, getattr(self, name))
 
     def in_any_order(self) -> Minimiser:
         """γ is chosen anew, as it may show in a deleted record's figure."""
         return replace(super().in_any_order(), gradient_tolerance=None) if self.in_place else self
-
-    def check_any_order(self, problem: Problem, instead: str) -> None:
-        super().check_any_order(problem, instead)
-        if self.solver == _PASSES:
-            raise InvalidParameter(
-                "goes through slots in their order, and these rows lie elsewhere and come in any; plan with minimiser:solver=fixed, whose passes are public, too",
-                solver=self.solver,
-            )
 
     def _exactly(self, problem: Problem) -> Plan | None:
         """Roundings come on top of what the tolerance leaves of a deleted record: the tolerance is smaller where the budget asks for it."""
@@ -175,18 +144,14 @@ class Minimiser(GridMethod):
         eta = contracting_step_size(problem, self.step_size)
         chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
         steps = self.diffusion_steps or diffusion_steps(problem, eta)
-        if self.solver == _PASSES:
-            tolerance, passes = 0.0, passes_for(problem, self.solver_passes).passes
-            chosen = replace(self, diffusion_steps=steps, solver_passes=passes)
-        else:
-            tolerance = _tolerance(problem, self, eta, steps)
-            passes = solver_passes(problem, self.solver, tolerance)
-            chosen = replace(self, diffusion_steps=steps, gradient_tolerance=tolerance)
+        tolerance = _tolerance(problem, self, eta, steps)
+        passes = solver_passes(problem, self.solver, tolerance)
+        chosen = replace(self, diffusion_steps=steps, gradient_tolerance=tolerance)
         stated = replace(problem, method=chosen)
         budget_dp = problem.budget.dp_gdp() if self.exact else problem.dp_gdp()
 
         def complete(noise_variance: float) -> Plan:
-            numbers = Numbers(
+            numbers = Calibration(
                 step_size=eta,
                 noise_variance=noise_variance,
                 learn_steps=steps,
@@ -209,38 +174,30 @@ class Minimiser(GridMethod):
             **chain,
         )
         single *= 1 + 1e-14  # rounding, to the safe side
-        return calibrate(problem, single, self.noise_variance, complete, affordable, closed=not self.exact)
+        return calibrate_noise(problem, single, self.noise_variance, complete, affordable, closed=not self.exact)
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         _check_one_minimiser(plan.problem)
-        if self.solver == _PASSES:
-            return
         least = gradient_error(**_rounding_facts(plan.problem))
         if not plan.gradient_tolerance >= least:
             raise InvalidParameter(
                 f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
             )
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Every release is a fresh publication of K steps."""
         own: dict[str, Any] = {"gradient_tolerance": numbers.gradient_tolerance, "warm": self.solver == "warm"}
-        passes = self._passes(problem)
-        run = MinimiserRun(**self.run_facts(problem, numbers), **own, passes=passes)
-        start: procedure.Start = procedure.Solved(numbers.gradient_tolerance, self.solver)
-        if passes is not None:
-            start = procedure.Passed(passes.blocks, passes.step_sizes(problem.strong_convexity))
-        promise = procedure.Promise(
-            dp=procedure.Costliest(max(numbers.learn_steps, numbers.delete_steps)),
-            deletion=procedure.Costliest(steps_without=numbers.delete_steps),
+        run = MinimiserRun(**self.run_facts(problem, numbers), **own)
+        start = procedure.Minimizer(numbers.gradient_tolerance, self.solver)
+        promise = procedure.PlannedGuarantees(
+            dp=procedure.WorstCaseRun(max(numbers.learn_steps, numbers.delete_steps)),
+            deletion=procedure.WorstCaseRun(steps_without=numbers.delete_steps),
         )
         return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)
 
-    def _passes(self, problem: Problem) -> Passes | None:
-        return passes_for(problem, self.solver_passes) if self.solver == _PASSES else None
-
     def outlook(self, plan: Plan) -> Prospects:
-        """From the solver's answer, within γ/m of the minimiser; of where public passes end nothing is promised."""
+        """From the solver's answer, within γ/m of the minimiser."""
         m, chain = plan.problem.strong_convexity, {"step_size": plan.step_size}
         distance = shifted_interpolation.distance_after(
             distance_before=(plan.gradient_tolerance / m) ** 2,
@@ -254,7 +211,7 @@ class Minimiser(GridMethod):
             distance=distance, objective_smoothness=plan.problem.objective_smoothness
         )
         return Prospects(
-            math.inf if self.solver == _PASSES else bound,
+            bound,
             forecast_excess_risk(plan.problem, noise_variance=plan.noise_variance, steps=plan.delete_steps, **chain),
             steps_deviation(plan.problem, plan.step_size, plan.noise_variance),
         )
@@ -263,13 +220,6 @@ class Minimiser(GridMethod):
         return self._solving(plan), self._diffusing(plan)
 
     def _solving(self, plan: Plan) -> str:
-        passes = self._passes(plan.problem)
-        if passes is not None:
-            return (
-                f"Solving: every release starts from where {passes.passes} passes over {passes.blocks} public blocks of the slots lead from 0 "
-                f"(κ={condition_number(plan.problem):.4g}). Their number and order are public, nothing is measured, and of a deleted record exactly "
-                "nothing is left. How near that is to the minimiser is a forecast, not a promise."
-            )
         kind = {
             "warm": "starting a request from the published model",
             "cold": "always starting from 0, so that a deleted record leaves exactly nothing",
@@ -291,7 +241,6 @@ class Minimiser(GridMethod):
 
     def _diffusing(self, plan: Plan) -> str:
         forecast = plan.outlook.forecast
-        proven = "nothing" if self.solver == _PASSES else f"{plan.excess_risk:.3g}"
         inflation = shifted_interpolation.noise_inflation(
             steps=plan.delete_steps, step_size=plan.step_size, strong_convexity=plan.problem.strong_convexity
         )
@@ -299,7 +248,7 @@ class Minimiser(GridMethod):
             f"Diffusing: K={plan.delete_steps} steps of Noisy-GD at η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}: "
             f"{inflation:.4g} times the noise variance that very many steps would need (1/(1 − c^2K)), which directions of high "
             f"curvature feel and flat ones do not. More steps of it mean less noise. Forecast cost in regularised "
-            f"loss: {forecast:.3g} (proven: {proven}). Each release is a fresh publication at the full dp cost: over "
+            f"loss: {forecast:.3g} (proven: {plan.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over "
             "many observed releases compare_plans weighs it against resuming."
         )
 
@@ -381,7 +330,7 @@ def diffusion_steps(problem: Problem, step_size: float) -> int:
     return first_whole(lambda steps: risk(steps) <= enough, 0, most)
 
 
-def diffused_towards(plan: Plan, target: float) -> Plan:
+def with_diffusion_for(plan: Plan, target: float) -> Plan:
     """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is, as one of another method."""
     asked = plan.method
     if not isinstance(asked, Minimiser):

@@ -12,11 +12,11 @@ from typing import ClassVar
 
 from ..bounds import moments
 from ..bounds.arithmetic import GRID_BITS
-from ..errors import InvalidParameter, count, positive
+from ..errors import InvalidParameter, check_count, check_positive
 from ..privacy.guarantee import Worlds
 from . import problem as procedure
-from .base import Condition, Cost, DrawnAtOnce
-from .plan import Method, Numbers, Plan
+from .base import Condition, Cost, SingleRelease
+from .plan import Calibration, Method, Plan
 from .problem import Problem
 
 GRID = 2.0**-GRID_BITS
@@ -24,7 +24,7 @@ MOST_COORDINATES = 1 << 22  # numbers that get noise one by one
 
 
 @dataclass(frozen=True, kw_only=True)
-class MomentsRun(DrawnAtOnce):
+class MomentsRun(SingleRelease):
     """Facts of one table of moments: the sums divided by `deviation`, on a grid, plus an exact discrete Gaussian of parameter 1.
 
     deviation         of the noise of each sum, where a record of the largest norm counts 1
@@ -42,9 +42,9 @@ class MomentsRun(DrawnAtOnce):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("deviation", self.deviation)
-        count("coordinates", self.coordinates, maximum=MOST_COORDINATES)
-        count("rows_per_subject", self.rows_per_subject)
+        check_positive("deviation", self.deviation)
+        check_count("coordinates", self.coordinates, maximum=MOST_COORDINATES)
+        check_count("rows_per_subject", self.rows_per_subject)
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         """Moments made after the record was erased do not read it."""
@@ -73,10 +73,11 @@ class Moments(Method):
     def plan(self, problem: Problem) -> Plan:
         raise InvalidParameter("moments are a stage of a ladder: method 'ladder' with Stage('moments') plans them")
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """The ridge: the plan's λ, and as much as the noise can move the matrix by (the norm of a symmetric Gaussian matrix)."""
         run = MomentsRun(
             records=problem.records,
+            row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
             slack=problem.slack,
             deviation=self.deviation,
@@ -85,11 +86,11 @@ class Moments(Method):
         )
         noise = 2 * self.deviation * math.sqrt(problem.features)
         ridge = problem.records * problem.regularization / problem.loss.radius**2 + noise
-        fitted = procedure.Fitted(self.deviation, ridge)
+        fitted = procedure.NoisyLeastSquares(self.deviation, ridge)
         return Plan.of(problem, run, numbers, learning=fitted, serving=fitted)
 
 
-def planned(problem: Problem, gdp: float, worlds: Worlds) -> Moments:
+def plan_moments(problem: Problem, gdp: float, worlds: Worlds) -> Moments:
     """The least noise that is `gdp`-GDP between two worlds."""
     number = moments.coordinates(outputs=problem.loss.outputs, features=problem.features)
     if number > MOST_COORDINATES:

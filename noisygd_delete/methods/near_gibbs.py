@@ -15,17 +15,17 @@ from ..bounds import theorem_5_1, theorem_5_2
 from ..bounds import theorem_5_2_schedule as schedules
 from ..bounds.theorem_5_2 import FORMS, Gibbs
 from ..bounds.theorem_5_2_schedule import Form, Schedule
-from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, positive, renyi_order
+from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, check_choice, check_positive, renyi_order
 from ..privacy.budget import Budget
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
 from .base import Cost, NoisySteps
 from .forecast import Prospects
-from .plan import Method, Numbers, Plan
-from .problem import Costliest, Problem, Promise
-from .resuming import outlook_of_steps
+from .noisy_steps import outlook_of_steps
+from .plan import Calibration, Method, Plan
+from .problem import PlannedGuarantees, Problem, WorstCaseRun
 
 _ORDERS = [1 + 10 ** (k / 4) for k in range(-4, 9)]  # q from 1.1 to 101, for (ε, δ) budgets
-_FORMS: dict[str, Form] = {"printed": schedules.printed, "sharper": schedules.sharper}
+_FORMS: dict[str, Form] = {"printed": schedules.printed_schedule, "sharper": schedules.sharper_schedule}
 _SOURCES = {
     "printed": "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)",
     "sharper": "Theorem 5.2's induction with the oscillation of the loss, at every order up to q",
@@ -54,18 +54,19 @@ class NearGibbsRun(NoisySteps):
     def fading(self) -> NearGibbsRun:
         return self
 
-    def closer(self, before: float | None, steps: float, edits: int) -> float:
-        return self.gibbs.closer(before=before, steps=steps, edits=edits, **self._chain())
+    def distance_after(self, before: float | None, steps: float, edits: int) -> float:
+        return self.gibbs.distance_after(before=before, steps=steps, edits=edits, **self._chain())
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
         """`forgets_at` after a learn and any number of requests of at most `batch` edits."""
         requests = {"learn_steps": learn_steps, "delete_steps": delete_steps, "batch": batch}
-        return self.forgets_at(self.gibbs.worst_closeness(**requests, **self._chain()))
+        return self.guarantee_at(self.gibbs.worst_closeness(**requests, **self._chain()))
 
-    def forgets_at(self, closeness: float) -> Guarantee:
+    def guarantee_at(self, closeness: float) -> Guarantee:
+        """Return the distance to the Gibbs law of the records in force, an ideal law that no run has."""
         facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, closeness),)}
         hidden = "no earlier model was observed"
-        return self._guarantee("deletion", Worlds.DEFINITION_4_1, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
+        return self._guarantee("deletion", Worlds.IDEAL_LAW, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,9 @@ class NearGibbs(Method):
     order: float | None = None
 
     def __post_init__(self) -> None:
-        choice("form", self.form, FORMS)
+        check_choice("form", self.form, FORMS)
         if self.noise_variance not in (None, "cheapest"):
-            positive("noise_variance", self.noise_variance)
+            check_positive("noise_variance", self.noise_variance)
         if self.order is not None:
             renyi_order("order", self.order)
 
@@ -120,7 +121,7 @@ class NearGibbs(Method):
         else:
             ask, schedule = min(found, key=lambda pair: pair[1].learn_steps + pair[1].delete_steps)
         if schedule.dp > ask.dp:
-            least = schedules.least(ask, form)
+            least = schedules.least_noise_schedule(ask, form)
             raise InvalidParameter(
                 f"is below {least.noise_variance:g}, the least that meets (18); leave it out, raise it, or raise the budget",
                 noise_variance=schedule.noise_variance,
@@ -131,7 +132,7 @@ class NearGibbs(Method):
                 f"log B={schedule.log_barrier:g}; leave it out or raise it towards ω={ask.range:g}",
                 noise_variance=schedule.noise_variance,
             )
-        numbers = Numbers(
+        numbers = Calibration(
             step_size=schedule.step_size,
             noise_variance=schedule.noise_variance,
             init_variance=schedule.noise_variance / problem.regularization,
@@ -141,7 +142,7 @@ class NearGibbs(Method):
         stated = replace(self, order=ask.order)
         plan = stated.assemble(replace(problem, method=stated), numbers)
         if max(schedule.learn_steps, schedule.delete_steps) > MOST_STEPS:
-            raise refusal(plan, ask, form)
+            raise infeasible_error(plan, ask, form)
         return plan
 
     def _orders(self, budget: Budget) -> list[float]:
@@ -182,9 +183,9 @@ class NearGibbs(Method):
 
     def _choose(self, ask: schedules.NonConvexProblem, form: Form) -> Schedule:
         if self.noise_variance is None:
-            return schedules.least(ask, form)
+            return schedules.least_noise_schedule(ask, form)
         if isinstance(self.noise_variance, str):
-            return schedules.cheapest(ask, form)
+            return schedules.cheapest_schedule(ask, form)
         return form(ask, self.noise_variance)
 
     def check_plan(self, plan: Plan) -> None:
@@ -193,7 +194,7 @@ class NearGibbs(Method):
         if not math.isclose(plan.init_variance, plan.noise_variance / plan.regularization, rel_tol=1e-9):
             raise AssumptionViolated("must be σ²/λ: Theorem 5.2 starts from that law", init_variance=plan.init_variance)
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """ε_dp given the model published before (18); the figure of a deletion is `NearGibbsRun.forgets`."""
         if self.order is None:
             raise InvalidParameter("a plan by Theorem 5.2 states its Rényi order", order=None)
@@ -207,21 +208,21 @@ class NearGibbs(Method):
             form=self.form,
         )
         facts = problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance)
-        known = Costliest(
+        known = WorstCaseRun(
             max(numbers.learn_steps, numbers.delete_steps), assuming="the model published before it is known"
         )
         return Plan.of(
             problem,
             NearGibbsRun(**facts, gibbs=gibbs),
             numbers,
-            promise=Promise(dp=known, unbounded=self.form == "sharper"),
+            promise=PlannedGuarantees(dp=known, unbounded=self.form == "sharper"),
         )
 
     def outlook(self, plan: Plan) -> Prospects:
         """(162) at the closeness of the learned model, or of one after requests if that is worse."""
         facts = plan.mechanism
         assert isinstance(facts, NearGibbsRun)
-        gibbs, learned = facts.gibbs, facts.closer(None, plan.learn_steps, 0)
+        gibbs, learned = facts.gibbs, facts.distance_after(None, plan.learn_steps, 0)
         barrier = theorem_5_2.log_barrier if self.form == "sharper" else theorem_5_2.log_barrier_printed
         risk = theorem_5_2.excess_risk(
             log_barrier=barrier(range=gibbs.range, noise_variance=plan.noise_variance),
@@ -282,7 +283,7 @@ _CHANGES = {  # field -> (name, direction in which it helps, limit)
 }
 
 
-def refusal(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfeasible:
+def infeasible_error(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfeasible:
     """The error for `plan`, with K over σ² and the nearest feasible alternatives."""
     over = "; ".join(
         f"σ²={schedule.noise_variance:.3g}: K_A={schedule.learn_steps:.3g}, K_Ā={schedule.delete_steps:.3g}"
@@ -301,7 +302,7 @@ def refusal(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfe
 
 
 def _cheapest(ask: schedules.NonConvexProblem, form: Form) -> Iterable[str]:
-    schedule = schedules.cheapest(ask, form)
+    schedule = schedules.cheapest_schedule(ask, form)
     if max(schedule.learn_steps, schedule.delete_steps) <= MOST_STEPS:
         influence = theorem_5_2.data_influence(range=ask.range, noise_variance=schedule.noise_variance)
         yield (
@@ -324,7 +325,7 @@ def _changes(ask: schedules.NonConvexProblem, form: Form) -> Iterable[str]:
             trial = replace(ask, **{field: max(1, int(changed)) if whole else changed})
             if field == "records" and trial.records < trial.batch:
                 break
-            schedule = schedules.least(trial, form)
+            schedule = schedules.least_noise_schedule(trial, form)
             if max(schedule.learn_steps, schedule.delete_steps) <= MOST_STEPS:
                 found = getattr(trial, field)
         if found is None:

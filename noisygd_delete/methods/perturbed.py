@@ -21,17 +21,17 @@ from ..errors import (
     InvalidParameter,
     NoisyGDDeleteError,
     PlanInfeasible,
-    choice,
-    count,
+    check_choice,
+    check_count,
+    check_positive,
     non_negative,
-    positive,
 )
 from ..privacy.budget import Measures
 from ..privacy.guarantee import FORMS, ONE_DIRECTION, WEAKLY_CONVEX, Curve, Guarantee, Worlds
-from ..privacy.sentences import shown
+from ..privacy.sentences import format_bound
 from . import problem as procedure
-from .base import PROOFS, Condition, Cost, DrawnAtOnce, bounded_gradients
-from .plan import MOST_STAGES, Method, Numbers, Plan
+from .base import PROOFS, Condition, Cost, SingleRelease, bounded_gradients
+from .plan import MOST_STAGES, Calibration, Method, Plan
 from .problem import SOLVERS, Problem, solver_passes
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbedRun(DrawnAtOnce):
+class PerturbedRun(SingleRelease):
     """Public facts of one release.
 
     linear_term         s: standard deviation of b per coordinate, in units of the gradient sum
@@ -58,7 +58,7 @@ class PerturbedRun(DrawnAtOnce):
     warm                whether the solver of a request starts from the published model
     shaped              whether b has the public shape of the schema's columns; every row is checked to be no longer in it
     chain               minimisers one after the other, each of which pulls towards the one before; all of them count as published
-    in_place            whether rows keep their places from one release to the next; else a sum may round otherwise in every release
+    in_place            whether rows are added in an order that their contents fix; else a sum may round otherwise in every release
     """
 
     method: ClassVar[str] = "perturbed"
@@ -88,12 +88,12 @@ class PerturbedRun(DrawnAtOnce):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"):
-            positive(name, getattr(self, name))
+            check_positive(name, getattr(self, name))
         for name in ("smoothness", "weak_convexity"):
             non_negative(name, getattr(self, name))
         for name in ("dimension", "blocks", "rows_per_subject", "chain"):
-            count(name, getattr(self, name))
-        choice("form", self.form, FORMS)
+            check_count(name, getattr(self, name))
+        check_choice("form", self.form, FORMS)
         if math.frexp(self.output_noise)[0] != 0.5:
             raise InvalidParameter(
                 "must be a power of two: only then is its grid exact on a machine", output_noise=self.output_noise
@@ -131,14 +131,14 @@ class PerturbedRun(DrawnAtOnce):
         return bounds.curvature_ratio(smoothness=self.smoothness * ROOM**2, **weak, **world), below
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        return self._erased(worlds) if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
+        return self._erased() if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
 
     def curve(self, worlds: Worlds) -> Curve:
         """One stage about a record that is in it, whatever the stage before it made: the centre of the regulariser enters neither the
         difference of the gradient sums of two worlds nor their Hessians."""
         ratio, below = self.ratios()
         delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows_per_subject)
-        spread = bounds.spread(**self._ball())
+        spread = bounds.rounded_solution_distance(**self._ball())
         inexact = bounds.inexact_rate(spread=spread, output_noise=self.output_noise)
         mu = math.inf
         if self.form == ONE_DIRECTION:
@@ -162,13 +162,19 @@ class PerturbedRun(DrawnAtOnce):
             gdp_squared=mu**2 if mu < math.inf else None,
         )
 
-    def _erased(self, worlds: Worlds) -> Cost:
-        """What a hidden start leaves, or another order of the same rows: against a law that never saw the record, one ball about the
-        exact minimiser; between two records, two."""
+    def _erased(self) -> Cost:
+        """Return what a hidden start leaves, or another order of the same rows, whatever the two worlds are.
+
+        Both are runs that stop somewhere in the ball about the exact minimiser, at opposite ends of it in the worst case: a run
+        that never held the record is no nearer to the minimiser than one that did.
+        """
         if not self.warm and self.in_place:
             return {}
-        apart = bounds.spread if worlds.between_records else bounds.deletion_spread
-        return {"gdp_squared": self.chain * self._inexact_gdp(apart(**self._ball())) ** 2 * (1 + 4 * UNIT)}
+        return {
+            "gdp_squared": self.chain
+            * self._inexact_gdp(bounds.rounded_solution_distance(**self._ball())) ** 2
+            * (1 + 4 * UNIT)
+        }
 
     def _ball(self) -> dict[str, Any]:
         return {
@@ -216,6 +222,7 @@ def row_facts(problem: Problem) -> dict[str, Any]:
     constants = problem.loss.constants
     return {
         "records": problem.records,
+        "row_norm": problem.loss.radius,
         "strong_convexity": problem.strong_convexity,
         "lipschitz": constants.lipschitz,
         "smoothness": constants.smoothness,
@@ -229,7 +236,7 @@ def row_facts(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _trial(problem: Problem) -> PerturbedRun:
+def _trial_run(problem: Problem) -> PerturbedRun:
     """A run with noise 1: its curve has the Hessian cost and ρ of every run of the problem."""
     return PerturbedRun(**row_facts(problem), linear_term=1.0, output_noise=1.0, gradient_tolerance=1.0)
 
@@ -238,21 +245,18 @@ def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
     """What the solver's tolerance may cost per order and minimiser of a release: a share of the dp budget, and where a deletion is charged for it
     within the deletion budget.
 
-    Deletion compares one ball with its centre (μ/2), or two balls where the question is x or x′ (μ).
+    Deletion compares two runs, each anywhere in its ball, whatever the question is.
     """
     allowed = _INEXACT_SHARE * problem.budget.dp_gdp() ** 2 / 2 / problem.releases / chain
     if not charged:
         return allowed
-    grid = math.ldexp(math.sqrt(problem.dimension), -GRID_BITS)
     deletion = problem.budget.deletion_gdp() * (1 - 1e-9) / math.sqrt(chain)
-    if not problem.deletion_notion.between_records:
-        deletion = 2 * deletion - grid
-    return min(allowed, max(deletion, 0.0) ** 2 / 2)
+    return min(allowed, deletion**2 / 2)
 
 
 def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
     """The smaller s of the two proofs; infinite where neither fits the budget."""
-    budget, releases, trial = problem.budget, problem.releases * chain, _trial(problem)
+    budget, releases, trial = problem.budget, problem.releases * chain, _trial_run(problem)
     curve, least = trial.curve(problem.adjacency), math.inf
     constants, rows, blocks = problem.loss.constants, problem.rows_per_subject, problem.loss.blocks
     delta = problem.adjacency.sensitivity(constants.lipschitz * ROOM, rows)
@@ -315,7 +319,7 @@ def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 
         tolerance = bounds.tolerance_for(
             rate=inexact_rate,
             output_noise=output_noise,
-            strong_convexity=_trial(problem)._least_curvature,
+            strong_convexity=_trial_run(problem)._least_curvature,
             grid=math.ldexp(output_noise, -GRID_BITS),
             dimension=problem.dimension,
         )
@@ -332,7 +336,7 @@ def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1) -> floa
 
     A stage ends within (L + ‖b‖/n)/λ of the one before, where it begins.
     """
-    constants, pull = problem.loss.constants, usual_pull(problem, noise)
+    constants, pull = problem.loss.constants, linear_term_bound(problem, noise)
     longest = (constants.lipschitz + pull) / problem.regularization
     return 2.0**-40 * pull + gradient_error(
         lipschitz=constants.lipschitz,
@@ -341,11 +345,11 @@ def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1) -> floa
         records=problem.records,
         features=problem.features,
         regularization=problem.regularization,
-        weights_norm=2 * min(longest, longest_from_zero(problem, pull)) + 2 * (chain - 1) * 2 * longest,
+        weights_norm=2 * min(longest, minimizer_norm_bound(problem, pull)) + 2 * (chain - 1) * 2 * longest,
     )
 
 
-def longest_from_zero(problem: Problem, pull: float) -> float:
+def minimizer_norm_bound(problem: Problem, pull: float) -> float:
     """How long a minimiser is at most, because it is no worse than 0: the r of λr²/2 = r‖b‖/n + the gap of the loss at 0.
 
     Far less than (L + ‖b‖/n)/λ for small λ; infinite where nothing public bounds the gap.
@@ -354,7 +358,7 @@ def longest_from_zero(problem: Problem, pull: float) -> float:
     return (pull + math.sqrt(pull**2 + 2 * regularization * gap)) / regularization
 
 
-def usual_pull(problem: Problem, noise: float) -> float:
+def linear_term_bound(problem: Problem, noise: float) -> float:
     """‖b‖/n, but once in 10¹⁸ draws."""
     widest = math.sqrt(max(problem.noise_shape or (1.0,)))
     return noise * (math.sqrt(problem.noise_trace) + _UNUSUAL * widest) / problem.records
@@ -379,7 +383,7 @@ class Perturbed(Method):
               nothing; "fixed" also takes a number of passes that no record can change
     chain     minimisers in a row, run again at every release: each after the first pulls towards the one before in the place of 0, so
               that λ shortens the model less, and each has its share of the budgets
-    in_place  whether rows keep their places from one release to the next. Rows of a source or a cluster need not: what a solver's
+    in_place  whether rows are added in an order that their contents fix. Rows of a source or a cluster need not: what a solver's
               rounding may tell of their order is then charged, and nothing is left exactly
     """
 
@@ -394,8 +398,8 @@ class Perturbed(Method):
     chain: int = 1
 
     def __post_init__(self) -> None:
-        choice("solver", self.solver, SOLVERS)
-        count("chain", self.chain, maximum=MOST_STAGES)
+        check_choice("solver", self.solver, SOLVERS)
+        check_count("chain", self.chain, maximum=MOST_STAGES)
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
         """Every release starts anew, and its solver's bound covers sums in any order."""
@@ -413,7 +417,7 @@ class Perturbed(Method):
         inexact = inexact_share(problem, charged=self._leaves_a_trace, chain=self.chain)
         noise = least_noise(problem, inexact, self.chain)
         if not noise < math.inf:
-            raise _infeasible(problem, inexact)
+            raise _infeasible_error(problem, inexact)
         plan = self._complete(problem, noise, inexact)
         for attempt in range(60):  # what was searched is what is certified but for rounding, and here it is checked
             if problem.budget.affords(plan.together) and problem.budget.affords(plan.deletion):
@@ -432,8 +436,8 @@ class Perturbed(Method):
 
     def _complete(self, problem: Problem, noise: float, inexact: float) -> Plan:
         output_noise, tolerance = output_of(problem, noise, inexact, self.chain)
-        passes = self.chain * solver_passes(problem, self.solver, tolerance, pull=usual_pull(problem, noise))
-        numbers = Numbers(
+        passes = self.chain * solver_passes(problem, self.solver, tolerance, pull=linear_term_bound(problem, noise))
+        numbers = Calibration(
             gradient_tolerance=tolerance,
             learn_solver_passes=passes,
             delete_solver_passes=passes,
@@ -442,11 +446,11 @@ class Perturbed(Method):
         )
         return self.assemble(problem, numbers)
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
-        start = procedure.Solved(numbers.gradient_tolerance, self.solver, self.chain)
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
+        start = procedure.Minimizer(numbers.gradient_tolerance, self.solver, self.chain)
         return Plan.of(problem, self.run(problem, numbers), numbers, learning=start, serving=start)
 
-    def run(self, problem: Problem, numbers: Numbers) -> PerturbedRun:
+    def run(self, problem: Problem, numbers: Calibration) -> PerturbedRun:
         """The facts of a release."""
         facts: dict[str, Any] = {
             "linear_term": numbers.linear_term,
@@ -485,10 +489,10 @@ class Perturbed(Method):
         return Prospects(bound, forecast, math.sqrt(handed_on) * math.hypot(stage, plan.output_noise))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        return (_perturbing(plan), _solving(plan, self), _exactly(plan))
+        return (_explain_perturbation(plan), _explain_solver(plan, self), _explain_exactness(plan))
 
 
-def chained(plan: Plan) -> Plan | None:
+def chain_plan(plan: Plan) -> Plan | None:
     """Three minimisers in a row within the same budgets, with slopes clipped at .6 of what they could be, at the λ that the forecast gives to the
     smaller noise; None where public numbers do not say that it fits better, as of a plan of another method.
 
@@ -501,7 +505,7 @@ def chained(plan: Plan) -> Plan | None:
         return None
     if problem.loss.label_kind != "binary" or form_of(problem) != ONE_DIRECTION:
         return None
-    loss = problem.loss if problem.loss.loss_of_fit > 1 else losses.clip(problem.loss, _CLIPPED * lipschitz)
+    loss = problem.loss if problem.loss.loss_of_fit > 1 else losses.clip_loss(problem.loss, _CLIPPED * lipschitz)
     least = loss.constants.lipschitz / lipschitz * problem.regularization
     method = replace(alone, chain=_CHAIN)
     for tried in range(_TRIED):
@@ -559,7 +563,7 @@ def _risk_facts(plan: Plan) -> dict[str, float]:
     }
 
 
-def _infeasible(problem: Problem, inexact_rate: float) -> PlanInfeasible:
+def _infeasible_error(problem: Problem, inexact_rate: float) -> PlanInfeasible:
     for factor in (2.0**k for k in range(1, 31)):
         other = replace(problem, regularization=problem.regularization * factor)
         if least_noise(other, inexact_rate) < math.inf:
@@ -576,10 +580,14 @@ def _infeasible(problem: Problem, inexact_rate: float) -> PlanInfeasible:
     )
 
 
-def _perturbing(plan: Plan) -> str:
+def _explain_perturbation(plan: Plan) -> str:
     curve = plan.mechanism.curve(plan.problem.adjacency)  # type: ignore[attr-defined]
     order = plan.budget.order
-    bent = "" if order is None else f" Of ε_dp, {shown(curve.hessian(order))} pays for how a row bends the objective."
+    bent = (
+        ""
+        if order is None
+        else f" Of ε_dp, {format_bound(curve.hessian(order))} pays for how a row bends the objective."
+    )
     shape = (
         ""
         if plan.noise_shape is None
@@ -594,7 +602,7 @@ def _perturbing(plan: Plan) -> str:
     )
 
 
-def _solving(plan: Plan, method: Perturbed) -> str:
+def _explain_solver(plan: Plan, method: Perturbed) -> str:
     solver, nothing = method.solver, "a deleted record leaves exactly nothing"
     if not method.in_place:
         nothing = "what is left of a deleted record is what the rounding of sums in another order may tell"
@@ -617,7 +625,7 @@ def _solving(plan: Plan, method: Perturbed) -> str:
     )
 
 
-def _exactly(plan: Plan) -> str:
+def _explain_exactness(plan: Plan) -> str:
     return (
         f"Publishing: the answer is rounded to a public grid of step τ/2^{GRID_BITS}, and an exact discrete Gaussian of τ={plan.output_noise:.3g} "
         "is added in integer arithmetic. The rounding of b and of the measured gradient is inside γ, so the bounds are theorems "

@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..bounds.arithmetic import best_order
 from ..bounds.renyi import renyi_epsilon
-from ..errors import InvalidParameter, NoisyGDDeleteError, NothingPromised, count
+from ..errors import InvalidParameter, NoisyGDDeleteError, NothingPromised, check_count
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Measures, Total
 from ..privacy.guarantee import Guarantee
-from ..privacy.sentences import brief
+from ..privacy.sentences import format_number
 from .base import PROOFS, Mechanism
 from .problem import (
-    Carried,
-    Costliest,
+    CarriedSums,
     Exactness,
-    Fitted,
-    MethodAsked,
-    Prior,
+    InitialLaw,
+    MethodRef,
+    Minimizer,
+    NoisyLeastSquares,
+    PlannedGuarantees,
     Problem,
     Procedure,
-    Promise,
     Published,
     Sampling,
-    Solved,
     Start,
+    WorstCaseRun,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _LARGER = (3, 10, 30, 100)  # times λ, tried in this order
 
 
 @dataclass(frozen=True)
-class Method(MethodAsked):
+class Method(MethodRef):
     """A way of learning and deleting, with its options, validated when it is made, and its proof: it calibrates a `Plan`."""
 
     name: ClassVar[str]
@@ -63,7 +63,7 @@ class Method(MethodAsked):
         """
 
     @abstractmethod
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
 
     def in_any_order(self) -> Self:
@@ -101,7 +101,7 @@ class Method(MethodAsked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numbers:
+class Calibration:
     """What a method calibrates, and all that a file keeps of a plan beside its problem; what a method has no use for is 0.
 
     step_size                  η
@@ -137,7 +137,7 @@ class Numbers:
 
     def __post_init__(self) -> None:
         for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"):
-            count(name, getattr(self, name), minimum=0)
+            check_count(name, getattr(self, name), minimum=0)
 
     @property
     def delete_steps(self) -> int:
@@ -163,7 +163,7 @@ class Plan:
     mechanism: Mechanism
     learning: Procedure
     serving: Procedure
-    promise: Promise
+    promise: PlannedGuarantees
     stages: tuple[Plan, ...] = ()
     kept: int = 0
     staged: Loss | None = None
@@ -177,11 +177,11 @@ class Plan:
         cls,
         problem: Problem,
         mechanism: Mechanism,
-        numbers: Numbers,
+        numbers: Calibration,
         *,
         learning: Start | None = None,
         serving: Start | None = None,
-        promise: Promise | None = None,
+        promise: PlannedGuarantees | None = None,
         exactness: Exactness | None = None,
         sampling: Sampling | None = None,
         staged: Loss | None = None,
@@ -198,13 +198,13 @@ class Plan:
         shape = problem.noise_shape if numbers.linear_term else None
 
         def run(start: Start, number: int, passes: int) -> Procedure:
-            own: dict[str, Any] = {**steps, **({**noise, "shape": shape} if isinstance(start, Solved) else {})}
-            taken = 0 if isinstance(start, Fitted) else number
+            own: dict[str, Any] = {**steps, **({**noise, "shape": shape} if isinstance(start, Minimizer) else {})}
+            taken = 0 if isinstance(start, NoisyLeastSquares) else number
             return Procedure(start, taken, solver_passes=passes, exactness=exactness, sampling=sampling, **own)
 
-        begin = Prior(numbers.init_variance) if learning is None else learning
+        begin = InitialLaw(numbers.init_variance) if learning is None else learning
         if promise is None:
-            promise = Promise(deletion=Costliest(steps_without=mechanism.exposure(numbers.delete_steps)))
+            promise = PlannedGuarantees(deletion=WorstCaseRun(steps_without=mechanism.exposure(numbers.delete_steps)))
         return cls(
             problem,
             mechanism,
@@ -222,9 +222,9 @@ class Plan:
         )
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Calibration:
         """What it is stored as."""
-        return Numbers(**{name: getattr(self, name) for name in _NUMBERS})
+        return Calibration(**{name: getattr(self, name) for name in _NUMBERS})
 
     def changed(self, **changes: Any) -> Plan:
         """The plan with other numbers, or another problem: facts, what is run and what is promised follow."""
@@ -250,7 +250,7 @@ class Plan:
     @property
     def init_variance(self) -> float:
         """Variance per coordinate of the initial law ρ; 0 where a learn does not begin at one."""
-        return self.learning.start.variance if isinstance(self.learning.start, Prior) else 0.0
+        return self.learning.start.variance if isinstance(self.learning.start, InitialLaw) else 0.0
 
     @property
     def learn_steps(self) -> int:
@@ -273,7 +273,7 @@ class Plan:
     @property
     def gradient_tolerance(self) -> float:
         """γ of the solver; 0 where nothing is solved."""
-        return self.learning.start.tolerance if isinstance(self.learning.start, Solved) else 0.0
+        return self.learning.start.tolerance if isinstance(self.learning.start, Minimizer) else 0.0
 
     @property
     def learn_solver_passes(self) -> int:
@@ -332,11 +332,14 @@ class Plan:
 
     def after(self, former: Plan, spent: Guarantee | None = None) -> Plan:
         """This plan in the place of another one by which models were published: the same total goes on, and sums what is spent as it
-        did; another one was fixed late, and sums it in a measure that what was `spent` so far has, too."""
+        did; another one, or the same about other worlds or another unit, was fixed late, and sums it in a measure that what was `spent` so
+        far has, too."""
         own, before = self.total, former.total
-        if own is None or own == before:
+        units = [(problem.adjacency, problem.rows_per_subject) for problem in (self.problem, former.problem)]
+        alike = units[0] == units[1]
+        if own is None or (own == before and alike):
             return self
-        if before is not None and (own.epsilon, own.delta) == (before.epsilon, before.delta):
+        if before is not None and (own.epsilon, own.delta) == (before.epsilon, before.delta) and alike:
             late = before
         else:
             late, both = replace(own, late=True), self.dp if spent is None else spent + self.dp
@@ -378,7 +381,7 @@ class Plan:
     def coding(self) -> Coding | None:
         """What rows are counted by, where they are; a table may hold the codes in their place."""
         start = self.learning.start
-        if not isinstance(start, Carried) or start.map is None:
+        if not isinstance(start, CarriedSums) or start.map is None:
             return None
         from ..features.maps.catalogue import coding_of
 
@@ -408,7 +411,7 @@ class Plan:
             )
         return self._of_costliest("deletion", self.problem.deletion_notion, self.promise.deletion)
 
-    def _of_costliest(self, about: str, worlds: str, longest: Costliest) -> Guarantee:
+    def _of_costliest(self, about: str, worlds: str, longest: WorstCaseRun) -> Guarantee:
         steps: dict[str, Any] = {"steps_with": longest.steps_with, "steps_without": longest.steps_without}
         return self.mechanism.interval(about, worlds, **steps).assuming(longest.assuming)
 
@@ -438,9 +441,9 @@ class Plan:
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """What `models` models, the learn first, have shown of a record that the next release erases; every one observed.
 
-        Holds under adaptive requests: given what was observed, both worlds restart from the same point.
+        Holds under adaptive requests by others: given what was observed, both worlds restart from the same point.
         """
-        return self._shown("deletion", count("models", models), gone=True).assuming("every release is observed")
+        return self._shown("deletion", check_count("models", models), gone=True).assuming("every release is observed")
 
     @property
     def allowed(self) -> Guarantee:
@@ -453,7 +456,7 @@ class Plan:
         # figures of exact plans include their roundings: no slack is kept back for them
         gaussian = self.problem.dp_gdp if nothing.slack else budget.dp_gdp
         if self.promise.counted_on is not None:
-            from .amounts import Amounts  # what most plans never meet
+            from .budget_split import Amounts  # what most plans never meet
 
             sampling = self.promise.counted_on
             amounts = Amounts.at_orders(self.problem, sampling.rate, sampling.draws)
@@ -524,28 +527,38 @@ class Plan:
 
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
-        from . import words
+        from . import explanations
 
-        ridge = words.ridge(self.problem, lambda: self.outlook.forecast)
-        saving = words.saving(self.gradient_evaluations, cheaper=self.fresh_learn_is_cheaper)
-        said = words.heading(self.problem), ridge, words.clipping(self.loss), *self.method.words(self), saving
-        return "\n\n".join(filter(None, (*said, words.rounding(self.serving.exactness), *self._promised())))
+        ridge = explanations.explain_ridge(self.problem, lambda: self.outlook.forecast)
+        said = (
+            explanations.plan_heading(self.problem),
+            ridge,
+            explanations.explain_clipping(self.loss),
+            *self.method.words(self),
+            explanations.explain_saving(self.gradient_evaluations, cheaper=self.fresh_learn_is_cheaper),
+        )
+        return "\n\n".join(
+            filter(None, (*said, explanations.explain_rounding(self.serving.exactness), *self._promised()))
+        )
 
     def in_short(self) -> str:
         """Loss, sizes, method, budget, cost and promise, in a few lines."""
-        from . import words
+        from . import explanations
 
         learn, delete = (round(number / self.records) for number in self.gradient_evaluations.values())
         cheaper = self.fresh_learn_is_cheaper
-        saving = words.saving(self.gradient_evaluations, cheaper=True) if cheaper else ""
-        said = words.heading(self.problem), words.passes(learn, delete), saving, *self._promised()
+        saving = explanations.explain_saving(self.gradient_evaluations, cheaper=True) if cheaper else ""
+        passes = explanations.explain_passes(learn, delete)
+        said = explanations.plan_heading(self.problem), passes, saving, *self._promised()
         return "\n".join(filter(None, said))
 
     def _promised(self) -> tuple[str, ...]:
-        from . import words
+        from . import explanations
 
-        waiting = "" if self.stages else words.waiting(self.problem, self.learning)
-        promise = words.promise(self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack)
+        waiting = "" if self.stages else explanations.explain_waiting(self.problem, self.learning)
+        promise = explanations.explain_promise(
+            self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack
+        )
         return waiting, self.worth(), promise
 
     def worth(self, *, advise: bool = True) -> str:
@@ -554,11 +567,11 @@ class Plan:
 
         One sentence for every method and every door: plans, commands, estimators, papers.
         """
-        from . import words
+        from . import explanations
 
         larger = () if self.mechanism.fading or not advise else (self._larger(factor) for factor in _LARGER)
-        untrained = isinstance(self.learning.start, Prior) and not self.learning.counted
-        return words.worth(self.loss, self.excess_risk, filter(None, larger), untrained=untrained)
+        untrained = isinstance(self.learning.start, InitialLaw) and not self.learning.counted
+        return explanations.explain_worth(self.loss, self.excess_risk, filter(None, larger), untrained=untrained)
 
     def warn_if_vacuous(self) -> None:
         """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous."""
@@ -569,7 +582,7 @@ class Plan:
 
     def _larger(self, factor: float) -> tuple[float, float] | None:
         """λ times the factor, and the bound of the plan of the same method for it; None where there is none."""
-        method = without(self.method, "step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
+        method = without_options(self.method, "step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
         regularization = self.regularization * factor
         try:
             return regularization, method.plan(
@@ -616,7 +629,7 @@ class Plan:
     def __repr__(self) -> str:
         steps = f"{self.learn_steps} and {self.delete_steps} steps"
         return (
-            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={brief(self.regularization)}, method={self.method.name!r}, {steps}, "
+            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={format_number(self.regularization)}, method={self.method.name!r}, {steps}, "
             f"{self.budget.describe()})"
         )
 
@@ -627,7 +640,7 @@ class Plan:
         return {"problem": self.problem.to_dict(), **numbers, **inner}
 
 
-_NUMBERS = tuple(field.name for field in fields(Numbers))
+_NUMBERS = tuple(field.name for field in fields(Calibration))
 
 
 def method_of(problem: Problem) -> Method:
@@ -636,7 +649,7 @@ def method_of(problem: Problem) -> Method:
     return problem.method
 
 
-def without(method: Method, *options: str) -> Method:
+def without_options(method: Method, *options: str) -> Method:
     """The same method with these options (where it has them) left to the planner."""
     kept = {option.name: getattr(method, option.name) for option in fields(method) if option.name not in options}
     return type(method)(**kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 from ..bounds import renyi
@@ -13,20 +13,20 @@ from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the comm
 from ..bounds.arithmetic import sensitivity_slack
 from ..bounds.objective_perturbation import column_variances
 from ..bounds.solver_steps import proven_steps, sample_rows
-from ..errors import InvalidParameter, choice, count, probability, scale
+from ..errors import InvalidParameter, check_choice, check_count, check_probability, check_scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
-from .base import told
 
 
-class MethodAsked(ABC):
+@dataclass(frozen=True)
+class MethodRef(ABC):
     """What a problem says of its `plan.Method`, which makes a plan of it."""
 
     name: ClassVar[str]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **told(self)}
+        return {"name": self.name, **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Problem:
     features: int
     regularization: float
     budget: Budget
-    method: MethodAsked
+    method: MethodRef
     adjacency: Worlds = Worlds.REPLACE
     deletion_notion: Worlds = Worlds.DEFINITION_4_1
     releases: int = 1
@@ -73,19 +73,19 @@ class Problem:
             )
         object.__setattr__(self, "total", Total.of(self.total))
         checked: dict[str, Any] = {
-            "regularization": scale("regularization", self.regularization),
-            "adjacency": Worlds(choice("adjacency", self.adjacency, ADJACENCIES)),
-            "deletion_notion": Worlds(choice("deletion_notion", self.deletion_notion, DELETION_NOTIONS)),
+            "regularization": check_scale("regularization", self.regularization),
+            "adjacency": Worlds(check_choice("adjacency", self.adjacency, ADJACENCIES)),
+            "deletion_notion": Worlds(check_choice("deletion_notion", self.deletion_notion, DELETION_NOTIONS)),
             "utility": bool(self.utility),
             "slack_in_budget": bool(self.slack_in_budget),
-            "utility_tolerance": probability("utility_tolerance", self.utility_tolerance),
-            "dtype": choice("dtype", self.dtype, DTYPES),
+            "utility_tolerance": check_probability("utility_tolerance", self.utility_tolerance),
+            "dtype": check_choice("dtype", self.dtype, DTYPES),
         }
         for name in ("records", "features", "releases", "batch", "rows_per_subject"):
-            checked[name] = count(name, getattr(self, name), maximum=2**53)
+            checked[name] = check_count(name, getattr(self, name), maximum=2**53)
         for name in ("asked_regularization", "model_norm"):
             if getattr(self, name) is not None:
-                checked[name] = scale(name, getattr(self, name))
+                checked[name] = check_scale(name, getattr(self, name))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -196,6 +196,7 @@ class Problem:
         """The facts of Noisy-GD on this problem, for a `NoisySteps`."""
         return {
             "records": self.records,
+            "row_norm": self.loss.radius,
             "step_size": step_size,
             "noise_variance": noise_variance,
             # Theorem 5.2 and composition do not use m, which may be negative there
@@ -222,7 +223,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Prior:
+class InitialLaw:
     """A draw from N(0, variance · I): where a learner begins."""
 
     variance: float
@@ -234,7 +235,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Solved:
+class Minimizer:
     """The minimiser of the current records, with gradient norm certainly at most `tolerance` (γ, of the mean loss).
 
     solver  "warm" starts a request from the published model, "cold" from 0; "fixed" from 0 in a number of passes that no
@@ -248,7 +249,7 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class NoisyLeastSquares:
     """What least squares makes of the moments of the current records, published with noise: one pass, and no steps after it.
 
     deviation  of the noise of each sum, where a record of the largest norm counts 1
@@ -260,7 +261,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedSums:
     """What least squares makes of sums whose noise is carried on from the release before: one pass over the table as that one left it.
 
     draws         (c, σ²) of each draw of a chain, in steps² of the grid; variance: V of each
@@ -297,16 +298,7 @@ class Exactness:
     grid_bits: int
 
 
-@dataclass(frozen=True)
-class Passed:
-    """Where gradient steps from 0 end, on `blocks` equal blocks of the slots in turn, forwards and backwards: one pass over them for each
-    of `step_sizes` (η). Nothing of it depends on a record but where it ends."""
-
-    blocks: int
-    step_sizes: tuple[float, ...]
-
-
-Start = Prior | Published | Solved | Fitted | Passed | Carried
+Start = InitialLaw | Published | Minimizer | NoisyLeastSquares | CarriedSums
 
 
 @dataclass(frozen=True)
@@ -335,7 +327,7 @@ class Procedure:
     solver_passes: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
-        if self.linear_term and not isinstance(self.start, Solved):
+        if self.linear_term and not isinstance(self.start, Minimizer):
             raise InvalidParameter(
                 "is part of what a solver minimises: it needs a start at the minimiser", linear_term=self.linear_term
             )
@@ -343,11 +335,11 @@ class Procedure:
     @property
     def counted(self) -> int:
         """As how many steps a run counts: least squares on moments, in one pass, as one."""
-        return 1 if isinstance(self.start, Fitted) else self.steps
+        return 1 if isinstance(self.start, NoisyLeastSquares) else self.steps
 
 
 @dataclass(frozen=True)
-class Costliest:
+class WorstCaseRun:
     """The costliest run that a figure covers: exposure to the record (`Mechanism.exposure`), exposure after its erasure, and what must then hold."""
 
     steps_with: float = math.inf
@@ -356,7 +348,7 @@ class Costliest:
 
 
 @dataclass(frozen=True)
-class Promise:
+class PlannedGuarantees:
     """What the figures of a plan speak of, and the steps of a request that they ask for.
 
     dp, deletion     the costliest run about a record still there, and about one that was erased
@@ -370,8 +362,8 @@ class Promise:
     counted_on       the samples at whose best listed order publications are counted, where no other measure is within reach
     """
 
-    dp: Costliest = Costliest()
-    deletion: Costliest = Costliest()
+    dp: WorstCaseRun = WorstCaseRun()
+    deletion: WorstCaseRun = WorstCaseRun()
     deletion_steps: int = 0
     utility_steps: int = 0
     horizon: int | None = None

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from ..bounds import renyi
 from ..bounds.arithmetic import least_safe
-from ..errors import InvalidParameter, count, positive
+from ..errors import InvalidParameter, check_count, check_positive
 from ..privacy.guarantee import Worlds
 from .base import Condition, Cost, Mechanism
 
@@ -44,8 +44,8 @@ class SampledGaussian(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive("noise_multiplier", self.noise_multiplier)
-        if not positive("sampling_rate", self.sampling_rate) <= 1:
+        check_positive("noise_multiplier", self.noise_multiplier)
+        if not check_positive("sampling_rate", self.sampling_rate) <= 1:
             raise InvalidParameter("must be at most 1", sampling_rate=self.sampling_rate)
 
     @property
@@ -68,7 +68,7 @@ class SampledGaussian(Mechanism):
         return {"points": tuple((float(order), bound(order=order, **facts)) for order in ORDERS)}
 
 
-def curve(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
+def sampled_renyi(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
     """What sampled steps cost at one order, by the least listed one that covers it; infinite above all of them."""
     listed = min((one for one in ORDERS if one >= order), default=None)
     if listed is None:
@@ -87,13 +87,15 @@ def least_multiplier(
         )
 
     def safe(multiplier: float) -> bool:
-        cost = curve(order=order, sampling_rate=sampling_rate, noise_multiplier=multiplier, draws=draws, worlds=worlds)
+        cost = sampled_renyi(
+            order=order, sampling_rate=sampling_rate, noise_multiplier=multiplier, draws=draws, worlds=worlds
+        )
         return cost <= allowed
 
     found = least_safe(safe, guess=1.0, most=2.0**40, digits=digits)
     if not found < math.inf:
         raise InvalidParameter(
-            f"no noise keeps {draws} samples within ε={positive('allowed', allowed):g} at order {order:g}; ask for fewer steps"
+            f"no noise keeps {draws} samples within ε={check_positive('allowed', allowed):g} at order {order:g}; ask for fewer steps"
         )
     return found
 
@@ -112,7 +114,7 @@ class SampledSteps(SampledGaussian):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        count("draws", self.draws)
+        check_count("draws", self.draws)
 
     @property
     def left(self) -> str:
@@ -121,7 +123,7 @@ class SampledSteps(SampledGaussian):
     @property
     def passes(self) -> int:
         """Over the table: of a stage that starts below it, its steps."""
-        return passes(self.sampling_rate, self.draws)
+        return sampled_epochs(self.sampling_rate, self.draws)
 
     def exposure(self, steps: int) -> int:
         return 1
@@ -137,6 +139,6 @@ class SampledSteps(SampledGaussian):
         return {} if steps_without else super()._cost(worlds, self.draws, 0)
 
 
-def passes(sampling_rate: float, draws: int) -> int:
+def sampled_epochs(sampling_rate: float, draws: int) -> int:
     """Passes over the table that so many samples come to, rounded up."""
     return max(1, math.ceil(sampling_rate * draws * (1 - 1e-12)))

@@ -7,14 +7,22 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..bounds import shifted_interpolation, theorem_5_1, utility
-from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
+from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, check_positive
 from ..privacy.guarantee import Guarantee, Worlds
 from .base import Cost
 from .exact_steps import GridMethod, GridRun
 from .forecast import Prospects
-from .plan import Numbers, Plan
+from .noisy_steps import (
+    calibrate_noise,
+    contraction_risk,
+    explain_deletion,
+    explain_learning,
+    explain_noise,
+    minimiser_move,
+    outlook_of_steps,
+)
+from .plan import Calibration, Plan
 from .problem import Problem
-from .resuming import calibrate, contraction_risk, deleting, learning, minimiser_move, noise, outlook_of_steps
 
 _ATTEMPTS = 60
 
@@ -69,9 +77,9 @@ class Sharp(GridMethod):
         super().__post_init__()
         for name in ("step_size", "excess_risk_target"):
             if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
+                check_positive(name, getattr(self, name))
         if self.noise_variance not in (None, "cheapest"):
-            positive("noise_variance", self.noise_variance)
+            check_positive("noise_variance", self.noise_variance)
 
     def _over_reals(self, problem: Problem) -> Plan:
         if not problem.strong_convexity > 0:
@@ -106,7 +114,7 @@ class Sharp(GridMethod):
             farthest = math.sqrt(problem.dimension * init_variance) + constants.lipschitz / problem.regularization
             kept = (math.sqrt((1 + problem.utility_tolerance) * stationary) + move) ** 2
             target = {"tolerance": problem.utility_tolerance, "stationary": stationary, **chain}
-            numbers = Numbers(
+            numbers = Calibration(
                 step_size=eta,
                 noise_variance=noise_variance,
                 init_variance=init_variance,
@@ -130,8 +138,8 @@ class Sharp(GridMethod):
             records=problem.records,
             **chain,
         )
-        plan = calibrate(problem, single, self.noise_variance, complete, affordable)
-        return plan if self.excess_risk_target is None else reaching(plan, self.excess_risk_target)
+        plan = calibrate_noise(problem, single, self.noise_variance, complete, affordable)
+        return plan if self.excess_risk_target is None else with_target_risk(plan, self.excess_risk_target)
 
     def _exactly(self, problem: Problem) -> Plan | None:
         """The plan over the reals, with as much more noise, and as many more steps of a deletion, as its roundings ask for."""
@@ -140,7 +148,7 @@ class Sharp(GridMethod):
         for _ in range(_ATTEMPTS):
             real = chosen._over_reals(replace(problem, method=chosen))
             plan = self.assemble(problem, real.numbers)
-            forgetting = _forgetting(plan)  # its further steps are published too
+            forgetting = _with_deletion_steps(plan)  # its further steps are published too
             plan = plan if forgetting is None else forgetting
             spent = plan.dp if problem.releases == 1 else plan.together  # a single one of any length
             over, before = spent.gdp_squared / problem.budget.dp_gdp() ** 2, over
@@ -163,7 +171,7 @@ class Sharp(GridMethod):
                 f"λ={plan.regularization:g} must exceed β₋={plan.loss.constants.weak_convexity:g}: only then does a step contract"
             )
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         run = SharpRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
@@ -174,10 +182,10 @@ class Sharp(GridMethod):
         rate = plan.step_size * plan.problem.strong_convexity
         per_factor = -1 / (2 * math.log1p(-rate)) if rate < 1 else 0.0
         weakly = () if plan.loss.constants.convex else (_weakly_convex(plan),)
-        return (*weakly, noise(plan), learning(plan, per_factor), deleting(plan))
+        return (*weakly, explain_noise(plan), explain_learning(plan, per_factor), explain_deletion(plan))
 
 
-def _forgetting(plan: Plan) -> Plan | None:
+def _with_deletion_steps(plan: Plan) -> Plan | None:
     """The plan with so many steps more that a deletion is within its budget, roundings included; None: no number does."""
     wanted = plan.delete_steps_for_deletion
     for further in (0, 1, 2, *(2**k for k in range(2, 20))):
@@ -208,7 +216,7 @@ def contracting_step_size(problem: Problem, asked: float | None) -> float:
     return eta
 
 
-def reaching(plan: Plan, target: float) -> Plan:
+def with_target_risk(plan: Plan, target: float) -> Plan:
     """The plan with enough steps that the excess risk of every release is at most `target`.
 
     Raises:

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ..bounds import markov_sums
-from ..errors import InvalidParameter, PlanInfeasible, count, positive
+from ..bounds import correlated_sums
+from ..errors import InvalidParameter, PlanInfeasible, check_count, check_positive
 from ..losses.base import Loss
 from ..losses.logistic import Logistic
 from ..losses.softmax import Softmax
 from ..losses.squared import Squared
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
-from .base import Condition, Cost, DrawnAtOnce
-from .forecast import Prospects, guessed_norm
-from .plan import Method, Numbers, Plan
+from .base import Condition, Cost, SingleRelease
+from .forecast import Prospects, estimated_norm
+from .plan import Calibration, Method, Plan
 from .problem import Problem
 
 BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
@@ -39,7 +39,7 @@ SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkovSumsRun(DrawnAtOnce):
+class MarkovSumsRun(SingleRelease):
     """Facts of a chain of draws, the same for each: where a draw stands in it tells its c and σ².
 
     features, outputs  D and k of the matrix and the label sums, or more: counted rows have fewer directions than features
@@ -67,9 +67,9 @@ class MarkovSumsRun(DrawnAtOnce):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("features", "outputs", "norm_squared", "label_weight", "rows_per_subject"):
-            count(name, getattr(self, name))
-        count("releases", self.releases, maximum=MOST_RELEASES)
-        positive("variance", self.variance)
+            check_count(name, getattr(self, name))
+        check_count("releases", self.releases, maximum=MOST_RELEASES)
+        check_positive("variance", self.variance)
         if not self.charges(Worlds.REPLACE)[0] < math.inf:
             raise InvalidParameter("is too little noise for the grid", variance=self.variance)
 
@@ -85,12 +85,12 @@ class MarkovSumsRun(DrawnAtOnce):
     @property
     def draws(self) -> list[tuple[float, float]]:
         """(c, σ²) of each draw; c = 0 for the first."""
-        return markov_sums.equaliser(releases=self.releases, variance=self.variance)
+        return correlated_sums.equalizer_schedule(releases=self.releases, variance=self.variance)
 
     def apart(self, *, between_records: bool) -> float:
         """Δ of one row, in steps²."""
         facts = {"norm_squared": self.norm_squared, "label_weight": self.label_weight}
-        return markov_sums.sensitivity(between_records=between_records, **facts)
+        return correlated_sums.sensitivity(between_records=between_records, **facts)
 
     def charges(self, worlds: Worlds) -> tuple[float, ...]:
         """μ² after each draw, of the record that costs most, whenever it came and went; a cap whatever the requests depend on."""
@@ -113,10 +113,10 @@ class MarkovSumsRun(DrawnAtOnce):
         between, weight = Worlds(worlds), self.label_weight
         apart = self.apart(between_records=between.between_records)
         left = (
-            markov_sums.charge(carry=1, variance=variance, apart=apart, rounded=0.0, left=1)
+            correlated_sums.draw_cost(carry=1, variance=variance, apart=apart, rounded=0.0, left=1)
             * float(self.rows_per_subject) ** 2
         )
-        left *= markov_sums.gaussian_factor(variance=variance, label_weight=weight)
+        left *= correlated_sums.gaussian_factor(variance=variance, label_weight=weight)
         stayed = _charges(self, between.between_records, False)[draws - 1]
         return self._guarantee("deletion", between, gdp_squared=stayed + left)
 
@@ -135,11 +135,11 @@ class MarkovSumsRun(DrawnAtOnce):
 def _charges(run: MarkovSumsRun, between_records: bool, leaves: bool) -> tuple[float, ...]:
     draws, weight = run.draws, run.label_weight
     apart = run.apart(between_records=between_records)
-    rounded = markov_sums.rounding(features=run.features, outputs=run.outputs, label_weight=weight)
+    rounded = correlated_sums.rounding_norm(features=run.features, outputs=run.outputs, label_weight=weight)
     least = min(variance for _, variance in draws)
-    factor = markov_sums.gaussian_factor(variance=least, label_weight=weight) * float(run.rows_per_subject) ** 2
+    factor = correlated_sums.gaussian_factor(variance=least, label_weight=weight) * float(run.rows_per_subject) ** 2
     chain: dict[str, Any] = {"draws": draws, "apart": apart, "rounded": rounded, "joiners": run.joiners}
-    worst = markov_sums.worst_charges(**chain, leaves=leaves)
+    worst = correlated_sums.worst_charges(**chain, leaves=leaves)
     return tuple(each * factor for each in worst)
 
 
@@ -173,7 +173,7 @@ def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> Markov
     A draw has at least V/(1 + √(T/2)), of which Gaussian DP takes 144 max(2, β²): `gaussian_factor`.
     """
     least = 1000 * facts["label_weight"] ** 2 * (1 + math.isqrt(facts["releases"]))
-    apart = markov_sums.sensitivity(
+    apart = correlated_sums.sensitivity(
         norm_squared=facts["norm_squared"], label_weight=facts["label_weight"], between_records=worlds.between_records
     )
     variance = float(max(math.ceil(apart**2 / squared), least))
@@ -228,7 +228,7 @@ class MarkovSums(Method):
                 "ask for fewer releases",
             )
         variance = math.ldexp(run.variance, -2 * grid_of(problem.loss)[0])
-        numbers = Numbers(noise_variance=variance, learn_solver_passes=1, delete_solver_passes=1)
+        numbers = Calibration(noise_variance=variance, learn_solver_passes=1, delete_solver_passes=1)
         return self.assemble(problem, numbers)
 
     def _check_map(self, features: int) -> None:
@@ -242,6 +242,7 @@ class MarkovSums(Method):
     def _facts(self, problem: Problem) -> dict[str, Any]:
         return {
             "records": problem.records,
+            "row_norm": problem.loss.radius,
             "features": problem.features,
             "outputs": problem.loss.outputs,
             "norm_squared": norm_squared(problem.loss),
@@ -253,23 +254,23 @@ class MarkovSums(Method):
 
     def _check_covered(self, problem: Problem) -> None:
         check_loss(problem.loss)
-        count("features", problem.features, maximum=MOST_FEATURES)
+        check_count("features", problem.features, maximum=MOST_FEATURES)
         if problem.releases < 2:
             raise InvalidParameter(
                 "must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be",
                 releases=problem.releases,
             )
-        count("releases", problem.releases, maximum=MOST_RELEASES)
+        check_count("releases", problem.releases, maximum=MOST_RELEASES)
         check_exact(problem.loss, problem.records)
 
     def check_plan(self, plan: Plan) -> None:
         self._check_covered(plan.problem)  # no loss is needed to be Lipschitz: the sums' own norms are bounded
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Of an erased record exactly nothing is left: what is carried on is noise alone."""
         bits, weight = grid_of(problem.loss)
         run = MarkovSumsRun(**self._facts(problem), variance=numbers.noise_variance * 4.0**bits)
-        carried = procedure.Carried(
+        carried = procedure.CarriedSums(
             draws=run.draws,
             variance=run.variance,
             bits=bits,
@@ -281,7 +282,7 @@ class MarkovSums(Method):
             map=self.map,
         )
         edits = ("deleted", "inserted") if self.joiners else ("deleted",)
-        promise = procedure.Promise(deletion=procedure.Costliest(0), edits=edits, unbounded=False)
+        promise = procedure.PlannedGuarantees(deletion=procedure.WorstCaseRun(0), edits=edits, unbounded=False)
         return Plan.of(problem, run, numbers, learning=carried, serving=carried, promise=promise)
 
     @property
@@ -303,7 +304,7 @@ class MarkovSums(Method):
         problem, loss = plan.problem, plan.loss
         classes, radius = loss.outputs, loss.radius
         odds = {"target": 1, "binary": 2}.get(loss.label_kind, classes)
-        norm, variance = guessed_norm(problem) / odds, self._variance(plan)
+        norm, variance = estimated_norm(problem) / odds, self._variance(plan)
         directions = problem.features if plan.coding is None else plan.coding.directions
         pull = directions * variance * (classes / (LABEL_RATIO * radius) ** 2 + norm * norm / 2)
         added = self._ridge_share * math.sqrt(2 * variance * directions) / problem.records
@@ -335,11 +336,11 @@ def check_loss(loss: Loss) -> None:
         )
 
 
-def usual_levels(*, records: int, blocks: int, releases: int, gdp: float = 1.0, joiners: bool = True) -> int:
+def default_levels(*, records: int, blocks: int, releases: int, gdp: float = 1.0, joiners: bool = True) -> int:
     """Levels of bins for an additive map of so many columns, from public numbers: the most of which the finest bin, a 2^−l part of the
     rows, still adds three standard deviations of the noise to its own sum."""
-    carried = markov_sums.worst_charges(
-        draws=markov_sums.equaliser(releases=releases, variance=2.0**40), apart=2.0**20, rounded=0.0, joiners=joiners
+    carried = correlated_sums.worst_charges(
+        draws=correlated_sums.equalizer_schedule(releases=releases, variance=2.0**40), apart=2.0**20, rounded=0.0, joiners=joiners
     )  # fmt: skip
     deviation = math.sqrt(2.0 * carried[-1]) * (1 + LABEL_RATIO**2 / 2) / gdp
     levels = 1

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..bounds import theorem_5_1
-from ..errors import AssumptionViolated, InvalidParameter, positive
+from ..errors import AssumptionViolated, InvalidParameter, check_positive
 from ..privacy.guarantee import Guarantee, Worlds
 from .base import Cost
 from .exact_steps import GridMethod, GridRun
 from .forecast import Prospects
-from .plan import Numbers, Plan
+from .noisy_steps import (
+    calibrate_noise,
+    contraction_risk,
+    explain_deletion,
+    explain_learning,
+    explain_noise,
+    outlook_of_steps,
+)
+from .plan import Calibration, Plan
 from .problem import Problem
-from .resuming import calibrate, contraction_risk, deleting, learning, noise, outlook_of_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +70,9 @@ class Theorem(GridMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.step_size is not None:
-            positive("step_size", self.step_size)
+            check_positive("step_size", self.step_size)
         if self.noise_variance not in (None, "cheapest"):
-            positive("noise_variance", self.noise_variance)
+            check_positive("noise_variance", self.noise_variance)
 
     def _exactly(self, problem: Problem) -> Plan | None:
         """With the printed numbers, where the roundings leave their bound as it is."""
@@ -89,7 +96,7 @@ class Theorem(GridMethod):
             facts = {"regularization": lam, "noise_variance": noise_variance, "records": problem.records}
             released = theorem_5_1.full_rate(sensitivity=problem.sensitivity(problem.adjacency), **facts)
             replace_one_row = theorem_5_1.full_rate(sensitivity=2 * constants.lipschitz, **facts)
-            numbers = Numbers(
+            numbers = Calibration(
                 step_size=eta,
                 noise_variance=noise_variance,
                 init_variance=theorem_5_1.init_variance(
@@ -117,7 +124,7 @@ class Theorem(GridMethod):
             regularization=lam,
             records=problem.records,
         )
-        return calibrate(problem, single, self.noise_variance, complete, affordable)
+        return calibrate_noise(problem, single, self.noise_variance, complete, affordable)
 
     def _step_size(self, problem: Problem) -> float:
         constants, lam = problem.loss.constants, problem.regularization
@@ -149,7 +156,7 @@ class Theorem(GridMethod):
                 step_size=plan.step_size,
             )
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         run = TheoremRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
@@ -164,7 +171,7 @@ class Theorem(GridMethod):
             "ε_dd is a quarter of the printed one."
         )
         promised = (quarter,) if plan.problem.adjacency == Worlds.REPLACE else ()
-        return (noise(plan), learning(plan, per_factor), deleting(plan), *promised)
+        return (explain_noise(plan), explain_learning(plan, per_factor), explain_deletion(plan), *promised)
 
 
 def _check_covered(problem: Problem) -> None:

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AssumptionViolated, InvalidParameter, MissingDependency, choice, non_negative, positive
-from ..losses.base import LossConstants, OfClasses
+from ..errors import AssumptionViolated, InvalidParameter, MissingDependency, check_choice, check_positive, non_negative
+from ..losses.base import LossConstants, MulticlassLoss
 from ..records import Records
 from .description import build_module, describe_module
 
@@ -29,7 +29,14 @@ except ImportError as error:
 
 _ROOM = 1e-5  # relative: clipping to L(1 − 1e-5) keeps the float32 rounding of norms and scales below L
 _STARTS = ("module", "zero")
-_WRITTEN = ("radius", "classes", "clip", "curvature", "start", "init_variance")  # of a plan in a file, beside the layers
+_WRITTEN = (
+    "radius",
+    "classes",
+    "clip",
+    "curvature",
+    "start",
+    "init_variance",
+)  # of a plan in a file, beside the layers
 _ROWS = 4096  # of one call of the module, where no gradient is computed
 
 Weights = NDArray[np.float64]
@@ -37,7 +44,7 @@ Criterion = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NetworkLoss(OfClasses):
+class NetworkLoss(MulticlassLoss):
     """A loss per record of `module(inputs)`, with gradients clipped to L per record.
 
     The trained weights are those parameters of the module that require a gradient, as one row. Gradient and output of a record are computed
@@ -78,7 +85,7 @@ class NetworkLoss(OfClasses):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("clip", "curvature"):
-            object.__setattr__(self, name, positive(name, getattr(self, name)))
+            object.__setattr__(self, name, check_positive(name, getattr(self, name)))
         own = copy.deepcopy(self.module).eval()
         for part in own.modules():
             if isinstance(part, torch.nn.modules.batchnorm._BatchNorm):
@@ -93,8 +100,8 @@ class NetworkLoss(OfClasses):
         names = [name for name, _ in trained]
         origin = torch.cat([parameter.detach().reshape(-1) for _, parameter in trained]).to(self.device, torch.float32)
         non_negative("init_variance", self.init_variance)
-        if choice("start", self.start, _STARTS) == "zero":
-            positive("init_variance", self.init_variance)
+        if check_choice("start", self.start, _STARTS) == "zero":
+            check_positive("init_variance", self.init_variance)
             origin = torch.zeros_like(origin)
         object.__setattr__(self, "module", own)
         object.__setattr__(self, "input_shape", tuple(self.input_shape))
@@ -112,7 +119,16 @@ class NetworkLoss(OfClasses):
 
     def _identity(self) -> tuple[Any, ...]:
         """Return what two equal losses share: every setting, the layers, and the parameters that training starts from."""
-        facts = (self.radius, self.classes, self.clip, self.input_shape, self.curvature, self.start, self.init_variance, self.criterion)
+        facts = (
+            self.radius,
+            self.classes,
+            self.clip,
+            self.input_shape,
+            self.curvature,
+            self.start,
+            self.init_variance,
+            self.criterion,
+        )
         state = {name: value for name, value in self.module.state_dict().items() if name not in self._trained}
         constants = tuple((name, value.cpu().numpy().tobytes()) for name, value in state.items())
         return (*facts, repr(self.module), tuple(self._trained), self._origin.cpu().numpy().tobytes(), constants)
@@ -257,5 +273,3 @@ class NetworkLoss(OfClasses):
         flat = torch.as_tensor(np.asarray(weights, np.float32).reshape(-1), device=self.device) + self._origin
         parts = torch.split(flat, [named[name].numel() for name in self._trained])
         return {name: part.view_as(named[name]) for name, part in zip(self._trained, parts, strict=True)}
-
-

@@ -12,19 +12,19 @@ import numpy as np
 
 from .. import methods
 from ..bounds.arithmetic import first_whole
-from ..errors import InvalidParameter, NoisyGDDeleteError, NothingWorthHaving, choice
+from ..errors import InvalidParameter, NoisyGDDeleteError, NothingWorthHaving, check_choice
 from ..losses.base import Loss
-from ..methods import METHODS, compared
+from ..methods import METHODS, compared_methods
 from ..methods.base import AUTO, PROOFS
 from ..methods.forecast import parts
-from ..methods.perturbed import chained as chained_of
+from ..methods.perturbed import chain_plan as chained_of
 from ..methods.plan import Plan
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import FIXED_SCHEDULE
-from ..privacy.sentences import brief, shown
+from ..privacy.sentences import format_bound, format_number
 from .comparison import Candidate, Comparison, compare_plans
-from .make import make_plan
-from .usual import PUBLICATIONS, capped, expected_cost, together, usual_total
+from .defaults import PUBLICATIONS, compose_publications, default_total, expected_cost, with_total
+from .planning import make_plan
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
@@ -105,7 +105,7 @@ class Advice:
             return self.plan
         raise NothingWorthHaving(
             f"{self.refusal()}. To go on all the same name a method, '{self.chosen.method}', and λ "
-            f"({brief(self.plan.regularization)}): every certificate holds, the model may be no better than guessing"
+            f"({format_number(self.plan.regularization)}): every certificate holds, the model may be no better than guessing"
         )
 
     @property
@@ -141,7 +141,7 @@ class Advice:
             return self._verdict()
         chosen = self.chosen
         text = (
-            f"'{chosen.method}'{self._in_a_row()} is advised, λ={brief(self.plan.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
+            f"'{chosen.method}'{self._in_a_row()} is advised, λ={format_number(self.plan.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
             "what guessing loses"
         )
         return "\n".join(filter(None, (text, self.caution)))
@@ -149,12 +149,12 @@ class Advice:
     def _in_a_row(self) -> str:
         if self.chained is None:
             return ""
-        return f" ({', '.join(f'{name} {brief(value)}' for name, value in self._own_options().items())})"
+        return f" ({', '.join(f'{name} {format_number(value)}' for name, value in self._own_options().items())})"
 
     def _own_options(self) -> dict[str, Any]:
         """Of the method, those that are not as usual, and the clipping of the loss; not the map, which was given."""
         method = self.plan.method
-        usual = vars(methods.of(method.name))
+        usual = vars(methods.resolve_method(method.name))
         own = {option.name: getattr(method, option.name) for option in fields(method) if option.name != "map"}
         clip = {} if self.chained is None else {"clip": self.plan.loss.constants.lipschitz}
         return {**{name: value for name, value in own.items() if value != usual[name]}, **clip}
@@ -164,8 +164,8 @@ class Advice:
         if not self.worth_having:
             return "\n".join([self._hopeless(), *(f"  - {way}" for way in self._ways_out())])
         return (
-            f"Take '{chosen.method}'{self._in_a_row()} with λ={brief(plan.regularization)}: by forecast its noise and its regulariser cost {brief(chosen.excess_risk, 3)} of the "
-            f"loss, {_percent(self.share)} of the {brief(self.guessing, 3)} that guessing loses; {chosen.learn_passes} passes over the table to "
+            f"Take '{chosen.method}'{self._in_a_row()} with λ={format_number(plan.regularization)}: by forecast its noise and its regulariser cost {format_number(chosen.excess_risk, 3)} of the "
+            f"loss, {_percent(self.share)} of the {format_number(self.guessing, 3)} that guessing loses; {chosen.learn_passes} passes over the table to "
             f"learn, {chosen.delete_passes} for a publication that deletes. The forecast rests on sizes, loss and budget alone; what "
             "the model will score is for `evaluate` to say."
         )
@@ -176,7 +176,7 @@ class Advice:
 
     def _hopeless(self) -> str:
         return (
-            f"Nothing here is likely to be worth having: the best way, '{self.chosen.method}' with λ={brief(self.plan.regularization)}, is forecast "
+            f"Nothing here is likely to be worth having: the best way, '{self.chosen.method}' with λ={format_number(self.plan.regularization)}, is forecast "
             f"to lose {_percent(self.share)} of what guessing loses to noise and regulariser, and {_percent(self.share_if_spread)} even if rows "
             "lie spread evenly over the columns. What would do, one at a time:"
         )
@@ -190,10 +190,10 @@ class Advice:
     def _revealed(self) -> str:
         """ε of one publication and of many, for every way."""
         lines = [
-            f"  {name:<12}one publication ε={shown(one)}, {number} together ε={shown(many)}"
+            f"  {name:<12}one publication ε={format_bound(one)}, {number} together ε={format_bound(many)}"
             for name, one, number, many in self.costs()
         ]
-        head = f"What publications reveal of a record still there, every one observed (δ={shown(self.plan.budget.shown_delta)}), if {FIXED_SCHEDULE}:"
+        head = f"What publications reveal of a record still there, every one observed (δ={format_bound(self.plan.budget.shown_delta)}), if {FIXED_SCHEDULE}:"
         return "\n".join([head, *lines])
 
     def costs(self) -> list[tuple[str, float, int, float]]:
@@ -204,7 +204,7 @@ class Advice:
                 continue
             plan, delta = way.plan, way.plan.budget.shown_delta
             number = PUBLICATIONS if plan.releases == 1 else plan.releases
-            one, many = (together(plan, times).with_slack().epsilon(delta) for times in (1, number))
+            one, many = (compose_publications(plan, times).with_slack().epsilon(delta) for times in (1, number))
             if plan.releases > 1:  # calibrated to be within it
                 many = plan.budget.dp if plan.budget.dp_delta is not None else plan.allowed.epsilon(delta)
             found.append((way.method, one, number, many))
@@ -282,7 +282,7 @@ def advise(
             releases=arguments["releases"],
             requests=requests,
         )
-    guessing, ways = guessing_loss(loss), _ways(method, proof)
+    guessing, ways = guessing_loss(loss), _candidate_methods(method, proof)
     facts = {"loss": loss, "records": records, "features": features, "budget": budget, **arguments}
     facts |= {"regularization": loss.constants.smoothness / records if regularization is None else regularization}
     facts |= {"ridge": "forecast" if regularization is None else "given"}
@@ -294,13 +294,15 @@ def advise(
         if chained is None:
             return advice
         return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
-    return replace(advice, find=partial(remedies, advice.plan, facts, _DEAR * guessing, free=regularization is None))
+    return replace(
+        advice, find=partial(find_remedies, advice.plan, facts, _DEAR * guessing, free=regularization is None)
+    )
 
 
-def advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:
+def make_advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:
     """The plan of an advice that is worth having, under a total: "auto" takes the usual one, None none."""
     plan = advice.required()
-    return capped(plan, usual_total(plan) if isinstance(total, str) else total)
+    return with_total(plan, default_total(plan) if isinstance(total, str) else total)
 
 
 def guessing_loss(loss: Loss) -> float:
@@ -313,18 +315,18 @@ def guessing_loss(loss: Loss) -> float:
 def _percent(share: float) -> str:
     if share > 1:
         return "more than all"
-    return f"{brief(100 * share, 2)} %" if share < 0.1 else f"{100 * share:.0f} %"
+    return f"{format_number(100 * share, 2)} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
-def _ways(method: str, proof: str) -> tuple[str, ...]:
+def _candidate_methods(method: str, proof: str) -> tuple[str, ...]:
     """The methods to weigh.
 
     Raises:
         InvalidParameter: a word that is none, or a method whose proof is not the one asked for.
     """
-    accepted = PROOFS[: PROOFS.index(choice("proof", proof, PROOFS)) + 1]
-    if choice("method", method, (AUTO, *METHODS)) == AUTO:
-        return tuple(name for name in compared() if METHODS[name].proof in accepted)
+    accepted = PROOFS[: PROOFS.index(check_choice("proof", proof, PROOFS)) + 1]
+    if check_choice("method", method, (AUTO, *METHODS)) == AUTO:
+        return tuple(name for name in compared_methods() if METHODS[name].proof in accepted)
     if METHODS[method].proof not in accepted:
         raise InvalidParameter(
             f"rests on a {METHODS[method].proof} step and proof={proof!r} leaves it out; choose another method or "
@@ -338,7 +340,7 @@ _STEPS = 4  # records, budgets and columns are tried at powers of 10^(1/4)
 _DECADES = 4
 
 
-def remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool) -> tuple[str, ...]:
+def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool) -> tuple[str, ...]:
     """The changes at which the plan's method has a forecast below `target`.
 
     Args:
@@ -347,7 +349,7 @@ def remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool)
     """
     given = {name: value for name, value in facts.items() if name not in ("regularization", "one_hot_blocks", "map")}
     given |= {
-        "method": methods.on_map(methods.of(plan.method.name), facts.get("map")),
+        "method": methods.with_map(methods.resolve_method(plan.method.name), facts.get("map")),
         "releases": plan.releases,
         "batch": plan.problem.batch,
     }

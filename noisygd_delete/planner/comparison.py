@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from .. import methods
 from ..bounds.arithmetic import first_whole
-from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count, positive
-from ..methods import METHODS, Method, compared
+from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, check_choice, check_count, check_positive
+from ..methods import METHODS, Method, compared_methods
+from ..methods.explanations import explain_noise
 from ..methods.forecast import parts
-from ..methods.minimiser import diffused_towards
+from ..methods.minimiser import with_diffusion_for
 from ..methods.plan import Plan
-from ..methods.words import noise
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
-from ..privacy.sentences import shown
-from .make import make_plan
-from .usual import expected_cost
+from ..privacy.sentences import format_bound
+from .defaults import expected_cost
+from .planning import make_plan
 
 if TYPE_CHECKING:
     from ..features.maps.base import PublicMap
@@ -123,7 +123,7 @@ class Comparison:
             served = "each request" if self.requests is None else f"{candidate.publications} of {self.requests}"
             lines.append(
                 f"{candidate.method:<12}{candidate.learn_passes:>9}{candidate.delete_passes:>9}"
-                f"{candidate.excess_risk:>13.3g}{served:>14}  {noise(candidate.plan.learning, [stage.learning for stage in candidate.plan.stages])}{mark}"
+                f"{candidate.excess_risk:>13.3g}{served:>14}  {explain_noise(candidate.plan.learning, [stage.learning for stage in candidate.plan.stages])}{mark}"
             )
         verdict = f"target {self.target:g}: {self._met()}"
         lines.append(f"passes over the table; forecast excess risk in nats per record; {verdict}")
@@ -132,10 +132,10 @@ class Comparison:
     def _revealed(self, once: Candidate) -> list[str]:
         """What all publications of each way reveal, one release beside them that is never followed by another, and why the chosen one is."""
         ways = [way for way in (*self.candidates, once) if way.plan is not None]
-        told = [(way, map(shown, way.figures)) for way in ways]
+        told = [(way, map(format_bound, way.figures)) for way in ways]
         within = "within" if self.once_will_do else "more than"
         return [
-            f"ε of all publications, δ={shown(once.delta)}, if {FIXED_SCHEDULE}:",
+            f"ε of all publications, δ={format_bound(once.delta)}, if {FIXED_SCHEDULE}:",
             f"{'':<12}{'present':>9}{'erased, later':>15}{'erased, all seen':>18}{'excess risk':>13}",
             *(
                 f"{way.method:<12}{present:>9}{later:>15}{seen:>18}{way.excess_risk:>13.3g}"
@@ -212,24 +212,30 @@ def compare_plans(
         map: the public one that makes the rows, of full norm and with a constant; some methods make use of it.
         arguments: those of `make_plan`, without method; without releases where requests are given.
     """
-    target = positive("target", target)
+    target = check_positive("target", target)
     if requests is not None:
-        requests = count("requests", requests)
+        requests = check_count("requests", requests)
     many = requests is not None or arguments.get("releases", 1) > 1
     names = [
         name
-        for name in dict.fromkeys(compared() if ways is None else ways)
-        if many or METHODS[choice("ways", name, tuple(METHODS))].weighed != "for several publications"
+        for name in dict.fromkeys(compared_methods() if ways is None else ways)
+        if many or METHODS[check_choice("ways", name, tuple(METHODS))].weighed != "for several publications"
     ]
     if not names:
         raise InvalidParameter(
             "none of these methods plans a single release: give the deletion requests that the budget has to last for"
         )
-    found = tuple(_candidate(methods.on_map(methods.of(name), map), target, requests, arguments) for name in names)
+    found = tuple(
+        _candidate(methods.with_map(methods.resolve_method(name), map), target, requests, arguments) for name in names
+    )
     if all(candidate.plan is None for candidate in found):
         make_plan(**arguments, method=names[min(1, len(names) - 1)])  # raises what is wrong: the second asks for least
         raise PlanInfeasible("no method has a plan: " + "; ".join(f"{one.method}: {one.reason}" for one in found))
-    once = None if requests is None or len(found) == 1 else _candidate(methods.of("perturbed"), target, None, arguments)
+    once = (
+        None
+        if requests is None or len(found) == 1
+        else _candidate(methods.resolve_method("perturbed"), target, None, arguments)
+    )
     once = None if once is None or once.plan is None else replace(once, method="once", publications=0)
     return Comparison(found, target, requests, once, alike)
 
@@ -243,7 +249,7 @@ def _candidate(method: Method, target: float, requests: int | None, arguments: d
         releases = arguments.get("releases", 1) if requests is None else publications + 1
         plan = make_plan(**{**arguments, **each, "method": method, "releases": releases})
         if expected_cost(plan) > target:
-            plan = diffused_towards(plan, target * parts(plan.problem) - plan.problem.ridge_cost)
+            plan = with_diffusion_for(plan, target * parts(plan.problem) - plan.problem.ridge_cost)
         return Candidate(method.name, plan, publications, expected_cost(plan))
 
     try:
@@ -344,5 +350,5 @@ def plan_stream(*, requests: int, period: float | None = None, target: float = 0
         period: days in which the requests come.
     """
     if period is not None:
-        period = positive("period", period)
+        period = check_positive("period", period)
     return StreamPlan(compare_plans(requests=requests, target=target, **arguments), requests, period)

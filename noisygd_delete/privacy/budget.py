@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ..bounds import gaussian, renyi
-from ..bounds.arithmetic import best_order
-from ..errors import InvalidParameter, Word, positive, renyi_order
-from .guarantee import Guarantee, stated_delta
-from .sentences import brief
+from ..bounds import gaussian, renyi, stopping
+from ..bounds.arithmetic import best_order, least_safe
+from ..errors import InvalidParameter, Word, check_positive, renyi_order
+from .guarantee import Guarantee, check_delta
+from .sentences import format_number
 
 
 @lru_cache(maxsize=1024)
@@ -48,8 +48,8 @@ class Budget:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", Measures(self.measure))
-        object.__setattr__(self, "dp", positive("dp", self.dp))
-        object.__setattr__(self, "deletion", positive("deletion", self.deletion))
+        object.__setattr__(self, "dp", check_positive("dp", self.dp))
+        object.__setattr__(self, "deletion", check_positive("deletion", self.deletion))
         if self.measure is Measures.RENYI:
             if self.order is None:
                 raise InvalidParameter("must be a Rényi order > 1, for example 10", order=None)
@@ -57,8 +57,8 @@ class Budget:
         elif self.order is not None:
             raise InvalidParameter(f"belongs to a Rényi budget, not to {str(self.measure)!r}", order=self.order)
         if self.measure is Measures.EPSILON_DELTA:
-            object.__setattr__(self, "dp_delta", stated_delta("dp delta", self.dp_delta))
-            object.__setattr__(self, "deletion_delta", stated_delta("deletion delta", self.deletion_delta))
+            object.__setattr__(self, "dp_delta", check_delta("dp delta", self.dp_delta))
+            object.__setattr__(self, "deletion_delta", check_delta("deletion delta", self.deletion_delta))
         elif self.dp_delta is not None or self.deletion_delta is not None:
             raise InvalidParameter("delta belongs to an (ε, δ) budget; use Budget.from_epsilon_delta")
         if not self.deletion_gdp() <= self.dp_gdp() * (1 + 1e-12):
@@ -144,15 +144,15 @@ class Budget:
 
     def describe(self) -> str:
         """The budget in one phrase."""
-        text, numbers = in_numbers(self)
-        return text.format(**{name: brief(number) for name, number in numbers.items()})
+        text, numbers = format_numbers(self)
+        return text.format(**{name: format_number(number) for name, number in numbers.items()})
 
     def to_dict(self) -> dict[str, Any]:
         stated = {**asdict(self), "measure": str(self.measure)}
         return {key: value for key, value in stated.items() if value is not None}
 
 
-def in_numbers(budget: Budget) -> tuple[str, dict[str, float | None]]:
+def format_numbers(budget: Budget) -> tuple[str, dict[str, float | None]]:
     """A budget's phrase with {names} in the place of its numbers, and these: what a paper says in its own language."""
     if budget.measure is Measures.RENYI:
         text = "(q={n}, ε_dp={n2}) and (q={n}, ε_dd={n3}) Rényi"
@@ -192,8 +192,8 @@ class Total:
     late: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive("total epsilon", self.epsilon))
-        object.__setattr__(self, "delta", stated_delta("total delta", self.delta))
+        object.__setattr__(self, "epsilon", check_positive("total epsilon", self.epsilon))
+        object.__setattr__(self, "delta", check_delta("total delta", self.delta))
         if self.order is not None:
             object.__setattr__(self, "order", renyi_order("total order", self.order))
         if self.gdp and self.order is not None:
@@ -214,7 +214,7 @@ class Total:
     def measure(self) -> str | None:
         """In which what is spent is summed, in words; None where that is not fixed."""
         if self.order is not None:
-            return f"as Rényi divergence at order {brief(self.order, 4)}"
+            return f"as Rényi divergence at order {format_number(self.order, 4)}"
         return "as μ² of Gaussian DP" if self.gdp else None
 
     @property
@@ -252,8 +252,42 @@ class Total:
             return renyi.renyi_epsilon_optimal(order=self.order, renyi=cost, delta=self.delta)
         return guarantee.epsilon(self.delta)
 
+    def stopping_epsilon(self, delta: float, *, candidates: int = 1) -> float | None:
+        """Return the log of the odds that no observer ever exceeds about a record, except with probability δ.
+
+        Over all publications that the total allows, whatever decided when one was made, when a record was erased, or which of the
+        `candidates` is in question. It does not depend on what was spent: the cap counts, not the sum so far.
+
+        Args:
+            delta: probability for all candidates together.
+            candidates: records that could have been chosen.
+
+        Returns:
+            ε, rounded up; None if the total is no filter (`is_filter`).
+        """
+        if not self.is_filter:
+            return None
+        if self.gdp:
+            return stopping.gdp_stopping_epsilon(mu=self._most_gdp(), delta=delta, candidates=candidates)
+        assert self.order is not None
+        most = self._most_renyi(self.order)
+        return stopping.renyi_stopping_epsilon(order=self.order, renyi=most, delta=delta, candidates=candidates)
+
+    def _most_gdp(self) -> float:
+        """No μ that `affords` admits exceeds it."""
+        return gaussian.gdp_for(epsilon=self.epsilon * (1 + 1e-9), delta=self.delta)
+
+    def _most_renyi(self, order: float) -> float:
+        """No Rényi divergence at this order that `affords` admits exceeds it."""
+
+        def refused(cost: float) -> bool:
+            spent = renyi.renyi_epsilon_optimal(order=order, renyi=cost, delta=self.delta)
+            return spent > self.epsilon * (1 + 1e-9)
+
+        return least_safe(refused, guess=self.epsilon, below=0.0)
+
     def describe(self) -> str:
-        return f"(ε={brief(self.epsilon)}, δ={brief(self.delta)})"
+        return f"(ε={format_number(self.epsilon)}, δ={format_number(self.delta)})"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-compatible fields; those at their defaults are left out."""

@@ -17,12 +17,21 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..bounds import arithmetic, gaussian, renyi
+from ..bounds import adaptive, arithmetic, gaussian, renyi
 from ..bounds import objective_perturbation as bounds
 from ..bounds.arithmetic import UNIT, sum_up
 from ..bounds.renyi import curve_epsilon, curve_least, curve_log_delta
-from ..errors import InvalidParameter, Word, bound, choice, count, non_negative, probability, renyi_order
-from .sentences import shown
+from ..errors import (
+    InvalidParameter,
+    Word,
+    check_bound,
+    check_choice,
+    check_count,
+    check_probability,
+    non_negative,
+    renyi_order,
+)
+from .sentences import format_bound
 
 # --- curve ---
 #
@@ -73,14 +82,14 @@ class Curve:
     gdp_squared: float | None = None
 
     def __post_init__(self) -> None:
-        bound("rate", self.rate)
-        choice("form", self.form, FORMS)
+        check_bound("rate", self.rate)
+        check_choice("form", self.form, FORMS)
         non_negative("ratio", self.ratio)
         non_negative("below", self.below)
-        count("rows", self.rows)
-        count("blocks", self.blocks)
+        check_count("rows", self.rows)
+        check_count("blocks", self.blocks)
         if self.gdp_squared is not None:
-            bound("gdp_squared", self.gdp_squared)
+            check_bound("gdp_squared", self.gdp_squared)
         weakly = self.form == WEAKLY_CONVEX
         if (self.below > 0 and not weakly) or (weakly and self.rows > 1):
             raise InvalidParameter(
@@ -106,7 +115,7 @@ class Curve:
         return tilted if self.gdp_squared is None else min(tilted, order * self.gdp_squared / 2 * (1 + 4 * UNIT))
 
 
-def fewer(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
+def merge_curves(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
     """The same composition in at most a few curves, never below it: what nobody but a stranger's ledger needs.
 
     The Hessian cost grows with ρ and ρ₋, rates and μ² add up, and the smaller of two sums is not below the sum of the smaller.
@@ -141,16 +150,24 @@ def fewer(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
 class Worlds(Word):
     """The two worlds of a guarantee.
 
+    In all but the last both worlds are runs of the same program on a machine, with its rounding and its solver's tolerance: each of
+    the two may deviate from what an exact computation would publish.
+
     REPLACE         x or another record x′, of a record that is still there
     ZERO_OUT        x or the null record, of a record that is still there
-    DEFINITION_4_1  x or never there, of a record that was erased (Chourasia & Shah 2023, Definition 4.1)
+    DEFINITION_4_1  x or never there, of a record that was erased. The run without x is a law that never saw it, as Chourasia & Shah
+                    2023, Definition 4.1, asks
     PAIRWISE        x or x′, of a record that was erased
+    IDEAL_LAW       x, of a record that was erased, or an ideal law of the records that remain, which no machine runs: all that
+                    Definition 4.1 asks. The run without x is as close to that law, not equal to it, so a test that tells the two
+                    runs apart may use both distances; `Guarantee.advantage` is that of such a test
     """
 
     REPLACE = "replace"
     ZERO_OUT = "zero-out"
     DEFINITION_4_1 = "definition-4.1"
     PAIRWISE = "pairwise"
+    IDEAL_LAW = "ideal-law"
 
     @property
     def about(self) -> str:
@@ -168,30 +185,51 @@ class Worlds(Word):
 
 
 ADJACENCIES = (Worlds.REPLACE, Worlds.ZERO_OUT)
-DELETION_NOTIONS = (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)
+DELETION_NOTIONS = (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)  # that a plan may ask for
 
 LEAST_DELTA = 2.0**-256  # the key of the noise has 256 bits: who guesses it sees the records
+LARGEST_DELTA = 0.01  # a larger one allows what no figure should
 NON_ADAPTIVE = (
     "requests did not depend on earlier models"  # else they may have written what a model showed into other rows
 )
 FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates are a message too
 
 
-def under(guarantee: Guarantee, *, several: bool) -> str:
-    """ ", if …": the conditions of a figure in a line of text; `several`: it is about more models than one. "" where there is none."""
-    conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [FIXED_SCHEDULE] * several
-    return f", if {' and '.join(conditions)}" if conditions else ""
+FIXED_TARGET = (
+    "which record is erased, and when, was fixed before any model was seen"  # else both may follow what a model showed
+)
+FIXED_TOTAL = "if the total was fixed before the first model and every later one keeps to it"
+FIXED_RECORD = "which record is meant was fixed before any model was seen"  # of a record that is still there
 
 
-def in_words(guarantee: Guarantee, *, several: bool, delta: float | None = None) -> str:
+def format_conditions(guarantee: Guarantee | WorstCase, *, several: bool) -> str:
+    """Return ", if …": the conditions of a figure in a line of text. `several`: whether it is about more models than one."""
+    target = FIXED_TARGET if guarantee.about == "deletion" else FIXED_RECORD
+    conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [target] + [FIXED_SCHEDULE] * several
+    return f", if {' and '.join(conditions)}"
+
+
+def describe_guarantee(guarantee: Guarantee | WorstCase, *, several: bool, delta: float | None = None) -> str:
     """A figure in a line of text, with what it holds under. `several`: as `under`; `delta`: of an (ε, δ) beside it."""
-    pair = "" if delta is None else f", (ε={shown(guarantee.with_slack().epsilon(delta))}, δ={shown(delta)})"
-    return f"advantage at most {guarantee.at_most}{pair}{under(guarantee, several=several)}"
+    pair = (
+        "" if delta is None else f", (ε={format_bound(guarantee.with_slack().epsilon(delta))}, δ={format_bound(delta)})"
+    )
+    return f"advantage at most {guarantee.at_most}{pair}{format_conditions(guarantee, several=several)}"
 
 
-def stated_delta(name: str, value: Any) -> float:
-    """A δ that may be stated: below `LEAST_DELTA` no noise drawn on a machine holds it."""
-    delta = probability(name, value)
+def check_delta(name: str, value: Any) -> float:
+    """Return a δ that may be stated anywhere: by a budget, a total, a report or a certificate.
+
+    Raises:
+        InvalidParameter: If it is below `LEAST_DELTA`, which no noise drawn on a machine holds, or above `LARGEST_DELTA`.
+    """
+    delta = check_probability(name, value)
+    if not delta <= LARGEST_DELTA:
+        raise InvalidParameter(
+            f"must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far "
+            "below one in the number of records",
+            **{name: delta},
+        )
     if not delta >= LEAST_DELTA:
         raise InvalidParameter(
             f"must be at least {LEAST_DELTA:.2g}: the noise comes from a 256-bit key, and no smaller δ means anything",
@@ -206,7 +244,8 @@ class Guarantee:
 
     about        "dp" (a record that is still there) or "deletion" (a record that was erased)
     adjacency    the two worlds: "replace" (x or x′) and "zero-out" (x or the null record) for dp;
-                 "definition-4.1" (x or never there) and "pairwise" (x or x′) for deletion
+                 "definition-4.1" (x or never there), "pairwise" (x or x′) and "ideal-law" (x or an ideal law that never saw
+                 it) for deletion
     gdp_squared  Σ μ² of the Gaussian parts
     rate         Σ of the rates
     points       ((order, ε), …): further Rényi cost, finite at these orders (and at smaller ones) only
@@ -229,24 +268,25 @@ class Guarantee:
     slack: float = 0.0
 
     def __post_init__(self) -> None:
-        choice("about", self.about, ("dp", "deletion"))
-        worlds = Worlds(choice("adjacency", self.adjacency, ADJACENCIES if self.about == "dp" else DELETION_NOTIONS))
+        check_choice("about", self.about, ("dp", "deletion"))
+        known = ADJACENCIES if self.about == "dp" else (*DELETION_NOTIONS, Worlds.IDEAL_LAW)
+        worlds = Worlds(check_choice("adjacency", self.adjacency, known))
         object.__setattr__(self, "adjacency", worlds)
-        bound("gdp_squared", self.gdp_squared)
-        bound("rate", self.rate)
-        count("rows", self.rows)
+        check_bound("gdp_squared", self.gdp_squared)
+        check_bound("rate", self.rate)
+        check_count("rows", self.rows)
         non_negative("slack", self.slack)
         for order, cost in self.points:
             renyi_order("points order", order)
-            bound(f"points ε at order {order}", cost)
+            check_bound(f"points ε at order {order}", cost)
         for _, times in self.curves:
-            bound("times", times)
+            check_bound("times", times)
 
     def renyi(self, order: float) -> float:
         """ε_q at Rényi order q > 1."""
         q = renyi_order("order", order)
         curved = math.fsum(times * curve.renyi(q) for curve, times in self.curves)
-        return bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q) + curved)
+        return check_bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q) + curved)
 
     @property
     def highest_order(self) -> float:
@@ -274,7 +314,7 @@ class Guarantee:
 
     def epsilon(self, delta: float) -> float:
         """Least ε, rounded up, with (ε, δ)-indistinguishability. Exact for Gaussian guarantees; best conversion otherwise."""
-        delta = probability("delta", delta)
+        delta = check_probability("delta", delta)
         exact = math.inf if self.gdp is None else gaussian.gdp_epsilon(mu=self.gdp, delta=delta)
         if self.points:
             return min(renyi.renyi_epsilon_optimal(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
@@ -288,7 +328,7 @@ class Guarantee:
         The Rényi conversions each take their own best order, so a Gaussian guarantee shows what its Rényi curve alone
         would have said.
         """
-        delta = probability("delta", delta)
+        delta = check_probability("delta", delta)
         ways = {
             "mironov": renyi.renyi_epsilon_mironov,
             "canonne-kamath-steinke": renyi.renyi_epsilon,
@@ -358,11 +398,13 @@ class Guarantee:
 
     @property
     def advantage(self) -> float:
-        """Upper bound on true minus false positive rate of any membership test between the two worlds.
+        """Upper bound on true minus false positive rate of any membership test between two runs.
 
         For "definition-4.1" and "zero-out" the question is "was it ever there?" (Δ = L), for "pairwise" and "replace" it is
-        "was it x or x′?" (Δ = 2L).
+        "was it x or x′?" (Δ = 2L). For "ideal-law" it is "was it ever there?", both runs being within the guarantee of that law.
         """
+        if self.adjacency is Worlds.IDEAL_LAW:
+            return self._advantage_across(self.delta(0.0))
         if self.gdp is not None:
             return gaussian.gdp_advantage(mu=self.gdp)
         if not (self.points or self.curves):
@@ -372,7 +414,7 @@ class Guarantee:
     @property
     def at_most(self) -> str:
         """The advantage with the slack included, as a percentage rounded up: what a person is told."""
-        return shown(self.with_slack().advantage, percent=True)
+        return format_bound(self.with_slack().advantage, percent=True)
 
     @property
     def advantage_between_records(self) -> float:
@@ -381,17 +423,19 @@ class Guarantee:
         Both records then lie within the guarantee of one third law, which a test has to step over: 2μ in GDP (the triangle
         inequality of trade-off curves), Theorem 4.1 in its sharp form otherwise.
         """
-        if self.adjacency.between_records:
+        if self.adjacency.between_records or self.adjacency is Worlds.IDEAL_LAW:
             return self.advantage
         if self.gdp is not None:
             return gaussian.gdp_advantage(mu=2 * self.gdp)
+        return self._advantage_across(self.advantage)
 
-        from ..bounds.adaptive import membership_advantage
+    def _advantage_across(self, one_side: float) -> float:
+        """Advantage of a test between two laws that both lie within this guarantee of a third one; `one_side`: against that one."""
 
         def at(order: float) -> float:
-            return membership_advantage(order=order, renyi=self.renyi(order))
+            return adaptive.membership_advantage(order=order, renyi=self.renyi(order))
 
-        return min(1.0, self._least(at), 2 * self.advantage)
+        return min(1.0, self._least(at), 2 * one_side)
 
     @property
     def by_gdp(self) -> Guarantee | None:
@@ -423,10 +467,24 @@ class Guarantee:
             return not other.points and fewer and rest
         return all(other.renyi(order) <= self.renyi(order) * room for order in self._orders())
 
+    def _bounds_parts(self, other: Guarantee) -> bool:
+        """Whether no part of `other` costs more than the same part of this one, rounding included: then no figure does."""
+        if self.slack < other.slack or self.rows > other.rows or self.adjacency is not other.adjacency:
+            return False
+        own, orders = dict(self.curves), {order for one in (self, other) for order, _ in one.points}
+        return (
+            other.gdp_squared <= self.gdp_squared
+            and other.rate <= self.rate
+            and all(times <= own.get(curve, 0.0) for curve, times in other.curves)
+            and bool(self.points) >= bool(other.points)
+            and all(other.listed(order) <= self.listed(order) for order in orders)
+            and self.non_adaptive >= other.non_adaptive
+        )
+
     @staticmethod
     def composed(parts: Iterable[tuple[Guarantee, int]]) -> Guarantee:
         """The cost of observing every part, each as often as it says. Only guarantees about the same worlds compose."""
-        listed = [(part, count("times", times)) for part, times in parts]
+        listed = [(part, check_count("times", times)) for part, times in parts]
         if not listed:
             raise InvalidParameter("nothing to compose; give at least one guarantee")
         first = listed[0][0]
@@ -447,7 +505,7 @@ class Guarantee:
             gdp_squared=math.fsum(part.gdp_squared * times for part, times in listed),
             rate=math.fsum(part.rate * times for part, times in listed),
             points=tuple((q, math.fsum(part.listed(q) * times for part, times in listed)) for q in orders),
-            curves=tuple(fewer(curves).items()),
+            curves=tuple(merge_curves(curves).items()),
             rows=min(part.rows for part in guarantees),  # a sum covers no more rows than its weakest part
             source=" + ".join(
                 dict.fromkeys(source for part in guarantees for source in part.source.split(" + ") if source)
@@ -504,3 +562,91 @@ class Guarantee:
             )
         except TypeError as error:
             raise InvalidParameter(f"not a guarantee: {error}") from error
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The maximum of several guarantees about the same worlds, figure by figure.
+
+    `Guarantee`s need not be ordered: of two Gaussian and Rényi bounds one may have the larger advantage and the other the
+    larger ε at some δ. Every figure here is the largest that any of the `cases` has.
+
+    Args:
+        cases: guarantees about one pair of worlds; at least one.
+    """
+
+    cases: tuple[Guarantee, ...]
+
+    @classmethod
+    def of(cls, guarantees: Iterable[Guarantee]) -> WorstCase:
+        """Return the worst case of `guarantees` without those that another one bounds part by part.
+
+        Raises:
+            InvalidParameter: If there is none, or they are about different worlds.
+        """
+        found = list(guarantees)
+        if not found:
+            raise InvalidParameter("has no guarantee to take the maximum of; give at least one", guarantees=found)
+        if len({(one.about, one.adjacency.between_records) for one in found}) > 1:
+            raise InvalidParameter("are about different worlds; take the maximum for each pair", guarantees=found)
+        kept: list[Guarantee] = []
+        for one in found:
+            if not any(other._bounds_parts(one) for other in kept):
+                kept = [other for other in kept if not one._bounds_parts(other)] + [one]
+        return cls(tuple(kept))
+
+    @property
+    def about(self) -> str:
+        return self.cases[0].about
+
+    @property
+    def adjacency(self) -> Worlds:
+        """The worlds of all cases; "ideal-law" if any has them, as a run without the record is a law that never saw it, too."""
+        return next(
+            (case.adjacency for case in self.cases if case.adjacency is Worlds.IDEAL_LAW), self.cases[0].adjacency
+        )
+
+    @property
+    def rows(self) -> int:
+        """Rows per data subject that every case covers."""
+        return min(case.rows for case in self.cases)
+
+    @property
+    def non_adaptive(self) -> bool:
+        return any(case.non_adaptive for case in self.cases)
+
+    @property
+    def gdp(self) -> float | None:
+        """μ; None if any case has none."""
+        found = [case.gdp for case in self.cases]
+        return None if None in found else max(mu for mu in found if mu is not None)
+
+    @property
+    def advantage(self) -> float:
+        return max(case.advantage for case in self.cases)
+
+    @property
+    def at_most(self) -> str:
+        return format_bound(self.with_slack().advantage, percent=True)
+
+    @property
+    def total_rate(self) -> float:
+        return max(case.total_rate for case in self.cases)
+
+    def renyi(self, order: float) -> float:
+        return max(case.renyi(order) for case in self.cases)
+
+    def epsilon(self, delta: float) -> float:
+        return max(case.epsilon(delta) for case in self.cases)
+
+    def delta(self, epsilon: float) -> float:
+        return max(case.delta(epsilon) for case in self.cases)
+
+    def with_slack(self) -> WorstCase:
+        return WorstCase(tuple(case.with_slack() for case in self.cases))
+
+    def assuming(self, condition: str) -> WorstCase:
+        return WorstCase(tuple(case.assuming(condition) for case in self.cases))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"cases": [case.to_dict() for case in self.cases]}

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..loading import on_first_use
+from ..lazy_imports import on_first_use
 from .counts import NO_EDITS, NONE_LEFT_OUT, EditCounts, LeftOut
 
 if TYPE_CHECKING:
-    from .bounded import check_token
+    from .limited_io import check_token
     from .names import Names
     from .records import EditRequest, Insertion, Records, SlotEdits, check_repeat, check_size, check_slots
     from .values import Id, Labels, Rows, SparseRows
@@ -47,7 +47,7 @@ __getattr__ = on_first_use(
         "check_repeat": "records",
         **dict.fromkeys(("EditRequest", "Insertion"), "records"),
         "SparseRows": "values",
-        "check_token": "bounded",
+        "check_token": "limited_io",
         **dict.fromkeys(("Id", "Labels", "Rows"), "values"),
     },
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from ..errors import InvalidParameter, count
+from ..errors import InvalidParameter, check_count
 
 KINDS = ("deleted", "replaced", "inserted", "unrecorded")
 
@@ -28,7 +28,7 @@ class EditCounts:
 
     def __post_init__(self) -> None:
         for name, number in zip(KINDS, self._numbers(), strict=True):
-            count(name, number, minimum=0)
+            check_count(name, number, minimum=0)
 
     @classmethod
     def of(cls, edits: int | EditCounts) -> EditCounts:

@@ -6,15 +6,16 @@ numbers among texts or texts among numbers.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self, overload
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import WIDTHS
+from .similar import ADDED, fold_name
 from .values import Id
 
 # --- cells ---
@@ -66,7 +67,7 @@ def width_for(lengths: NDArray[Any]) -> int:
     return min(WIDTHS, key=cost)
 
 
-def widen(cells: Cells, into: Cells, *, texts: bool) -> None:
+def widen_cells(cells: Cells, into: Cells, *, texts: bool) -> None:
     """Put cells into wider ones: a length moves to the new last byte."""
     words = cells.shape[1]
     into[:, :words] = cells
@@ -154,7 +155,7 @@ class Names(Sequence[Any]):
         cells, others, at = np.zeros((sum(map(len, parts)), words), WORD), {}, 0
         for part in parts:
             here = cells[at : at + len(part)]
-            widen(part.cells, here, texts=part.texts)
+            widen_cells(part.cells, here, texts=part.texts)
             others.update({at + slot: name for slot, name in settle_names(here, part.others, texts=part.texts).items()})
             at += len(part)
         return cls(cells, texts=parts[0].texts, others=others)
@@ -307,27 +308,27 @@ class Names(Sequence[Any]):
         found = self.first_repeat
         return None if found is None else self[found[1]]
 
-    def in_another_form(self, missing: Id) -> bool:
-        """Whether a name is there that reads like this one but for outer white space, a programming language's b'…', a decimal .0, its
-        Unicode form, or being a number."""
-        form = _plain(missing)
-        variants: list[Id] = [form, f"{form}.0", f"b'{form}'", f'b"{form}"', *([int(form)] if _is_number(form) else [])]
-        if any(self[slot] != missing for slot in self.find(variants).tolist()):
-            return True
-        return any(name not in (None, missing) and _plain(name) == form for name in map(self.__getitem__, self._odd()))
+    def has_similar(self, missing: Id) -> bool:
+        """Return whether another name here reads like this one, as `similar.fold_name` compares them."""
+        form = fold_name(missing)
+        if not self.texts:
+            number = re.fullmatch("-?[0-9]{1,20}", form)
+            found = [] if number is None else [self[slot] for slot in self.find([int(form)]).tolist()]
+        else:
+            found = [self[slot] for slot in self._slots_near(form)]
+        found += self.others.values()
+        return any(name not in (None, missing) and fold_name(name) == form for name in found)
 
-    def _odd(self) -> Iterator[int]:
-        """Slots whose names have letters beyond ASCII, or white space before or behind, or lie elsewhere."""
-        yield from self.others
+    def _slots_near(self, form: str) -> Iterator[int]:
+        """Yield the slots whose names may fold to this: with its letters and digits in any order, or beyond ASCII."""
+        wanted = [_hash_letters(form + added) for added in ADDED]
         high = np.full(self.cells.shape[1], 0x8080808080808080, WORD)
         high[-1] >>= np.uint64(8)  # not the length
-        for first in range(0, len(self) if self.texts else 0, _BLOCK):
+        for first in range(0, len(self), _BLOCK):
             block = np.ascontiguousarray(self.cells[first : first + _BLOCK])
-            letters = block.view(np.uint8)
-            last = np.maximum(letters[:, -1].astype(np.int64) - SHIFT, 1) - 1
-            ends = letters[:, 0], letters[np.arange(len(block)), last]
-            blank = [(end > 0) & (end <= ord(" ")) & (letters[:, -1] > SHIFT) for end in ends]
-            yield from (first + np.flatnonzero((block & high).any(axis=1) | blank[0] | blank[1])).tolist()
+            hashes = _LETTERS[block.view(np.uint8)[:, :-1]].sum(axis=1)
+            near = np.isin(hashes, wanted) | (block & high).any(axis=1)
+            yield from (first + np.flatnonzero(near & self._in_cells(first))).tolist()
 
     @property
     def _elsewhere(self) -> np.uint64:
@@ -354,15 +355,18 @@ def settle_names(cells: Cells, others: Mapping[int, Id], *, texts: bool) -> dict
     return {slots[place]: name for place, name in names.others.items()}
 
 
-def _plain(name: Id) -> str:
-    """A name without what the way it was written or read may have added."""
-    text = normalize("NFKC", str(name)).strip()
-    if text[:2] in ("b'", 'b"') and text[-1] == text[1] and len(text) > 3:
-        text = text[2:-1]
-    whole = text.removesuffix(".0")
-    return whole if _is_number(whole) else text
+def _letter_hashes() -> NDArray[np.uint64]:
+    """Return a word per byte: a letter of ASCII whatever its case, or a digit; 0 for the digit 0 and for everything else."""
+    hashes = np.zeros(256, WORD)
+    for place, letter in enumerate("123456789abcdefghijklmnopqrstuvwxyz", start=1):
+        mixed = np.uint64(pow(0x9E3779B97F4A7C15, place + 1, 1 << 64))
+        hashes[[ord(letter), ord(letter.upper())]] = mixed
+    return hashes
 
 
-def _is_number(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) < 20
+_LETTERS = _letter_hashes()
+
+
+def _hash_letters(text: str) -> np.uint64:
+    """Return the sum of the words of a text's letters and digits, which their order does not change."""
+    return np.uint64(_LETTERS[np.frombuffer(text.encode("ascii", "ignore"), np.uint8)].sum())

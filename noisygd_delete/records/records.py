@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InvalidParameter, InvalidRecords, InvalidRequest
-from .bounded import check_text, check_token
+from ..errors import InvalidParameter, InvalidRecords, InvalidRequest, UnknownName
 from .counts import EditCounts
+from .limited_io import check_text, check_token
 from .names import Names
 from .values import (
     NO_ARRAY,
@@ -26,14 +26,14 @@ from .values import (
     Labels,
     Rows,
     SparseRows,
-    below,
-    column,
-    in_full,
-    mapping,
-    matrix,
+    append_rows,
+    check_column,
+    check_matrix,
+    check_numbers,
+    file_mapping,
     null_rows,
-    numbers,
     table_of,
+    to_dense,
 )
 
 # --- request ---
@@ -126,8 +126,8 @@ class EditRequest:
         for key, pair in replacements.items():
             if not isinstance(pair, Sequence) or len(pair) != 2:
                 raise InvalidRequest(f"the replacement of {key!r} must be a pair (row, label)")
-            row = matrix(f"the new row of {key!r}", np.atleast_2d(in_full(pair[0])), InvalidRequest)[0]
-            checked[key] = (row, float(numbers(f"the new label of {key!r}", pair[1], InvalidRequest)))
+            row = check_matrix(f"the new row of {key!r}", np.atleast_2d(to_dense(pair[0])), InvalidRequest)[0]
+            checked[key] = (row, float(check_numbers(f"the new label of {key!r}", pair[1], InvalidRequest)))
         return cls(replacements=checked, request_id=request_id)
 
     @classmethod
@@ -148,7 +148,7 @@ class EditRequest:
         owners = None if subjects is None else subject_names(subjects, len(new_rows), InvalidRequest)
         if checked is not None and len(checked) != len(new_rows):
             raise InvalidRequest(f"{len(checked)} ids were given for {len(new_rows)} rows; give one id per row")
-        new_labels = column("labels", labels, len(new_rows), InvalidRequest)
+        new_labels = check_column("labels", labels, len(new_rows), InvalidRequest)
         return cls(insertion=Insertion(checked, new_rows, new_labels, owners), request_id=request_id)
 
 
@@ -164,7 +164,7 @@ def check_repeat(records: Records, request: EditRequest, edited: EditCounts) -> 
 
     An id that is absent may have been erased by the request, or never have been there: only the counts tell.
     """
-    reason = next(_differences(records, request, edited), None)
+    reason = next(_iterate_differences(records, request, edited), None)
     if reason is not None:
         raise InvalidRequest(
             f"this request id was answered before, for other contents ({reason}); nothing was changed. Give every request a "
@@ -172,8 +172,8 @@ def check_repeat(records: Records, request: EditRequest, edited: EditCounts) -> 
         )
 
 
-def _differences(records: Records, request: EditRequest, edited: EditCounts) -> Iterator[str]:
-    if not _as_many(request, edited):
+def _iterate_differences(records: Records, request: EditRequest, edited: EditCounts) -> Iterator[str]:
+    if not _matches_counts(request, edited):
         yield f"then it was: {edited.text()}"
     new, owners = request.insertion, records.owners
     named = [*request.deletions, *request.replacements, *((new and new.ids) or ())]
@@ -183,19 +183,19 @@ def _differences(records: Records, request: EditRequest, edited: EditCounts) -> 
     if request.subjects and owners is not None and len(owners.find(request.subjects)):
         yield "a person it names still has records"
     for name, (row, label) in request.replacements.items():
-        if not _holds(records, slots.get(name), row, label):
+        if not _has_row(records, slots.get(name), row, label):
             yield "a record to replace does not hold what the request says, or was edited again since"
     if new is not None and new.ids is not None:
         for place, name in enumerate(new.ids):
             slot = slots.get(name)
-            same = _holds(records, slot, new.rows[place], new.labels[place])
+            same = _has_row(records, slot, new.rows[place], new.labels[place])
             if not same or (
                 owners is not None and new.subjects and slot is not None and owners[slot] != new.subjects[place]
             ):
                 yield "a record to insert is not there as the request says, or was edited again since"
 
 
-def _as_many(request: EditRequest, edited: EditCounts) -> bool:
+def _matches_counts(request: EditRequest, edited: EditCounts) -> bool:
     """Whether the request can have made these edits. How many rows a person had is not known any more: at least one."""
     deleted, replaced, inserted = len(request.deletions), len(request.replacements), len(request.insertion or ())
     if edited.unrecorded:
@@ -207,7 +207,7 @@ def _as_many(request: EditRequest, edited: EditCounts) -> bool:
     return others >= len(request.subjects) if request.subjects else others == 0
 
 
-def _holds(records: Records, slot: int | None, row: Rows, label: float) -> bool:
+def _has_row(records: Records, slot: int | None, row: Rows, label: float) -> bool:
     if slot is None:
         return False
     same = records.row(slot).shape == row.shape and (records.row(slot) == row).all()
@@ -285,17 +285,17 @@ class Records:
         slots: int | None = None,
     ) -> None:
         rows = table_of("features", features, InvalidRecords)
-        targets = column("labels", labels, len(rows), InvalidRecords)
-        names = Names.of(range(len(rows))) if ids is None else _distinct(ids)
+        targets = check_column("labels", labels, len(rows), InvalidRecords)
+        names = Names.of(range(len(rows))) if ids is None else _check_distinct(ids)
         if len(names) != len(rows):
             raise InvalidRecords(f"{len(names)} ids were given for {len(rows)} rows; give one id per row")
-        owners = None if subjects is None else _owners(subjects, len(rows))
+        owners = None if subjects is None else _check_subjects(subjects, len(rows))
         total = check_slots(len(rows) if slots is None else slots, len(rows))
         free = total - len(rows)
-        in_place = isinstance(rows, SparseRows) or (not free and mapping(rows) is not None)
+        in_place = isinstance(rows, SparseRows) or (not free and file_mapping(rows) is not None)
         check_size(total, 0 if in_place else rows.shape[1])
         self._take(
-            below(rows, [null_rows(free, rows)]) if free else rows,
+            append_rows(rows, [null_rows(free, rows)]) if free else rows,
             np.concatenate([targets, np.zeros(free)]) if free else targets,
             names.extended(free) if free else names,
             owners.extended(free) if free and owners is not None else owners,
@@ -463,7 +463,7 @@ class Records:
             labels.append(inserted.labels)
         return SlotEdits(
             np.array(slots, np.int64),
-            below(null_rows(len(erased), self._features), rows),
+            append_rows(null_rows(len(erased), self._features), rows),
             np.concatenate(labels),
             tuple(names),
             tuple(owners),
@@ -494,8 +494,7 @@ class Records:
         found = self.slots_of(names) if found is None else found
         missing = next((name for name in names if name not in found), None)
         if missing is not None:
-            other = _IN_ANOTHER_FORM if self._ids.in_another_form(missing) else ""
-            raise InvalidRequest(f"id {missing!r} is not in the table ({GONE}); nothing was changed{other}")
+            raise UnknownName("id", missing, similar=self._ids.has_similar(missing))
         return [found[name] for name in names]
 
     def _slots_of_subjects(self, subjects: tuple[Id, ...]) -> list[int]:
@@ -505,10 +504,7 @@ class Records:
         missing = set(subjects) - {self._subjects[slot] for slot in found}
         if missing:
             absent = min(missing, key=str)
-            other = _IN_ANOTHER_FORM if self._subjects.in_another_form(absent) else ""
-            raise InvalidRequest(
-                f"subject {str(absent)!r} has no row in the table ({GONE}); nothing was changed{other}"
-            )
+            raise UnknownName("subject", absent, similar=self._subjects.has_similar(absent))
         return found
 
     def _new_names(self, inserted: Insertion, width: int) -> tuple[list[Id], int]:
@@ -583,7 +579,7 @@ class Records:
         return edited
 
 
-def _distinct(ids: Iterable[Id]) -> Names:
+def _check_distinct(ids: Iterable[Id]) -> Names:
     """Ids of a new table, all different and none missing."""
     if not isinstance(ids, Names):
         return Names.of(check_ids("ids", ids, InvalidRecords))
@@ -596,7 +592,7 @@ def _distinct(ids: Iterable[Id]) -> Names:
     return ids
 
 
-def _owners(subjects: Iterable[Id], length: int) -> Names:
+def _check_subjects(subjects: Iterable[Id], length: int) -> Names:
     if not isinstance(subjects, Names):
         return Names.of(subject_names(subjects, length, InvalidRecords))
     if len(subjects) != length or not subjects.held.all():
@@ -604,10 +600,3 @@ def _owners(subjects: Iterable[Id], length: int) -> Names:
     for name in subjects.others.values():
         check_name("subjects", name, InvalidRecords)
     return subjects
-
-
-GONE = "never there, erased already, or taken out by `restrict`"
-_IN_ANOTHER_FORM = (
-    ". A name that reads like it is there, but for outer white space, b'…', .0, its Unicode form or being a number; write it as it was "
-    "written in the table"
-)

@@ -27,7 +27,7 @@ _HELD = 1 << 26  # bytes of a mapped table that its check keeps in memory
 _SHARED = ("r", "r+", "w+")
 
 
-def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
+def check_numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
     """`value` as finite float64, or `error` naming what is wrong. Strings, objects and booleans are refused."""
     try:
         array = np.asarray(value)
@@ -41,7 +41,7 @@ def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.f
     return array
 
 
-def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
+def check_matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
     """`value` as a float32 table of its own, made a few rows at a time: no other copy of it is. A float32 table that is mapped
     from its file stays there.
 
@@ -50,15 +50,15 @@ def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
     try:
         given = value if isinstance(value, np.memmap) else np.asarray(value)
     except ValueError:
-        given = numbers(name, value, error)  # says what is wrong
+        given = check_numbers(name, value, error)  # says what is wrong
     if given.ndim != 2:
-        given = numbers(name, given, error)
+        given = check_numbers(name, given, error)
         raise error(f"{name} has shape {given.shape}; it must be (rows, features)")
-    pages = mapping(given) if given.dtype == np.float32 and given.flags.c_contiguous else None
+    pages = file_mapping(given) if given.dtype == np.float32 and given.flags.c_contiguous else None
     rows = np.empty(given.shape, np.float32) if pages is None else given
     held = 0
     for first in range(0, max(1, len(given)), _CHUNK):
-        part = numbers(name, given[first : first + _CHUNK], error)
+        part = check_numbers(name, given[first : first + _CHUNK], error)
         if part.size and not np.abs(part).max() <= np.finfo(np.float32).max:
             raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
         tiny = np.abs(part) < LEAST_ENTRY
@@ -71,19 +71,19 @@ def matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
             )
         held += part.nbytes // 2  # as float32
         if held > _HELD or first + _CHUNK >= len(given):
-            let_go(pages)
+            release_memory(pages)
             held = 0
     return rows
 
 
-def column(name: str, value: ArrayLike, length: int, error: type[Exception]) -> Labels:
-    array = numbers(name, value, error)
+def check_column(name: str, value: ArrayLike, length: int, error: type[Exception]) -> Labels:
+    array = check_numbers(name, value, error)
     if array.shape != (length,):
         raise error(f"{name} has shape {array.shape}; it must be ({length},): one per row")
     return array
 
 
-def mapping(rows: NDArray[Any]) -> mmap.mmap | None:
+def file_mapping(rows: NDArray[Any]) -> mmap.mmap | None:
     """The file mapping under an array, if that is where it lives and nothing but the file's content can be in it."""
     if getattr(rows, "mode", None) not in _SHARED:
         return None
@@ -93,7 +93,7 @@ def mapping(rows: NDArray[Any]) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
-def let_go(pages: mmap.mmap) -> None:
+def release_memory(pages: mmap.mmap) -> None:
     """Drop the pages of a mapping from this process's memory, where those that were read count; they are read again when needed."""
     if hasattr(pages, "madvise"):
         pages.madvise(mmap.MADV_DONTNEED)
@@ -147,7 +147,9 @@ class SparseRows:
             given.check_format(full_check=True)
         except ValueError as problem:
             raise error(f"{name} is no table of sparse rows: {problem}; make it again, as a csr_array") from problem
-        whole = csr_array((numbers(name, given.data, error), given.indices.copy(), given.indptr.copy()), given.shape)
+        whole = csr_array(
+            (check_numbers(name, given.data, error), given.indices.copy(), given.indptr.copy()), given.shape
+        )
         whole.sum_duplicates()
         if whole.nnz and not np.abs(whole.data).max() <= np.finfo(np.float32).max:
             raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
@@ -192,10 +194,19 @@ class SparseRows:
         """`data`, `columns` and `starts` of every `step`-th row; of all rows they are read, never written."""
         if step == 1:
             return self._data, self._columns, self._starts
-        lengths = np.diff(self._starts)[::step]
-        starts = np.concatenate([[0], lengths.cumsum()])
-        places = np.repeat(self._starts[:-1:step] - starts[:-1], lengths) + np.arange(starts[-1])
-        return self._data[places], self._columns[places], starts
+        return self.taken(np.arange(0, len(self), step)).entries()
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(rows,) how many values of each row are not 0."""
+        return np.diff(self._starts)
+
+    def taken(self, rows: NDArray[np.intp]) -> SparseRows:
+        """These rows, in this order, as a table of their own."""
+        lengths = self.lengths[rows]
+        starts = np.concatenate([[0], lengths.cumsum()]).astype(np.int64)
+        places = np.repeat(self._starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return SparseRows(self._data[places], self._columns[places], starts, self.shape[1])
 
     def chosen(self, places: NDArray[np.intp]) -> SparseRows:
         """The same rows with the values of these places of `data` alone, which ascend."""
@@ -250,10 +261,10 @@ class SparseRows:
 
 def table_of(name: str, value: Any, error: type[Exception]) -> Rows | SparseRows:
     """`value` as a table of its own, sparse where it was given so."""
-    return SparseRows.of(name, value, error) if hasattr(value, "tocsr") else matrix(name, value, error)
+    return SparseRows.of(name, value, error) if hasattr(value, "tocsr") else check_matrix(name, value, error)
 
 
-def in_full(value: Any) -> NDArray[Any]:
+def to_dense(value: Any) -> NDArray[Any]:
     """A few sparse rows, or others, as an array."""
     return np.asarray(value.toarray() if hasattr(value, "tocsr") else value)
 
@@ -265,7 +276,7 @@ def null_rows(rows: int, like: Rows | SparseRows) -> Rows | SparseRows:
     return np.zeros((rows, like.shape[1]), np.float32)
 
 
-def below(first: Rows | SparseRows, parts: Iterable[Rows | SparseRows]) -> Rows | SparseRows:
+def append_rows(first: Rows | SparseRows, parts: Iterable[Rows | SparseRows]) -> Rows | SparseRows:
     """`first` and below it these rows of its width, in the form of `first`, whatever theirs is."""
     if isinstance(first, SparseRows):
         thin = [p if isinstance(p, SparseRows) else SparseRows.of("rows", p, InvalidRequest) for p in parts]

@@ -7,43 +7,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..loading import on_first_use
-from .case import Case, Channels, Decisions, Grounds, Practice, Reasons, Rights, last_day, moment
+from ..lazy_imports import on_first_use
+from .case import Channels, Decisions, Grounds, Reasons, RegisterPolicy, RequestCase, Rights, last_day, parse_datetime
 
 if TYPE_CHECKING:
-    from .line import (
-        Line,
+    from .row import (
+        RegisterRow,
         Served,
         States,
-        acknowledged,
-        backups_last,
-        decided,
-        export,
-        in_order_of_need,
-        informed,
-        recipients_told,
+        export_csv,
+        notified_recipients,
+        record_acknowledged,
+        record_backup_expiry,
+        record_decision,
+        record_informed,
+        sort_by_urgency,
     )
 
 __all__ = [
-    "Case",
     "Channels",
     "Decisions",
     "Grounds",
-    "Line",
-    "Practice",
     "Reasons",
+    "RegisterPolicy",
+    "RegisterRow",
+    "RequestCase",
     "Rights",
     "Served",
     "States",
-    "acknowledged",
-    "backups_last",
-    "decided",
-    "export",
-    "in_order_of_need",
-    "informed",
+    "export_csv",
     "last_day",
-    "moment",
-    "recipients_told",
+    "notified_recipients",
+    "parse_datetime",
+    "record_acknowledged",
+    "record_backup_expiry",
+    "record_decision",
+    "record_informed",
+    "sort_by_urgency",
 ]
 
-__getattr__ = on_first_use(__name__, dict.fromkeys(__all__, "line"))  # asked for what is not here yet
+__getattr__ = on_first_use(__name__, dict.fromkeys(__all__, "row"))  # asked for what is not here yet

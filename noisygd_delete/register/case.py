@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from ..errors import InvalidParameter, Word, count
+from ..errors import InvalidParameter, Word, check_count
 
 # --- dates ---
 #
@@ -26,7 +26,7 @@ _ONE_DAY = timedelta(days=1)
 _SATURDAY = 5
 
 
-def moment(name: str, when: Any, *, utc: bool = True) -> str:
+def parse_datetime(name: str, when: Any, *, utc: bool = True) -> str:
     """A time in ISO 8601, to the second; in UTC, or where it was taken."""
     try:
         found = datetime.fromisoformat(when)
@@ -44,7 +44,7 @@ def moment(name: str, when: Any, *, utc: bool = True) -> str:
         ) from error
 
 
-def day(name: str, when: Any) -> date:
+def parse_day(name: str, when: Any) -> date:
     """A calendar day: a `date`, or its text in the one form 2026-05-04."""
     if isinstance(when, date) and not isinstance(when, datetime):
         found = when
@@ -60,9 +60,9 @@ def day(name: str, when: Any) -> date:
     return found
 
 
-def days(name: str, given: Iterable[Any]) -> tuple[date, ...]:
+def parse_days(name: str, given: Iterable[Any]) -> tuple[date, ...]:
     """Calendar days in order, each once."""
-    found = sorted({day(name, one) for one in given})
+    found = sorted({parse_day(name, one) for one in given})
     if len(found) > MOST_HOLIDAYS:
         raise InvalidParameter(f"{name}: {len(found)} days; give at most {MOST_HOLIDAYS}")
     return tuple(found)
@@ -77,7 +77,7 @@ def last_day(received: str | date, *, months: int = 1, holidays: Container[date]
     """
     from calendar import monthrange  # slow to load
 
-    count("months", months, minimum=0, maximum=120)
+    check_count("months", months, minimum=0, maximum=120)
     start = received if isinstance(received, date) else datetime.fromisoformat(received).date()
     number = start.year * 12 + start.month - 1 + months
     year, month = divmod(number, 12)
@@ -88,7 +88,7 @@ def last_day(received: str | date, *, months: int = 1, holidays: Container[date]
     return last
 
 
-def moved_by(received: str | date, *, months: int = 1, holidays: Iterable[date] = ()) -> tuple[date, ...]:
+def holidays_that_extend(received: str | date, *, months: int = 1, holidays: Iterable[date] = ()) -> tuple[date, ...]:
     """The holidays without which the last day would be an earlier one."""
     known = frozenset(holidays)
     last, plain = last_day(received, months=months, holidays=known), last_day(received, months=months)
@@ -106,10 +106,10 @@ def local_day(when: str, received: str | None) -> date:
     return datetime.fromisoformat(when).astimezone(zone).date()
 
 
-def in_json(value: Any) -> Any:
+def case_to_json(value: Any) -> Any:
     """A fact of a request in JSON's own types: days as text, words of a list as text, several as a list."""
     if isinstance(value, tuple):
-        return [in_json(one) for one in value]
+        return [case_to_json(one) for one in value]
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, date):
@@ -199,7 +199,7 @@ REFUSALS = (Decisions.REFUSED, Decisions.REFUSED_IN_PART)
 
 
 @dataclass(frozen=True)
-class Case:
+class RequestCase:
     """What is stated about one request.
 
     right, channel     what was asked, and how it came in
@@ -246,17 +246,17 @@ class Case:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, words(getattr(self, name)))
         if self.received is not None:
-            object.__setattr__(self, "received", moment("received", self.received, utc=False))
+            object.__setattr__(self, "received", parse_datetime("received", self.received, utc=False))
         for name in _DAYS:
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, day(name, getattr(self, name)))
+                object.__setattr__(self, name, parse_day(name, getattr(self, name)))
         if self.identity_checked is not None and not isinstance(self.identity_checked, bool):
             raise InvalidParameter("must be true, false or left out", identity_checked=self.identity_checked)
         if self.asked_by is not None and not (isinstance(self.asked_by, str) and 0 < len(self.asked_by) <= _LONGEST):
             raise InvalidParameter(f"asked_by must be a text of 1 to {_LONGEST} characters, or left out")
         if self.recipients is not None:
-            count("recipients", self.recipients, minimum=0, maximum=10**6)
-        if self.certificate is not None and not _digest(self.certificate):
+            check_count("recipients", self.recipients, minimum=0, maximum=10**6)
+        if self.certificate is not None and not _is_digest(self.certificate):
             raise InvalidParameter("certificate must be a SHA-256, 64 hexadecimal digits in lower case, or left out")
         for together in (("extended_until", "extension_reason"), ("decision", "decided")):
             if len({getattr(self, name) is None for name in together}) > 1:
@@ -285,11 +285,11 @@ class Case:
     def refused(self) -> bool:
         return self.decision in REFUSALS
 
-    def stated(self, **facts: Any) -> Case:
+    def stated(self, **facts: Any) -> RequestCase:
         """The same case with more facts; what was stated before is not overwritten by nothing."""
         return replace(self, **{name: fact for name, fact in facts.items() if fact is not None})
 
-    def extended(self, until: Any, reason: Reasons | str, *, told: Any, holidays: tuple[date, ...] = ()) -> Case:
+    def extended(self, until: Any, reason: Reasons | str, *, told: Any, holidays: tuple[date, ...] = ()) -> RequestCase:
         """The case with a later deadline.
 
         Raises:
@@ -300,22 +300,22 @@ class Case:
                 "a deadline is extended from the day of receipt: state when the request was received first"
             )
         due = last_day(self.received, holidays=holidays)
-        if day("told", told) > due:
+        if parse_day("told", told) > due:
             raise InvalidParameter(
                 f"the person must be told of an extension by {due.isoformat()}, within the first month (Article 12(3) GDPR), and was "
-                f"told on {day('told', told).isoformat()}; the deadline stays"
+                f"told on {parse_day('told', told).isoformat()}; the deadline stays"
             )
-        if not day("extended_until", until) > due:
+        if not parse_day("extended_until", until) > due:
             raise InvalidParameter(f"the deadline is {due.isoformat()} without an extension; give a later day")
         return replace(self, extended_until=until, extension_reason=Reasons(reason))
 
     def to_dict(self) -> dict[str, Any]:
         """As `_stated`: `Case(**found)` reads it back."""
-        return _stated(self)
+        return _case_to_json(self)
 
 
 @dataclass(frozen=True)
-class Practice:
+class RegisterPolicy:
     """What holds for every request of one store, as its operator states it.
 
     holidays     public holidays of the place, by which deadlines move
@@ -339,8 +339,8 @@ class Practice:
     review: date | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "holidays", days("holidays", self.holidays))
-        count("keep_years", self.keep_years, minimum=0, maximum=100)
+        object.__setattr__(self, "holidays", parse_days("holidays", self.holidays))
+        check_count("keep_years", self.keep_years, minimum=0, maximum=100)
         for name in TEXTS:
             text = getattr(self, name)
             if text is not None and not (
@@ -350,11 +350,11 @@ class Practice:
                     f"{name} must be a text of one line and at most {_LONGEST} characters, or left out"
                 )
         if self.review is not None:
-            object.__setattr__(self, "review", day("review", self.review))
+            object.__setattr__(self, "review", parse_day("review", self.review))
 
     def to_dict(self) -> dict[str, Any]:
         """As `_stated`: `Practice(**found)` reads it back."""
-        return _stated(self)
+        return _case_to_json(self)
 
 
 # what no text of an operator can make true of a model, in the words of people: EDPB Opinion 28/2024, and no certificate says it
@@ -373,7 +373,7 @@ _OVERCLAIMS = (
 )
 
 
-def overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
+def find_overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
     """A warning for each text that says of a model what no paper shows: that it is anonymous, forgot somebody, complies with a law."""
     found = [(name, word) for name, text in texts.items() for word in _OVERCLAIMS if word in str(text or "").lower()]
     return tuple(
@@ -385,11 +385,11 @@ def overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
 TEXTS = ("controller", "contact", "authority", "purposes", "models", "source", "lawful_basis", "justification")
 
 
-def _stated(facts: Case | Practice) -> dict[str, Any]:
+def _case_to_json(facts: RequestCase | RegisterPolicy) -> dict[str, Any]:
     """In JSON's own types; what is not stated is left out."""
     found = {field.name: getattr(facts, field.name) for field in fields(facts)}
-    return {name: in_json(value) for name, value in found.items() if value is not None}
+    return {name: case_to_json(value) for name, value in found.items() if value is not None}
 
 
-def _digest(text: Any) -> bool:
+def _is_digest(text: Any) -> bool:
     return isinstance(text, str) and len(text) == 64 and set(text) <= set("0123456789abcdef")

@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..loading import on_first_use
+from ..lazy_imports import on_first_use
 from .status import budget, status
 
 if TYPE_CHECKING:
     from .prediction import Predictions, predict
     from .store import Store
-    from .suppression import Tombstones
-    from .transaction import follow, leading
-    from .verification import Soundness, absent, tokens, verify
+    from .tombstones import Tombstones
+    from .transaction import follow_group, lead_group
+    from .verification import Soundness, tokens, verify, verify_absence
 
 __all__ = [
     "Predictions",
     "Soundness",
     "Store",
     "Tombstones",
-    "absent",
     "budget",
-    "follow",
-    "leading",
+    "follow_group",
+    "lead_group",
     "predict",
     "status",
     "tokens",
     "verify",
+    "verify_absence",
 ]
 
 __getattr__ = on_first_use(
@@ -37,8 +37,8 @@ __getattr__ = on_first_use(
     {
         "Store": "store",
         **dict.fromkeys(("Predictions", "predict"), "prediction"),
-        "Tombstones": "suppression",
-        **dict.fromkeys(("follow", "leading"), "transaction"),
-        **dict.fromkeys(("Soundness", "absent", "tokens", "verify"), "verification"),
+        "Tombstones": "tombstones",
+        **dict.fromkeys(("follow_group", "lead_group"), "transaction"),
+        **dict.fromkeys(("Soundness", "verify_absence", "tokens", "verify"), "verification"),
     },
 )

@@ -8,6 +8,7 @@ a file that held any is overwritten before it is removed, and neither replaced n
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -16,6 +17,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import NoisyGDDeleteError, StoreCorrupt, StoreError, StoreLocked
 from .layout import FORMER, JOURNAL, LEFTOVERS, MARK, TEMPORARY, Layout, try_lock
@@ -212,14 +214,16 @@ class Disk:
             self.sync_folder(path.parent)
 
     def blank(self, path: Path, *, lasting: bool = True) -> None:
-        """Overwrite a file with zeros in place. `lasting`: else what it held may come back by a power cut."""
+        """Overwrite a file with zeros in place. `lasting`: else what it held may come back by a power cut.
+
+        Holes hold nothing and stay: a file of a stranger may be longer than the disk.
+        """
         descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
         try:
-            left = os.fstat(descriptor).st_size
-            while left:
-                size = min(left, len(_ZEROS))
-                self._write(descriptor, _ZEROS[:size], path)
-                left -= size
+            for first, last in _written_parts(descriptor):
+                os.lseek(descriptor, first, os.SEEK_SET)
+                for place in range(first, last, len(_ZEROS)):
+                    self._write(descriptor, _ZEROS[: last - place], path)
             if lasting:
                 self._sync(descriptor, path)
         finally:
@@ -246,6 +250,24 @@ class Disk:
         self.fsync(descriptor)
 
 
+def _written_parts(descriptor: int) -> Iterator[tuple[int, int]]:
+    """Yield the (first, last) bytes of a file that are in no hole, as far as the file system tells."""
+    found = os.fstat(descriptor)
+    if not hasattr(os, "SEEK_DATA") or found.st_blocks * 512 >= found.st_size:
+        yield 0, found.st_size
+        return
+    last = 0
+    while last < found.st_size:
+        try:
+            first = os.lseek(descriptor, last, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # a file system without holes
+                yield last, found.st_size
+            return
+        last = os.lseek(descriptor, first, os.SEEK_HOLE)
+        yield first, last
+
+
 def _give_name(descriptor: int, path: Path) -> None:
     """A name for a file without one; the folder, named twice, makes Python follow the descriptor and not link to it."""
     folder = os.open(path.parent, os.O_RDONLY)
@@ -257,7 +279,10 @@ def _give_name(descriptor: int, path: Path) -> None:
 
 def is_blank(path: Path) -> bool:
     """Whether a file holds nothing but zeros, or is not there."""
-    return not path.exists() or not read(path).strip(b"\0")
+    if not path.exists():
+        return True
+    with open_own(path) as file:
+        return all(not piece.strip(b"\0") for piece in iter(lambda: file.read(len(_ZEROS)), b""))
 
 
 def is_odd(path: Path) -> bool:
@@ -269,20 +294,39 @@ def is_odd(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def read(path: Path, most: int = -1) -> bytes:
-    """A plain file's bytes, at `most` so many. Whatever is missing, a link, a pipe or unreadable is `StoreCorrupt`."""
+def read_file(path: Path, most: int) -> bytes:
+    """Return a plain file's bytes.
+
+    Raises:
+        StoreCorrupt: If it is missing, a link, a pipe, unreadable, or longer than `most` bytes.
+    """
+    data = read_start(path, most + 1)
+    if len(data) > most:
+        raise StoreCorrupt(f"{path}: longer than {most} bytes, which no such file is; restore the store from a backup")
+    return data
+
+
+def read_start(path: Path, length: int) -> bytes:
+    """Return the first bytes of a plain file, at most so many. Raises as `read`."""
+    with open_own(path) as file:
+        return file.read(length)
+
+
+@contextmanager
+def open_own(path: Path) -> Iterator[BinaryIO]:
+    """Open a plain file of the store for reading. Raises as `read`, while it is open too."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_LINKS | _NO_WAIT)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise StoreCorrupt(f"{path}: not a plain file; move it away, and restore the store from a backup")
-            return file.read(most)
+            yield file
     except OSError as error:
         raise StoreCorrupt(f"{path}: cannot be read ({error.strerror}); restore the store from a backup") from error
 
 
 @contextmanager
-def explained(root: Path, promise: str) -> Iterator[None]:
+def explain_disk_errors(root: Path, promise: str) -> Iterator[None]:
     """A failure of the disk as one clear `StoreError` that says what state the store is in."""
     try:
         yield
@@ -322,7 +366,7 @@ _ENVIRONMENT = (
 
 
 @contextmanager
-def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> Iterator[sqlite3.Connection]:
+def connect_database(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> Iterator[sqlite3.Connection]:
     """A connection to an existing database with every pragma read back. SQLite's errors become the store's.
 
     Args:
@@ -338,16 +382,16 @@ def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> It
     try:
         uri = f"{path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=seconds)
-        _set(connection, path, "locking_mode", "EXCLUSIVE", "exclusive")
-        _read(connection)  # rolls back what a crash interrupted
-        _set(connection, path, "journal_mode", journal, journal.lower())
-        _set(connection, path, "locking_mode", "NORMAL", "normal")
-        _read(connection)  # lets the lock go
+        _set_pragma(connection, path, "locking_mode", "EXCLUSIVE", "exclusive")
+        _check_pragmas(connection)  # rolls back what a crash interrupted
+        _set_pragma(connection, path, "journal_mode", journal, journal.lower())
+        _set_pragma(connection, path, "locking_mode", "NORMAL", "normal")
+        _check_pragmas(connection)  # lets the lock go
         for name, (value, expected) in _PRAGMAS.items():
-            _set(connection, path, name, value, expected)
+            _set_pragma(connection, path, name, value, expected)
         yield connection
     except sqlite3.Error as error:
-        raise _translated(path, error) from error
+        raise _translate_error(path, error) from error
     except UnicodeDecodeError as error:  # SQLite reads damaged text without complaint, Python does not
         raise StoreCorrupt(f"{path}: holds text that is none; restore the store from a backup") from error
     finally:
@@ -355,17 +399,17 @@ def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> It
             connection.close()
 
 
-def _set(connection: sqlite3.Connection, path: Path, name: str, value: str, expected: object) -> None:
+def _set_pragma(connection: sqlite3.Connection, path: Path, name: str, value: str, expected: object) -> None:
     connection.execute(f"PRAGMA {name} = {value}")
     if connection.execute(f"PRAGMA {name}").fetchone()[0] != expected:
         raise StoreError(f"{path}: this SQLite refuses {name} = {value}, which erasure relies on; use another build")
 
 
-def _read(connection: sqlite3.Connection) -> None:
+def _check_pragmas(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA schema_version").fetchone()
 
 
-def _translated(path: Path, error: sqlite3.Error) -> StoreError:
+def _translate_error(path: Path, error: sqlite3.Error) -> StoreError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the low byte is the primary code
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreLocked(f"{path}: another process is writing; try again")
@@ -375,7 +419,7 @@ def _translated(path: Path, error: sqlite3.Error) -> StoreError:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Iterator[None]:
+def begin_transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Iterator[None]:
     """All of the statements inside, or none."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -389,13 +433,13 @@ def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Itera
 
 
 @contextmanager
-def changing(disk: Disk, path: Path, *, adds: bool = False) -> Iterator[sqlite3.Connection]:
+def open_transaction(disk: Disk, path: Path, *, adds: bool = False) -> Iterator[sqlite3.Connection]:
     """One transaction on a connection of its own; then zeros over what its journal kept.
 
     Args:
         adds: it replaces and removes nothing, so that all that the journal kept stands in the database: zeros may wait to be durable.
     """
-    with connect(path) as connection, transaction(connection, disk, path):
+    with connect_database(path) as connection, begin_transaction(connection, disk, path):
         yield connection
     if _journal_of(path).exists():  # nothing is left to roll back: connecting and committing have seen to it
         disk.blank(_journal_of(path), lasting=not adds)
@@ -405,7 +449,7 @@ def forget_database(disk: Disk, path: Path) -> None:
     """Zeros over the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
     journal = _journal_of(path)
     if not is_blank(journal):
-        with connect(path):
+        with connect_database(path):
             pass  # opening rolls back, and removes the journal of a database that holds nothing
         if journal.exists():
             disk.blank(journal)
@@ -434,7 +478,10 @@ def require_store(layout: Layout) -> None:
         raise StoreError(f"{layout.root}: cannot be looked at ({error.strerror}); check the path") from error
     if not there:
         raise StoreError(f"{layout.root}: there is no store here; check the path, or make one with init")
-    if not _committed(layout):
+    if not _has_first_entry(layout):
+        inside = Layout(layout.root / "store")  # as `quickstart` makes it
+        if inside.root.is_dir() and _has_first_entry(inside):
+            raise StoreError(f"{layout.root}: not a store; the store is in it: give {inside.root}")
         raise StoreError(
             f"{layout.root}: no store, or one whose init was interrupted; run init again (it clears what it left)"
         )
@@ -455,12 +502,12 @@ def require_free(layout: Layout) -> None:
         raise StoreError(f"{layout.root}: not a folder; give a path that does not exist yet")
     if not layout.root.exists():
         return
-    if _committed(layout):
+    if _has_first_entry(layout):
         raise StoreError(f"{layout.root}: there is a store already; give another path")
     held = list(layout.everything())
     if not held:
         return
-    mark = read(layout.lock, len(MARK)) if layout.lock in held and _is_plain(layout.lock) else None
+    mark = read_start(layout.lock, len(MARK)) if layout.lock in held and _is_plain(layout.lock) else None
     if mark != MARK and not (held == [layout.lock] and mark is not None and MARK.startswith(mark)):
         raise StoreError(
             f"{layout.root}: holds files already, and is no store that was begun here; give a new or an empty folder"
@@ -483,7 +530,7 @@ def require_room(layout: Layout) -> None:
 
 def begin_store(disk: Disk, layout: Layout) -> None:
     """Mark the folder as a store's, before anything else is written into it."""
-    if layout.lock.exists() and read(layout.lock, len(MARK)) != MARK:
+    if layout.lock.exists() and read_start(layout.lock, len(MARK)) != MARK:
         disk.overwrite(layout.lock, [(0, MARK)])
     elif not layout.lock.exists():
         with suppress(FileExistsError):  # another init, a moment ago: its lock decides
@@ -492,7 +539,7 @@ def begin_store(disk: Disk, layout: Layout) -> None:
 
 
 @contextmanager
-def nothing_of_refused(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[None]:
+def erase_on_refusal(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[None]:
     """What `init` writes in here is erased if it is refused in here, the lock at last, and with `folder` the folder is removed.
 
     A disk that fails leaves what there is: the next init clears it.
@@ -516,14 +563,14 @@ def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _committed(layout: Layout) -> bool:
+def _has_first_entry(layout: Layout) -> bool:
     """Whether the ledger has its first entry: the last act of `init`. A damaged ledger counts, to be reported later."""
     if not _is_plain(layout.ledger):
         return False
     if layout.ledger.stat().st_size == 0:
         return False
     try:
-        with connect(layout.ledger) as connection:
+        with connect_database(layout.ledger) as connection:
             tables = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'entries'"
             return bool(connection.execute(tables).fetchone()[0])
     except StoreError:

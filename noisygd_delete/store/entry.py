@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..errors import InvalidParameter, StoreCorrupt, Word, choice, count
-from ..records import EditCounts, bounded
+from ..errors import InvalidParameter, StoreCorrupt, Word, check_choice, check_count
+from ..records import EditCounts, limited_io
 from .layout import FORMAT
 
 # --- position ---
@@ -88,7 +88,7 @@ def check_position(text: str) -> str:
     return text
 
 
-def seen_too(position: str, transaction: int) -> str | None:
+def extend_position(position: str, transaction: int) -> str | None:
     """What the same snapshot of PostgreSQL sees and this transaction did, which began after it; None where too many began in between."""
     first, end, under_way = check_position(position).partition(":")[2].split(":")
     between = range(int(end), transaction)
@@ -177,6 +177,7 @@ class Entry(_Facts):
     source   in the first entry: where the rows lie, if that is not the store itself
     position in that source: of a deletion that was carried out there, or of the snapshot that a release was made from
     mark     that a deletion left in the source; of a release, the newest that its snapshot showed
+    definition  of a release: a digest of what its source's catalogue said of the rows, with which a later count is compared
     counted  by what that source counted the changes since the release before ("trigger", "versions"); None: as they were told
     occasion of a release, one of `Occasions`. unused_dates: of the calendar, those that
              went by since the release before with nothing to publish (whether one is used depends on requests: who needs a figure
@@ -199,6 +200,7 @@ class Entry(_Facts):
     source: dict[str, Any] | None = None
     position: str | None = None
     mark: str | None = None
+    definition: str | None = None
     counted: str | None = None
     occasion: Occasions | None = None
     unused_dates: int = 0
@@ -206,18 +208,22 @@ class Entry(_Facts):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", EntryKinds(self.kind))
-        count("pending", self.pending, minimum=0)
+        check_count("pending", self.pending, minimum=0)
         if self.pending_counts.total != self.pending:
             raise InvalidParameter(f"is not the sum of its kinds: {self.pending_counts.text()}", pending=self.pending)
         if self.position is not None:
             check_position(self.position)
         if self.mark is not None and not (isinstance(self.mark, str) and 0 < len(self.mark) <= _LONGEST_MARK):
             raise InvalidParameter(f"a mark in a source has at most {_LONGEST_MARK} characters")
+        if self.definition is not None and not (
+            isinstance(self.definition, str) and len(self.definition) == len(START)
+        ):
+            raise InvalidParameter("a definition is a SHA-256 in hexadecimal")
         if self.counted is not None:
-            choice("counted", self.counted, COUNTED_BY)
+            check_choice("counted", self.counted, COUNTED_BY)
         if self.occasion is not None:
             object.__setattr__(self, "occasion", Occasions(self.occasion))
-        count("unused_dates", self.unused_dates, minimum=0)
+        check_count("unused_dates", self.unused_dates, minimum=0)
 
 
 if TYPE_CHECKING:
@@ -252,7 +258,7 @@ class Outline(msgspec.Struct, _Facts, frozen=True, gc=False):
 _decoded = msgspec.json.Decoder(Outline).decode
 
 
-def outlined(path: Path, number: int, body: str) -> Outline:
+def parse_outline(path: Path, number: int, body: str) -> Outline:
     """The outline of the entry in a row.
 
     Raises:
@@ -268,20 +274,20 @@ def _no_entry(path: Path, number: int) -> StoreCorrupt:
     return StoreCorrupt(f"{path}: entry {number} is not a ledger entry; restore the store from a backup")
 
 
-def now() -> str:
+def utc_now() -> str:
     """UTC, to the second: information for people, never used in a decision."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def linked(before: str, entry: Entry) -> tuple[str, str]:
+def link_entry(before: str, entry: Entry) -> tuple[str, str]:
     """(body, digest) of an entry that follows the link `before`."""
     # keys stay in their own order: that of the schema's columns is the order of the features in a row
     facts = {field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "request_id"}
     body = json.dumps(facts, ensure_ascii=True, allow_nan=False)
-    return body, _digest(before, body)
+    return body, _entry_digest(before, body)
 
 
-def _digest(before: str, body: str) -> str:
+def _entry_digest(before: str, body: str) -> str:
     return hashlib.sha256(f"{before}{body}".encode()).hexdigest()
 
 
@@ -293,7 +299,7 @@ def check_links(path: Path, rows: Iterable[Row], first: int, before: str) -> Ite
     """
     for expected, row in enumerate(rows, start=first):
         number, body, stated = row
-        before = _digest(before, body)
+        before = _entry_digest(before, body)
         if number != expected or before != stated:
             raise StoreCorrupt(
                 f"{path}: entry {expected} does not continue the hash chain: the ledger was changed by hand or damaged. "
@@ -302,14 +308,14 @@ def check_links(path: Path, rows: Iterable[Row], first: int, before: str) -> Ite
         yield row
 
 
-def parsed(path: Path, number: int, body: str) -> Entry:
+def parse_entry(path: Path, number: int, body: str) -> Entry:
     """The entry in a row.
 
     Raises:
         StoreCorrupt: it is of another format, or none.
     """
     try:
-        fields = bounded.parsed(body)
+        fields = limited_io.parse_json(body)
         if fields.get("format") != FORMAT:
             raise StoreCorrupt(
                 f"{path}: entry {number} has format {fields.get('format')!r}, and this version reads format {FORMAT}; open the store with the "

@@ -17,9 +17,9 @@ import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from ..errors import InvalidParameter, StoreCorrupt, count
-from ..records import NO_EDITS, EditCounts, EditRequest, Labels, Records, Rows, SlotEdits, bounded
-from .disk import Disk, explained, read
+from ..errors import InvalidParameter, InvalidRequest, StoreCorrupt, check_count
+from ..records import NO_EDITS, EditCounts, EditRequest, Labels, Records, Rows, SlotEdits, limited_io
+from .disk import Disk, explain_disk_errors, read_file
 from .layout import FORMAT, LABEL, ROW, TEMPORARY, Layout
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Journalled = TypeVar("Journalled")
 
-_SEAL = 65  # characters of the SHA-256 in front of the request, with its line end
+SEAL = 65  # characters of the SHA-256 in front of the request, with its line end
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class InFlight:
                 "drawn": self.drawn,
             }
         ).encode()
-        return sealed(body)
+        return add_checksum(body)
 
     @classmethod
     def from_bytes(cls, data: bytes, room: int | None = None) -> InFlight:
@@ -103,7 +103,7 @@ class InFlight:
         Args:
             room: values that the table has; a request for more is refused before its rows are made. None: not looked at.
         """
-        fields = bounded.parsed(unsealed(data).decode())
+        fields = limited_io.parse_json(strip_checksum(data).decode())
         if fields["format"] != FORMAT:
             raise ValueError(f"format {fields['format']!r}")
         ids, width = tuple(fields["ids"]), int(fields["width"])
@@ -133,7 +133,7 @@ class InFlight:
         parts = tuple((name, EditCounts.from_dict(counts)) for name, counts in fields["parts"])
         if parts and sum((counts for _, counts in parts), NO_EDITS) != edits.counts:
             raise ValueError("its requests are not its edits")
-        left = tuple(None if one is None else count("left", one, minimum=0) for one in fields["left"])
+        left = tuple(None if one is None else check_count("left", one, minimum=0) for one in fields["left"])
         if len(left) != max(1, len(parts)):
             raise ValueError("it leaves rows for other requests than its own")
         link, stamp = fields["link"], fields["stamp"]
@@ -143,22 +143,41 @@ class InFlight:
         return cls(int(fields["base"]), edits, bool(fields["publish"]), *of_requests, stamp, bool(fields["drawn"]))
 
 
-def sealed(body: bytes) -> bytes:
+def add_checksum(body: bytes) -> bytes:
     """A body with its SHA-256 in front: a flipped bit would edit somebody else's slot."""
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
-def unsealed(data: bytes) -> bytes:
+def strip_checksum(data: bytes) -> bytes:
     """The body of what `sealed` made; raises ValueError for anything else."""
-    body = data[_SEAL:]
-    if data != sealed(body):
+    body = data[SEAL:]
+    if data != add_checksum(body):
         raise ValueError("damaged")
     return body
 
 
-def accept(disk: Disk, layout: Layout, change: InFlight) -> None:
-    """Put the request into the journal: from here on it will be done."""
-    disk.replace(layout.request, change.to_bytes())
+def longest_request(layout: Layout) -> int:
+    """Return the bytes that a request in the journal may have: every row and name of the table, as JSON writes them, and no more."""
+    held = sum(path.stat().st_size for path in layout.holding_rows())
+    slots = layout.labels.stat().st_size // np.dtype(LABEL).itemsize if layout.labels.exists() else 0
+    return 2 * held + min(slots * _LONGEST_NAMES, _MOST_NAMES) + _MOST_ELSE
+
+
+_LONGEST_NAMES = 2 * 12 * 1000  # bytes of a slot's id and subject, each of a thousand characters written as JSON
+_MOST_NAMES, _MOST_ELSE = 1 << 28, 1 << 20
+_MARKED = 64  # bytes more, once it says that a release was drawn for it
+
+
+def write_journal(disk: Disk, layout: Layout, change: InFlight) -> None:
+    """Put the request into the journal: from here on it will be done.
+
+    Raises:
+        InvalidRequest: If it is longer than what is read back.
+    """
+    data, most = change.to_bytes(), longest_request(layout)
+    if len(data) + _MARKED > most:
+        raise InvalidRequest(f"takes {len(data)} bytes, and a request of this table may take {most}; send it in parts")
+    disk.replace(layout.request, data)
 
 
 def accept_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
@@ -169,13 +188,13 @@ def accept_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
     disk.exchange(layout.request)
 
 
-def settle(disk: Disk, layout: Layout) -> None:
+def finish_interrupted(disk: Disk, layout: Layout) -> None:
     """Finish what was cut short while the journal was told so."""
     if layout.former_request.exists():
         disk.exchange(layout.request)
 
 
-def held(layout: Layout, parse: Callable[[], Journalled]) -> Journalled | None:
+def read_journal(layout: Layout, parse: Callable[[], Journalled]) -> Journalled | None:
     """What `parse` makes of the journal; None where there is none.
 
     Raises:
@@ -191,7 +210,7 @@ def held(layout: Layout, parse: Callable[[], Journalled]) -> Journalled | None:
         ) from error
 
 
-def in_flight(layout: Layout) -> InFlight | None:
+def read_in_flight(layout: Layout) -> InFlight | None:
     """The request that was accepted and not finished.
 
     Raises:
@@ -200,9 +219,9 @@ def in_flight(layout: Layout) -> InFlight | None:
 
     def parse() -> InFlight:
         values = layout.features.stat().st_size // np.dtype(ROW).itemsize if layout.features.exists() else None
-        return InFlight.from_bytes(read(layout.request), values)
+        return InFlight.from_bytes(read_file(layout.request, longest_request(layout)), values)
 
-    return held(layout, parse)
+    return read_journal(layout, parse)
 
 
 def require_base(base: int, link: str | None, ledger: Ledger) -> None:
@@ -214,7 +233,7 @@ def require_base(base: int, link: str | None, ledger: Ledger) -> None:
         )
 
 
-def clear(disk: Disk, layout: Layout) -> None:
+def clear_journal(disk: Disk, layout: Layout) -> None:
     """The request has happened: overwrite it and remove it."""
     disk.discard(layout.request)
 
@@ -236,7 +255,7 @@ _LONGEST_HEAD = 1 << 14
 
 
 @dataclass(frozen=True)
-class Aside:
+class RestrictedRecords:
     """The records of one request: ids, subjects (None where the table has none), rows (r, features), labels (r,)."""
 
     ids: tuple[str, ...]
@@ -245,7 +264,7 @@ class Aside:
     labels: Labels
 
     @classmethod
-    def of(cls, records: Records, request: EditRequest) -> Aside:
+    def of(cls, records: Records, request: EditRequest) -> RestrictedRecords:
         """The records that a deletion names, as they are in the table now."""
         found = set(records.names.find(list(request.deletions)).tolist())
         if request.subjects and records.owners is not None:
@@ -264,7 +283,7 @@ class Aside:
         """
         secret = read_key(key)
         if path.exists():
-            if not Aside.read(path, key, token).same(self):
+            if not RestrictedRecords.read(path, key, token).same(self):
                 raise InvalidParameter(f"{path} holds other records; give the name of a new file")
             return
         head, nonce = _FORMAT + json.dumps(token).encode() + b"\n", os.urandom(_NONCE)
@@ -274,17 +293,17 @@ class Aside:
                 f"these records take more than the {_LONGEST >> 20} MiB that a file of records kept aside may have, and could not be read "
                 "back; restrict fewer at a time. Nothing was changed"
             )
-        with explained(path, "nothing was changed in the store"):
+        with explain_disk_errors(path, "nothing was changed in the store"):
             Disk().place(path, head + nonce + sealed)
 
     @classmethod
-    def read(cls, path: Path, key: Path, token: str) -> Aside:
+    def read(cls, path: Path, key: Path, token: str) -> RestrictedRecords:
         """The records in a file, by its key and under its request id.
 
         Raises:
             InvalidParameter: it is not such a file, or another key or another request's.
         """
-        secret, data = read_key(key), bounded.content(path, _LONGEST)
+        secret, data = read_key(key), limited_io.read_file(path, _LONGEST)
         bound_to = _FORMAT + json.dumps(token).encode() + b"\n"
         body = data[len(bound_to) :] if data.startswith(bound_to) else b""
         if not data.startswith(_FORMAT):
@@ -305,7 +324,7 @@ class Aside:
         """The request id that a file was made under; None where there is no file, or it does not say."""
         if not path.is_file():
             return None
-        with bounded.open_plain(path) as file:
+        with limited_io.open_plain(path) as file:
             data = file.read(_LONGEST_HEAD)
         if not data.startswith(_FORMAT):
             return None
@@ -315,7 +334,7 @@ class Aside:
             return None
         return token if isinstance(token, str) else None
 
-    def same(self, other: Aside) -> bool:
+    def same(self, other: RestrictedRecords) -> bool:
         """Whether both hold the same, bit for bit."""
         return self._body() == other._body()
 
@@ -354,6 +373,6 @@ class Aside:
 def read_key(path: Path) -> bytes:
     """The key in a file; a new one where there is no file yet."""
     if not path.exists() and not path.is_symlink():
-        with explained(path, "nothing was changed"):
+        with explain_disk_errors(path, "nothing was changed"):
             Disk().place(path, os.urandom(_KEY).hex().encode() + b"\n")
-    return bounded.key(path, _KEY, "a key of records kept aside")
+    return limited_io.read_key(path, _KEY, "a key of records kept aside")

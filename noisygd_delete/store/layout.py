@@ -13,6 +13,7 @@ register.sqlite              request ids with their salts, and what was stated a
 seal.json                    how long the ledger is and its last link, so that an end cut off is seen; how often list of publishers and register changed
 judged.json                  how far `verify` has judged the ledger (see `remembered`); absent where that is short
 publishers.json              where the model in force is put besides, and what lies there (see `onward`); absent where nobody asked
+held-out.json                salted digests of the names that `quickstart` held out to measure on (see `held_out`); absent elsewhere
 patch.bin                    sums with noise that the next release goes on from, where edits wait for one (see `candidate`); absent elsewhere
 journal/request.json         the request in flight; absent between requests
 service/                     what the service was asked and has not finished, kept by itself (see noisygd-delete-server); absent unless one ran
@@ -34,6 +35,7 @@ from pathlib import Path
 from ..errors import StoreCorrupt, StoreError, StoreLocked
 
 FORMAT = 1
+LONGEST_COPY = 1 << 27  # bytes of plan.json or schema.json
 TEMPORARY = ".tmp"
 FORMER = ".old"  # second name of a file that is being exchanged for a new one
 ROW = "<f4"
@@ -88,6 +90,7 @@ class Layout:
     seal = _Inside("seal.json")
     judged = _Inside("judged.json")
     publishers = _Inside("publishers.json")
+    held_out = _Inside("held-out.json")
     patch = _Inside("patch.bin")
     journal = _Inside("journal")
     # before it said that a release was drawn for it, while the one is exchanged for the other
@@ -136,7 +139,7 @@ class Layout:
     def made_first(self) -> set[Path]:
         """The files that `init` writes, after the lock."""
         names = {self.ids, self.subjects, self.long}
-        return {self.plan, self.schema, self.features, self.labels, self.ledger, self.seal, *names}
+        return {self.plan, self.schema, self.features, self.labels, self.ledger, self.seal, self.held_out, *names}
 
     def half_made(self, path: Path) -> bool:
         """Whether `init` can have written this path before it was interrupted."""

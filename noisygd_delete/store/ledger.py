@@ -23,12 +23,12 @@ from ..accountant import Account, Accountant, Event
 from ..accountant import account as written
 from ..errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, StoreCorrupt
 from ..methods.plan import Plan
-from ..methods.reading import plan_from_dict
-from ..records import EditCounts, bounded
+from ..methods.serialization import plan_from_dict
+from ..records import EditCounts, limited_io
 from ..version import __version__
-from . import seal
-from .disk import Disk, changing, connect, create_database, read, transaction
-from .entry import START, Entry, Outline, Row, check_links, linked, outlined, parsed
+from . import rollback_guard
+from .disk import Disk, begin_transaction, connect_database, create_database, open_transaction, read_start
+from .entry import START, Entry, Outline, Row, check_links, link_entry, parse_entry, parse_outline
 from .layout import Layout
 
 if TYPE_CHECKING:
@@ -76,20 +76,20 @@ def write_places(connection: sqlite3.Connection, places: Iterable[Place]) -> Non
 def digest_of_places(connection: sqlite3.Connection, until: int) -> str:
     """SHA-256 of the table up to the entry of this number."""
     said = sha256()
-    for row in _stated(connection, "<=", until):
+    for row in _query_link(connection, "<=", until):
         said.update(repr(row).encode())
     return said.hexdigest()
 
 
 def check_places(connection: sqlite3.Connection, expected: Iterable[Place], after: int) -> None:
     """Raise `InvalidParameter` unless the table says what the entries after this number say."""
-    for place, found in zip_longest(expected, _stated(connection, ">", after)):
+    for place, found in zip_longest(expected, _query_link(connection, ">", after)):
         if place != found:
             number = (place or found)[0]
             raise InvalidParameter(f"the table of places does not say what entry {number} says")
 
 
-def _stated(connection: sqlite3.Connection, side: str, number: int) -> sqlite3.Cursor:
+def _query_link(connection: sqlite3.Connection, side: str, number: int) -> sqlite3.Cursor:
     query = f"SELECT number, commitment, release, planned FROM places WHERE number {side} ? ORDER BY number"
     return connection.execute(query, (number,))
 
@@ -104,7 +104,7 @@ def find_place(connection: sqlite3.Connection, condition: str, value: int | str)
 WORTH = 1000  # from so many entries on, judging takes longer than a note
 
 
-class Judged(NamedTuple):
+class VerifiedPrefix(NamedTuple):
     """The entries up to a link, and the rows of the table of places up to there (`places.digest`), judged by this version."""
 
     entries: int
@@ -113,17 +113,17 @@ class Judged(NamedTuple):
     version: str = __version__
 
 
-def remembered(path: Path) -> Judged | None:
+def read_verified_prefix(path: Path) -> VerifiedPrefix | None:
     """What is noted there; None where nothing is, or nothing that this version wrote."""
     if path.exists() or path.is_symlink():
         with suppress(ValueError, TypeError):
-            found = Judged(**bounded.parsed(read(path, 1 << 12).decode()))
+            found = VerifiedPrefix(**limited_io.parse_json(read_start(path, 1 << 12).decode()))
             if list(map(type, found)) == [int, str, str, str] and found.version == __version__:
                 return found
     return None
 
 
-def remember(path: Path, before: Judged | None, now: Judged) -> None:
+def write_verified_prefix(path: Path, before: VerifiedPrefix | None, now: VerifiedPrefix) -> None:
     """Note it where that saves time. A disk that refuses costs time later, and nothing else."""
     if now != before and now.entries >= WORTH:
         with suppress(OSError):
@@ -150,10 +150,10 @@ class Ledger:
     def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
         """A ledger of one entry. Until that is committed there is no store."""
         first = replace(first, account=written.to_dict(Account()))
-        body, digest = linked(START, first)
-        seal.write(disk, path, 1, digest)
+        body, digest = link_entry(START, first)
+        rollback_guard.write(disk, path, 1, digest)
         create_database(disk, path)
-        with connect(path, journal="DELETE") as connection, transaction(connection, disk, path):
+        with connect_database(path, journal="DELETE") as connection, begin_transaction(connection, disk, path):
             for statement in _TABLES:
                 connection.execute(statement)
             connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, digest))
@@ -167,8 +167,8 @@ class Ledger:
         Raises:
             StoreCorrupt: another format, a broken link, an entry that does not parse, or entries cut off at the end.
         """
-        sealed = seal.sealed(path)  # before the ledger: another process may be adding to it
-        with connect(path) as connection:
+        sealed = rollback_guard.read_seal(path)  # before the ledger: another process may be adding to it
+        with connect_database(path) as connection:
             length = connection.execute("SELECT MAX(number) FROM entries").fetchone()[0] or 0
             first = max(1, min(length - LOOKED_AT, length if sealed is None else sealed[0]) - 1)
             rows = _rows(connection, "number >= ?", first).fetchall()
@@ -185,10 +185,13 @@ class Ledger:
         looked_at = rows if first == 1 else rows[1:]
         before = START if first == 1 else rows[0][2]
         tail = [
-            parsed(path, number, body) for number, body, _ in check_links(path, looked_at, first + (first > 1), before)
+            parse_entry(path, number, body)
+            for number, body, _ in check_links(path, looked_at, first + (first > 1), before)
         ]
         try:
-            account = _replayed(tail, Account()) if first == 1 else _replayed(tail[1:], _stated_sums(tail[0]))
+            account = (
+                _replay_account(tail, Account()) if first == 1 else _replay_account(tail[1:], _stated_sums(tail[0]))
+            )
             ledger = cls(path, rows[-1][0], rows[-1][2], tail, account)
             ledger.accountant  # noqa: B018 -- refuses a history that could not have happened
         except StoreCorrupt:
@@ -200,9 +203,9 @@ class Ledger:
     def append(self, disk: Disk, *more: Entry) -> Ledger:
         """Commit more entries, all of them or none: the instant at which their requests have happened."""
         account, digest = self.account, self.digest
-        from . import requests  # loaded where it is used: most commands only read
+        from . import request_log  # loaded where it is used: most commands only read
 
-        known = requests.note(disk, self._store, (added.request_id for added in more))
+        known = request_log.note(disk, self._store, (added.request_id for added in more))
         entries: list[Entry] = []
         rows: list[tuple[int, str, str]] = []
         for number, added in enumerate(more, start=self.length + 1):
@@ -210,9 +213,9 @@ class Ledger:
                 account.record(Event.from_dict(added.event))
             named = None if added.request_id is None else known[added.request_id]
             entries.append(replace(added, account=written.to_dict(account), request_id=None, commitment=named))
-            body, digest = linked(digest, entries[-1])
+            body, digest = link_entry(digest, entries[-1])
             rows.append((number, body, digest))
-        with changing(disk, self.path, adds=True) as connection:
+        with open_transaction(disk, self.path, adds=True) as connection:
             write_places(connection, places_of(entries, self.length + 1, self.releases))
             connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
         longer = Ledger(self.path, rows[-1][0], digest, (*self._tail, *entries)[-LOOKED_AT:], account)
@@ -229,27 +232,27 @@ class Ledger:
 
     def seal(self, disk: Disk) -> None:
         """Note outside the ledger how long it is."""
-        seal.write(disk, self.path, self.length, self.digest)
+        rollback_guard.write(disk, self.path, self.length, self.digest)
 
     @property
     def is_sealed(self) -> bool:
-        return seal.sealed(self.path) == (self.length, self.digest)
+        return rollback_guard.read_seal(self.path) == (self.length, self.digest)
 
     def link(self, length: int) -> str:
         """The last link when it had so many entries, at its word."""
-        with connect(self.path) as connection:
+        with connect_database(self.path) as connection:
             return _link(connection, length)
 
     def _check_seal(self, sealed: tuple[int, str] | None, digests: dict[int, str]) -> None:
         if sealed is None:
             in_store = self.path == self._store.ledger  # a copy elsewhere has no seal
             if in_store and self.length > 1:
-                raise seal.missing(self.path)
+                raise rollback_guard.missing_seal_error(self.path)
             return
         if not 1 <= sealed[0] <= self.length:
-            raise seal.cut_off(self.path, self.length, sealed[0])
+            raise rollback_guard.truncated_ledger_error(self.path, self.length, sealed[0])
         if digests[sealed[0]] != sealed[1]:
-            raise seal.of_another(self.path)
+            raise rollback_guard.foreign_seal_error(self.path)
 
     # --- what is in force ---
 
@@ -287,7 +290,7 @@ class Ledger:
         first = self.length - len(self._tail) + 1
         held = [(number, entry) for number, entry in enumerate(self._tail, start=first) if entry.plan is not None]
         if first > 1:
-            with connect(self.path) as connection:
+            with connect_database(self.path) as connection:
                 numbers = [number for (number,) in connection.execute(_PLANS) if number < first]
             held = [(number, self.entry(number - 1)) for number in numbers] + held
         self._agree(bool(held) and held[0][0] == 1 and all(entry.plan is not None for _, entry in held))
@@ -343,10 +346,10 @@ class Ledger:
         first, number = self.length - len(self._tail), position + 1
         if position >= first:
             return self._tail[position - first]
-        with connect(self.path) as connection:
+        with connect_database(self.path) as connection:
             rows = _rows(connection, "number = ?", number)
             ((_, body, _),) = check_links(self.path, rows, number, _link(connection, position))
-        return parsed(self.path, number, body)
+        return parse_entry(self.path, number, body)
 
     def position(self, request_id: str | None) -> int | None:
         """Where (from 0) the entry is that served this request before; None if none did."""
@@ -357,10 +360,10 @@ class Ledger:
         asked = list(dict.fromkeys(each for each in request_ids if each is not None))
         if not asked:
             return {}
-        from . import requests
+        from . import request_log
 
-        committed = requests.committed(self._store, asked)
-        with connect(self.path) as connection:
+        committed = request_log.committed_links(self._store, asked)
+        with connect_database(self.path) as connection:
             served = {
                 request_id: position
                 for request_id in asked
@@ -373,14 +376,14 @@ class Ledger:
 
     def made(self, release: int) -> int | None:
         """Where (from 0) the entry of this release is; None if there is none."""
-        with connect(self.path) as connection:
+        with connect_database(self.path) as connection:
             position = self._at(find_place(connection, "release = ?", release))
         self._agree(position is None or self.entry(position).event is not None)
         return position
 
     def covering(self, position: int) -> int | None:
         """Where (from 0) the first release is from this position on; None if there is none."""
-        with connect(self.path) as connection:
+        with connect_database(self.path) as connection:
             return self._at(find_place(connection, "number >= ? AND release IS NOT NULL", position + 1))
 
     def _agree(self, found: bool) -> None:
@@ -402,7 +405,7 @@ class Ledger:
     def _checked(self) -> Iterator[Row]:
         """Every row, one after the other, its link checked. Read some at a time: between them whoever writes need not wait."""
         digest = START
-        with connect(self.path) as connection:
+        with connect_database(self.path) as connection:
             for first in range(1, self.length + 1, _AT_ONCE):
                 last = min(self.length, first + _AT_ONCE - 1)
                 rows = _rows(connection, "number BETWEEN ? AND ?", first, last).fetchall()
@@ -410,14 +413,14 @@ class Ledger:
                     digest = row[2]
                     yield row
         if digest != self.digest:
-            raise seal.of_another(self.path)
+            raise rollback_guard.foreign_seal_error(self.path)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Every entry, parsed. For long ledgers `outline` is many times faster."""
         if len(self._tail) == self.length:
             return self._tail
-        return tuple(parsed(self.path, number, body) for number, body, _ in self._checked())
+        return tuple(parse_entry(self.path, number, body) for number, body, _ in self._checked())
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -427,7 +430,7 @@ class Ledger:
     @cached_property
     def outline(self) -> list[Outline]:
         """Every entry without its answer, its plan and its sums."""
-        return [outlined(self.path, number, body) for number, body, _ in self._checked()]
+        return [parse_outline(self.path, number, body) for number, body, _ in self._checked()]
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -444,10 +447,12 @@ class Ledger:
         position = None if number == 1 else self.made(number)
         if position is None or len(self._tail) == self.length:
             return self.events[number - 1 :]
-        with connect(self.path) as connection:
+        with connect_database(self.path) as connection:
             before = _link(connection, position)
             rows = _rows(connection, "number > ? AND number <= ?", position, self.length).fetchall()
-        entries = [outlined(self.path, n, body) for n, body, _ in check_links(self.path, rows, position + 1, before)]
+        entries = [
+            parse_outline(self.path, n, body) for n, body, _ in check_links(self.path, rows, position + 1, before)
+        ]
         return _events(entries)
 
     def account_after(self, number: int) -> Account | None:
@@ -455,14 +460,14 @@ class Ledger:
         position = self.made(number) if number else None
         return None if position is None else _stated_sums(self.entry(position))
 
-    def check(self, before: Judged | None = None) -> Judged:
+    def check(self, before: VerifiedPrefix | None = None) -> VerifiedPrefix:
         """Every link; and every entry, every sum against the releases that it is the sum of, and the table of places, where they were not
         judged `before`. Answers how far they are now.
 
         Raises:
             StoreCorrupt: the first that is wrong, by its number.
         """
-        with connect(self.path) as connection:
+        with connect_database(self.path) as connection:
             if before is not None and (
                 not 0 < before.entries <= self.length
                 or _link(connection, before.entries) != before.link
@@ -472,18 +477,18 @@ class Ledger:
             first = 0 if before is None else before.entries
         account = Account() if first == 0 else _stated_sums(self.entry(first - 1))
         found, number = list[Place](), first
-        entries = (parsed(self.path, place, body) for place, body, _ in self._checked() if place > first)
+        entries = (parse_entry(self.path, place, body) for place, body, _ in self._checked() if place > first)
         try:
-            for number, entry in enumerate(_replaying(entries, account), start=first + 1):
+            for number, entry in enumerate(_replay_entries(entries, account), start=first + 1):
                 found += places_of([entry], number, account.releases - (entry.event is not None))
         except StoreCorrupt:
             raise
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise _contradiction(self.path, f"entry {number + 1}: {error}") from error
         try:
-            with connect(self.path) as connection:
+            with connect_database(self.path) as connection:
                 check_places(connection, found, first)
-                return Judged(self.length, self.digest, digest_of_places(connection, self.length))
+                return VerifiedPrefix(self.length, self.digest, digest_of_places(connection, self.length))
         except InvalidParameter as error:
             raise _contradiction(self.path, error) from error
 
@@ -514,13 +519,13 @@ def _stated_sums(entry: Entry) -> Account:
     return written.from_dict(entry.account)
 
 
-def _replayed(entries: Iterable[Entry], account: Account) -> Account:
+def _replay_account(entries: Iterable[Entry], account: Account) -> Account:
     """The sums as the entries add to them; those that an entry states must be these."""
-    deque(_replaying(entries, account), maxlen=0)
+    deque(_replay_entries(entries, account), maxlen=0)
     return account
 
 
-def _replaying(entries: Iterable[Entry], account: Account) -> Iterator[Entry]:
+def _replay_entries(entries: Iterable[Entry], account: Account) -> Iterator[Entry]:
     """The entries, each once the sums have what it adds."""
     last, event = None, None
     for entry in entries:

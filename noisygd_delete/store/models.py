@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,26 +16,28 @@ from safetensors.numpy import load, save
 from ..accountant import Event, EventKinds, Statuses
 from ..curator.curator import Release
 from ..curator.model import Continuation, Model
-from ..errors import InvalidParameter, StoreCorrupt, StoreError, count
+from ..errors import InvalidParameter, StoreCorrupt, StoreError, check_count
 from ..methods.plan import Plan
-from ..methods.problem import Carried
+from ..methods.problem import CarriedSums
 from ..privacy.guarantee import Guarantee
-from ..records import EditCounts, bounded
-from . import journal, tie
-from .disk import Disk, read
+from ..records import EditCounts, limited_io
+from . import file_footer, journal
+from .disk import Disk, open_own, read_file
 from .entry import Entry
 from .layout import Layout
 from .ledger import Ledger
 
+_PIECE = 1 << 20  # bytes of a model hashed at a time
 
-def write(disk: Disk, layout: Layout, model: Model, release: int) -> str:
+
+def write_model(disk: Disk, layout: Layout, model: Model, release: int) -> str:
     """Make the model of a release durable; returns its digest. It is in force once the ledger names it."""
-    data = packed(model, str(release))
+    data = pack_model(model, str(release))
     disk.replace(layout.model(release), data)
     return hashlib.sha256(data).hexdigest()
 
 
-def packed(model: Model, release: str) -> bytes:
+def pack_model(model: Model, release: str) -> bytes:
     """A model as a file: its weights, and the sums that they were made from, where it has some."""
     arrays = {"weights": np.array(model.weights)}
     if model.sums is not None:
@@ -42,7 +45,7 @@ def packed(model: Model, release: str) -> bytes:
     return save(arrays, {"release": release, "loss": json.dumps(model.loss.to_dict(), sort_keys=True)})
 
 
-def unpacked(data: bytes, plan: Plan) -> Model:
+def unpack_model(data: bytes, plan: Plan) -> Model:
     """The same read back.
 
     Raises:
@@ -64,17 +67,29 @@ def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
     Raises:
         StoreCorrupt: it is missing, or not the file that the ledger names.
     """
-    path = layout.model(release)
-    data = read(path)
-    if hashlib.sha256(data).hexdigest() != digest:
+    try:
+        return unpack_model(read_model(layout, release, digest), plan)
+    except ValueError as error:
+        raise StoreCorrupt(f"{layout.model(release)}: not a model file; restore the store from a backup") from error
+
+
+def read_model(layout: Layout, release: int, digest: str) -> bytes:
+    """Return the file of a release. It is compared with its digest piece by piece before it is held in memory.
+
+    Raises:
+        StoreCorrupt: If it is missing, or not the file that the ledger names.
+    """
+    path, found, size = layout.model(release), hashlib.sha256(), 0
+    with open_own(path) as file:
+        for piece in iter(lambda: file.read(_PIECE), b""):
+            found.update(piece)
+            size += len(piece)
+    if found.hexdigest() != digest:
         raise StoreCorrupt(
             f"{path}: not the model that was published as release {release}: it was changed by hand or damaged. Restore it "
             "from a copy of that release; the records and the ledger are untouched"
         )
-    try:
-        return unpacked(data, plan)
-    except ValueError as error:
-        raise StoreCorrupt(f"{path}: not a model file; restore the store from a backup") from error
+    return read_file(path, size)
 
 
 # --- answers ---
@@ -99,7 +114,7 @@ def kept_answer(release: Release) -> dict[str, Any]:
     return {name: fact for name, fact in plain_answer(release.to_dict()).items() if name in _PUBLIC}
 
 
-def told_answer(entry: Entry) -> Release:
+def repeat_answer(entry: Entry) -> Release:
     """The answer that `entry` kept, without its model and its request id: it cost nothing this time."""
     fields = dict(entry.answer or {})
     del fields["certified"]
@@ -146,6 +161,7 @@ def pending_answer(
 
 
 _SUMS = "<i8"
+_MOST_SAID = 1 << 20  # bytes beside the numbers
 
 
 @dataclass(frozen=True)
@@ -159,7 +175,7 @@ class DrawnRelease:
     def keep(self, disk: Disk, path: Path) -> None:
         """Make it durable."""
         told = json.dumps({"stamp": self.stamp, "event": plain_answer(self.event.to_dict())}).encode()
-        disk.replace(path, journal.sealed(told + b"\n" + packed(self.model, "candidate")))
+        disk.replace(path, journal.add_checksum(told + b"\n" + pack_model(self.model, "candidate")))
 
 
 @dataclass(frozen=True)
@@ -175,35 +191,44 @@ class DrawnPatch:
         assert self.after.sums is not None
         data = json.dumps(told).encode() + b"\n" + self.after.sums.astype(_SUMS).tobytes()
         disk.erase(path)
-        disk.replace(path, journal.sealed(data))
+        disk.replace(path, journal.add_checksum(data))
 
 
 def kept_candidate(path: Path, plan: Plan, stamp: str | None = None) -> DrawnRelease | DrawnPatch | None:
     """What was drawn for the edits of this stamp, or of any; None where it cannot be read."""
     try:
-        told, _, data = journal.unsealed(read(path)).partition(b"\n")
-        fields = bounded.parsed(told.decode())
+        told, _, data = journal.strip_checksum(read_file(path, _longest_candidate(plan))).partition(b"\n")
+        fields = limited_io.parse_json(told.decode())
         own = str(fields["stamp"])
         if stamp not in (own, None):
             return None
         if "event" in fields:
-            return DrawnRelease(own, Event.from_dict(fields["event"]), unpacked(data, plan))
-        from ..curator.drawing import moments_of
+            return DrawnRelease(own, Event.from_dict(fields["event"]), unpack_model(data, plan))
+        from ..curator.carried_noise import moments_of
 
         begin = plan.learning.start
-        assert isinstance(begin, Carried)
+        assert isinstance(begin, CarriedSums)
         sums = np.frombuffer(data, _SUMS).astype(np.int64)
         if len(sums) != moments_of(begin, plan.shape).size:
             return None
-        number, patches = count("draws", fields["draws"]), count("patches", fields["patches"], minimum=0)
+        number, patches = check_count("draws", fields["draws"]), check_count("patches", fields["patches"], minimum=0)
         return DrawnPatch(own, Continuation(number, sums, patches=patches))
     except (OSError, StoreError, InvalidParameter, ValueError, KeyError, TypeError, AssertionError):
         return None
 
 
+def _longest_candidate(plan: Plan) -> int:
+    """Return the bytes that what was drawn by this plan takes: sums and weights of 64 bits, and what is said of them."""
+    from ..curator.carried_noise import moments_of
+
+    begin = plan.learning.start
+    numbers = math.prod(plan.shape) + (moments_of(begin, plan.shape).size if isinstance(begin, CarriedSums) else 0)
+    return 2 * 8 * numbers + _MOST_SAID
+
+
 def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:
     """The patch after the last release, which covers the table as it is; over a source, if the rows there are still those of the patch."""
-    known = tie.tie_of(layout.ids) if ledger.source is None and layout.patch.exists() else None
+    known = file_footer.tie_of(layout.ids) if ledger.source is None and layout.patch.exists() else None
     stamp = None if known is None else known.stamp.hex()
     found = kept_candidate(layout.patch, ledger.plan, stamp) if known is not None or ledger.source is not None else None
     if not isinstance(found, DrawnPatch) or found.after.number != ledger.account.since_fresh:

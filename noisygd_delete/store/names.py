@@ -22,8 +22,8 @@ from ..errors import StoreCorrupt
 from ..records import Id, Names
 from ..records.names import ELSEWHERE, SHIFT, TAG, WORD
 from .disk import Disk
+from .file_footer import DAMAGED, HEAD, SIZE, FileFooter, head_of, words_of
 from .layout import Layout
-from .tie import DAMAGED, HEAD, SIZE, Tie, head_of, words_of
 
 IDS, SUBJECTS = 1, 2
 _LONG = 4096
@@ -32,7 +32,7 @@ _LONG_HEAD = np.dtype([("slot", "<u4"), ("which", "<u2"), ("length", "<u2")])
 _BLOCK = 1 << 14  # slots written or checked at a time
 
 
-def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tuple[Path, Iterable[bytes]]]:
+def names_files(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tuple[Path, Iterable[bytes]]]:
     """The files of a new table's names, texts all of them: the file of ids comes last."""
     ids = ids if ids.texts else Names.texts_of(ids)
     subjects = subjects if subjects is None or subjects.texts else Names.texts_of(subjects)
@@ -40,9 +40,9 @@ def written(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tupl
     for which, names in ((SUBJECTS, subjects), (IDS, ids)):
         long += [] if names is None else pieces(which, names.others)
     if subjects is not None:
-        yield layout.subjects, _written(subjects)
+        yield layout.subjects, _name_lines(subjects)
     yield layout.long, long
-    yield layout.ids, _written(ids)
+    yield layout.ids, _name_lines(ids)
 
 
 def pieces(which: int, others: Mapping[int, Id]) -> list[bytes]:
@@ -50,7 +50,7 @@ def pieces(which: int, others: Mapping[int, Id]) -> list[bytes]:
     return [_piece(slot, which, str(name)) for slot, name in sorted(others.items())]
 
 
-def _written(names: Names) -> Iterator[bytes]:
+def _name_lines(names: Names) -> Iterator[bytes]:
     yield head_of(names.cells.shape[1])
     for first in range(0, len(names), _BLOCK):
         yield np.ascontiguousarray(names.cells[first : first + _BLOCK], WORD).tobytes()
@@ -64,7 +64,7 @@ def load(layout: Layout, which: int, slots: int) -> Names:
     """
     path = _path(layout, which)
     cells = np.asarray(np.memmap(path, WORD, mode="r", offset=HEAD, shape=(slots, words_of(path))))
-    names = Names(cells, texts=True, others=dict(_elsewhere(layout, which)))
+    names = Names(cells, texts=True, others=dict(_iterate_names(layout, which)))
     _check(path, names)
     return names
 
@@ -108,7 +108,7 @@ def _masks(of_bytes: NDArray[Any]) -> NDArray[np.uint64]:
     return masks.view(WORD)
 
 
-def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | None], end: Tie) -> None:
+def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | None], end: FileFooter) -> None:
     """Give slots their names, None for a free slot, and the files the tie that they end in. Doing it twice is doing it once."""
     path = _path(layout, which)
     words = words_of(path)
@@ -120,7 +120,9 @@ def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | Non
     disk.overwrite(path, [*cells, *end.at_end(path)])
 
 
-def _apply_long(disk: Disk, layout: Layout, which: int, names: dict[int, str], slots: set[int], end: Tie) -> None:
+def _apply_long(
+    disk: Disk, layout: Layout, which: int, names: dict[int, str], slots: set[int], end: FileFooter
+) -> None:
     """Erase what slots held in `long` and write what they hold now. A half-erased piece looks free: it is erased, too."""
     pieces = _pieces(layout)
     if not (len(pieces) or names):
@@ -160,7 +162,7 @@ def _piece(slot: int, which: int, name: str) -> bytes:
     return (np.array([(slot + 1, which, len(text))], _LONG_HEAD).tobytes() + text).ljust(_LONG, b"\0")
 
 
-def _elsewhere(layout: Layout, which: int) -> Iterator[tuple[int, Id]]:
+def _iterate_names(layout: Layout, which: int) -> Iterator[tuple[int, Id]]:
     pieces = _pieces(layout)
     for piece, head in zip(pieces, _heads(pieces), strict=True):
         if head["slot"] and head["which"] == which:

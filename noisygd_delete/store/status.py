@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import renyi_order
-from ..privacy.guarantee import Guarantee, in_words, stated_delta
-from . import disk, onward, tie
+from ..privacy.guarantee import Guarantee, check_delta, describe_guarantee
+from . import disk, file_footer, publishing
 from .layout import Layout
 from .ledger import Ledger
 
@@ -26,9 +26,9 @@ def status(path: str | Path) -> dict[str, Any]:
     return {
         "store": str(layout.root),
         "slots": plan.records,
-        "records": _held(layout) if ledger.source is None else None,
+        "records": _record_count(layout) if ledger.source is None else None,
         "source": ledger.source and ledger.source["address"],
-        "changes_counted_by": _counted(ledger),
+        "changes_counted_by": _change_counter(ledger),
         "features": plan.features,
         "loss": plan.loss.name,
         "method": plan.method.name,
@@ -43,7 +43,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "model": _model_state(layout, ledger),
         "last_entry": {"kind": head.kind, "time": head.time},
         "request_in_flight": layout.request.exists(),
-        "publishers": onward.told(layout, ledger),
+        "publishers": publishing.publisher_status(layout, ledger),
     }
 
 
@@ -51,31 +51,31 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     """How many patches wait for a release, and what who copies the store now, and saw every model, learns of a record erased since."""
     if not layout.patch.exists():
         return None
-    from ..curator.drawing import copied
+    from ..curator.carried_noise import patch_guarantee
     from .models import patch_now
 
     patch = patch_now(layout, ledger)
     if patch is None:
         return None
-    delta, told = ledger.plan.budget.shown_delta, copied(ledger.plan, ledger.account, patch)
+    delta, told = ledger.plan.budget.shown_delta, patch_guarantee(ledger.plan, ledger.account, patch)
     epsilon = told.epsilon(delta)
     return {
         "patches": patch.patches,
         "epsilon_if_copied": epsilon if math.isfinite(epsilon) else None,
         "delta": delta,
-        "told": in_words(told, several=True, delta=delta),
+        "told": describe_guarantee(told, several=True, delta=delta),
     }
 
 
-def _counted(ledger: Ledger) -> str | None:
+def _change_counter(ledger: Ledger) -> str | None:
     """By what the source counted the changes up to the newest model; None: they were not counted, or the rows are here."""
     place = ledger.made(ledger.model_release) if ledger.releases else None
     return None if place is None else ledger.entry(place).counted
 
 
-def _held(layout: Layout) -> int:
+def _record_count(layout: Layout) -> int:
     """How many records there are, for somebody who does not hold the lock."""
-    return tie.cells_held(layout.ids)
+    return file_footer.cells_held(layout.ids)
 
 
 def _model_state(layout: Layout, ledger: Ledger) -> str | None:
@@ -103,7 +103,8 @@ def budget(
     ledger = Ledger.read(layout.ledger)
     plan, accountant = ledger.plan, ledger.accountant
     order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)
-    delta = stated_delta("delta", plan.budget.shown_delta if delta is None else delta)
+    remaining = accountant.remaining()
+    delta = check_delta("delta", remaining.delta if delta is None else delta)
 
     @cache
     def measured(exact: Guarantee) -> dict[str, Any]:
@@ -129,12 +130,11 @@ def budget(
                 # what the releases from this one on reveal about the records it erased
                 entry["deletion"] = measured(deletion)
             releases.append(entry)
-    remaining = accountant.remaining()
     account = None
     if statement and accountant.releases:
-        from ..accountant import report  # loaded where it is used: `status` asks none of its questions
+        from ..accountant import build_report  # loaded where it is used: `status` asks none of its questions
 
-        account = report(accountant, delta=delta, order=order, **questions).to_dict()
+        account = build_report(accountant, delta=delta, order=order, **questions).to_dict()
     return {
         "budget": remaining.allowed,
         "method": plan.method.name,
@@ -145,5 +145,6 @@ def budget(
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
         "capped": plan.capped,
+        "left": remaining.to_dict(),
         "statement": account,
     }

@@ -6,40 +6,41 @@ noise. Nothing is kept that the architecture does not list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
-from ..accountant.events import within
+from ..accountant.events import is_within_budget
 from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
 from ..engine import Execution
-from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, count
+from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, check_count
 from ..methods import Mechanism
 from ..methods.plan import Plan
-from ..records import EditCounts, EditRequest, Records, check_token
-from ..register import Case
+from ..records import NO_EDITS, EditCounts, EditRequest, Records, check_token
+from ..register import RequestCase
 from . import disk as presence
-from . import journal, models, onward, tie, training_table, transaction
-from .disk import Disk, explained
-from .entry import Entry, EntryKinds, now
+from . import file_footer, journal, models, publishing, training_table, transaction
+from .disk import Disk, explain_disk_errors
+from .entry import Entry, EntryKinds, utc_now
 from .layout import Layout, Lock
 from .ledger import Ledger
-from .requests import Register
+from .request_log import RequestLog
 from .training_table import NOTHING_CHANGED, OpenedStore, TrainingTable
-from .transaction import Rolling
+from .transaction import StoreTransaction
 
 if TYPE_CHECKING:
     from ..features.schema import RecordFile, Schema
-    from . import filling
+    from . import table_import
+    from .batch import BatchResult, RequestBatch
     from .sources.events import Erased
     from .sources.source import Source
-    from .suppression import Tombstones
-    from .together import Edited, Together
+    from .tombstones import Tombstones
 
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
@@ -58,9 +59,11 @@ class Store:
     table  its rows, wherever they lie
     """
 
-    stateless: bool = False  # whether this session refuses to keep anything of the rows but them, the model and the ledger
+    stateless: bool = (
+        False  # whether this session refuses to keep anything of the rows but them, the model and the ledger
+    )
 
-    def __init__(self, rolling: Rolling) -> None:
+    def __init__(self, rolling: StoreTransaction) -> None:
         self._rolling, self._files, self.table = rolling, rolling.files, rolling.table
 
     @classmethod
@@ -98,7 +101,7 @@ class Store:
         path: str | Path,
         reading: RecordFile,
         schema: Schema,
-        plan_for: filling.PlanFor,
+        plan_for: table_import.PlanFor,
         *,
         tombstones: Tombstones | None = None,
         stateless: bool = False,
@@ -119,13 +122,16 @@ class Store:
                 them was erased.
             StoreError: there is something at `path` already.
         """
-        from .filling import fill as filled
+        from .held_out import write_held_out
+        from .table_import import fill_table as filled
 
         def fill(disk: Disk, layout: Layout) -> Plan:
             plan, records = filled(disk, layout, reading, plan_for, tombstones)
             cls._check_fit(records, schema, plan)
             if dry_run:
                 raise DryRun
+            if reading.held_out is not None:
+                write_held_out(disk, layout, *reading.held_out.names())
             return plan
 
         cls._check_room(path)
@@ -179,7 +185,7 @@ class Store:
         layout = Layout(Path(path).absolute())
         made = not layout.root.exists()
         mode = None if made else layout.root.stat().st_mode
-        with explained(layout.root, _INIT_AGAIN):
+        with explain_disk_errors(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
             presence.begin_store(disk, layout)
@@ -189,15 +195,15 @@ class Store:
                 for leftover in layout.everything():
                     if leftover != layout.lock and not leftover.is_dir():
                         disk.erase(leftover)
-                with presence.nothing_of_refused(disk, layout, folder=made):
+                with presence.erase_on_refusal(disk, layout, folder=made):
                     plan = write(disk, layout)
-                    tie.attach(disk, layout, {path: path.stat().st_size for path in tie.files(layout)})
+                    file_footer.attach(disk, layout, {path: path.stat().st_size for path in file_footer.files(layout)})
                 disk.make_folder(layout.journal)
                 fields = models.plain_answer(plan.to_dict()), models.plain_answer(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
-                    disk.replace(file, transaction.as_json(public))
+                    disk.replace(file, transaction.to_json(public))
                 first = Entry(
-                    kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1], source=source
+                    kind=EntryKinds.INIT, time=utc_now(), pending=0, plan=fields[0], schema=fields[1], source=source
                 )
                 ledger = Ledger.create(disk, layout.ledger, first)
                 store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=True)
@@ -226,7 +232,7 @@ class Store:
     @staticmethod
     def _check_room(path: str | Path) -> None:
         layout = Layout(Path(path).absolute())
-        with explained(layout.root, _INIT_AGAIN):
+        with explain_disk_errors(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             presence.require_room(layout)
 
@@ -257,7 +263,7 @@ class Store:
         """
         layout, disk = Layout.at(path), disk or Disk()
         presence.require_store(layout)
-        with explained(layout.root, _PRESENT):
+        with explain_disk_errors(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
                 ledger = Ledger.read(layout.ledger)
@@ -281,10 +287,10 @@ class Store:
     def _over(cls, files: OpenedStore, *, settled: bool) -> Self:
         described = files.ledger.source
         if described is None:
-            return cls(Rolling(files, TrainingTable(files), settled=settled))
+            return cls(StoreTransaction(files, TrainingTable(files), settled=settled))
         from .sources.table import TableInSource  # most tables are here
 
-        return cls(Rolling(files, TableInSource(files, described), settled=settled))
+        return cls(StoreTransaction(files, TableInSource(files, described), settled=settled))
 
     def close(self) -> None:
         """Let other processes write."""
@@ -313,9 +319,9 @@ class Store:
         return self._files.ledger
 
     @property
-    def register(self) -> Register:
+    def register(self) -> RequestLog:
         """Request ids, and what was stated about each request."""
-        return Register(self._files.layout, self._files.disk)
+        return RequestLog(self._files.layout, self._files.disk)
 
     @property
     def plan(self) -> Plan:
@@ -396,7 +402,7 @@ class Store:
             BudgetExceeded: with nothing changed. InvalidRequest: the request_id was answered for another request.
         """
         current, execution = self.plan, execution or Execution()
-        suited = self.table.suited(current if plan is None else plan)
+        suited = self.table.adapt_plan(current if plan is None else plan)
         if plan is None or not self.ledger.releases:
             plan = current if plan is None else suited
         else:
@@ -419,7 +425,7 @@ class Store:
         with self._rolling.changing(execution):
             release, event = self._rolling.run("learn", plan, execution)
             changed = models.plain_answer(plan.to_dict()) if plan != current else None
-            with explained(self.path, _PRESENT):
+            with explain_disk_errors(self.path, _PRESENT):
                 release = replace(release, request_id=request_id)
                 self._rolling.commit(release, event, plan=changed)
                 self._rolling.catch_up()
@@ -451,7 +457,9 @@ class Store:
         check_token(request_id)
         execution = execution or Execution()
         if erased is not None:
-            return self._publish_erased(EditCounts(deleted=count("erased", erased)), position, request_id, execution)
+            return self._publish_erased(
+                EditCounts(deleted=check_count("erased", erased)), position, request_id, execution
+            )
         if position is not None:
             raise InvalidParameter("position belongs to a deletion that was made in the source: give erased as well")
         redo = redo or (self.ledger.position(request_id) is None and self._changed_unseen())
@@ -463,7 +471,7 @@ class Store:
             raise InvalidRequest(
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
             )
-        with self._rolling.changing(execution), explained(self.path, _PRESENT):
+        with self._rolling.changing(execution), explain_disk_errors(self.path, _PRESENT):
             release = self._rolling.released(request_id, execution, unused_dates=unused_dates)
             self._rolling.catch_up()
         return release
@@ -481,8 +489,9 @@ class Store:
                 return self._told(request_id)
             self.table.note_erased(counts, position, request_id)
             if not self.ledger.releases:
-                return models.pending_answer(self.ledger, self._files.pending, request_id)
-        return replace(self.publish(execution=execution), request_id=request_id)
+                answer = models.pending_answer(self.ledger, self._files.pending, request_id)
+                return replace(answer, requested=counts)
+        return replace(self.publish(execution=execution), request_id=request_id, requested=counts)
 
     def note_erased(self, found: Iterable[Erased], execution: Execution | None = None) -> int:
         """Note what an application deleted in the source, each request once; how many requests were new. `publish` covers them. What the
@@ -515,7 +524,7 @@ class Store:
         request: EditRequest,
         *,
         publish: bool = True,
-        case: Case | None = None,
+        case: RequestCase | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Carry out one request: edit the rows, then publish, unless `publish=False` leaves that to a later call. Over a source: delete
@@ -531,14 +540,14 @@ class Store:
             SourceError: the source did not answer. If the deletion was committed there, the next call goes on from it.
         """
         execution = execution or Execution()
-        with self._rolling.changing(execution):
-            request = training_table.in_text(request)
+        with self._rolling.changing(execution), self._explaining():
+            request = training_table.names_as_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
             if not publish:
                 self._check_stateless()
             change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
-            return self._rolling.finish(change, execution)
+            return replace(self._rolling.finish(change, execution), requested=change.counts)
 
     def _check_stateless(self) -> None:
         """Raise where edits that wait for a release would leave a patch in a stateless store."""
@@ -548,7 +557,24 @@ class Store:
                 "stateless=True does not keep; nothing was changed. Publish with each request"
             )
 
-    def _note(self, request: EditRequest, case: Case | None) -> None:
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Raise `UnknownName` with what the store knows of the name: see `_explain`."""
+        try:
+            yield
+        except UnknownName as error:
+            raise self._explain(error) from None
+
+    def _explain(self, error: UnknownName) -> UnknownName:
+        """Return the error, with whether the name was held out, and whether a similar one is in the table."""
+        from .held_out import is_held_out
+
+        name, person = str(error.name), error.kind == "subject"
+        held_out = is_held_out(self._files.layout, name, person=person)
+        similar = error.similar or self.table.has_similar(name, person=person)
+        return UnknownName(error.kind, error.name, why=error.why, similar=similar, held_out=held_out)
+
+    def _note(self, request: EditRequest, case: RequestCase | None) -> None:
         """What is stated about a request goes to the register before anything is done for it."""
         if case is not None and request.request_id is not None:
             self.register.receive({request.request_id: case})
@@ -559,7 +585,7 @@ class Store:
         Raises:
             NotLearned: there is none in service, and none was.
         """
-        with self._rolling.changing(Execution()), explained(self.path, _PRESENT):
+        with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
             head = self.ledger.head
             if head.withdrawn:
                 return
@@ -568,19 +594,19 @@ class Store:
             self._files.note(EntryKinds.WITHDRAWN, withdrawn=True)
 
     @property
-    def publishers(self) -> tuple[onward.Destination, ...]:
+    def publishers(self) -> tuple[publishing.PublisherState, ...]:
         """Where the model in force is put besides, and what was last known to lie there."""
-        return onward.destinations(self._files.layout)
+        return publishing.destinations(self._files.layout)
 
     @property
-    def publishers_behind(self) -> tuple[onward.Destination, ...]:
+    def publishers_behind(self) -> tuple[publishing.PublisherState, ...]:
         """Those that do not hold the model in force alone: the next change, or the next opening, tries again."""
-        aim = onward.wanted(self.ledger)
+        aim = publishing.wanted_release(self.ledger)
         return tuple(each for each in self.publishers if each.behind(aim))
 
     def publishers_told(self) -> list[dict[str, Any]]:
         """The same as `status` tells it."""
-        return onward.told(self._files.layout, self.ledger)
+        return publishing.publisher_status(self._files.layout, self.ledger)
 
     def publish_to(self, address: str | None = None, *, model: str | None = None, alias: str | None = None) -> None:
         """Put the model in force, and every later one in its place, at this address too; without one, try again what failed.
@@ -594,17 +620,17 @@ class Store:
         """
         with self._rolling.changing(Execution()):
             if address is not None:
-                onward.add(self._files.disk, self._files.layout, address, model, alias)
-        self._rolling.lead_on(again=True)
+                publishing.add(self._files.disk, self._files.layout, address, model, alias)
+        self._rolling.sync_publishers(again=True)
 
-    def publish_no_more(self, address: str) -> onward.Destination:
+    def publish_no_more(self, address: str) -> publishing.PublisherState:
         """Take away what this store has put at an address, and forget the address.
 
         Raises:
             InvalidParameter: this store does not publish there. Any other error: the publisher did not answer, and stays.
         """
         with self._rolling.changing(Execution()):
-            return onward.dismiss(self._files.disk, self._files.layout, address)
+            return publishing.dismiss(self._files.disk, self._files.layout, address)
 
     def charge(self, mechanism: Mechanism) -> int:
         """Enter numbers about the records in force in the account; they may be shown when this returns, not before.
@@ -616,7 +642,7 @@ class Store:
             NotLearned: no model is in service. InvalidRequest: edits wait for a release, so that records and model differ.
             BudgetExceeded: they would cost more than the budget; nothing was charged.
         """
-        with self._rolling.changing(Execution()), explained(self.path, _PRESENT):
+        with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
             _ = self.model  # refuses where there is none
             if self.pending_edits:
                 raise InvalidRequest(
@@ -625,7 +651,7 @@ class Store:
                 )
             plan, event = self.plan, Event(EventKinds.STATISTIC, 1, 0, mechanism)
             alone = mechanism.interval("dp", plan.problem.adjacency, steps_with=event.exposure)
-            if not (within(alone, plan) and self.accountant.affordable(event)):
+            if not (is_within_budget(alone, plan) and self.accountant.affordable(event)):
                 raise BudgetExceeded(
                     f"{self.path}: these numbers would exceed the budget of {self.accountant.remaining().allowed}; ask for more noise, "
                     "or do without them. Nothing was charged and nothing is shown"
@@ -635,7 +661,7 @@ class Store:
 
     def edit_all(
         self, requests: Sequence[EditRequest], *, publish_from: int | None = None, execution: Execution | None = None
-    ) -> Edited:
+    ) -> BatchResult:
         """`serve(publish=False)` for each request in turn, those that are independent of one another in one transaction.
 
         Args:
@@ -645,39 +671,39 @@ class Store:
 
         Over a source each is a transaction of its own there, and the release is left to a later call.
         """
-        from .together import Edited, Together
+        from .batch import BatchResult, RequestBatch
 
         self._check_stateless()
         if not self.table.shares_transactions:
             return self._edit_each(requests)
-        asked = [training_table.in_text(request) for request in requests]
+        asked = [training_table.names_as_text(request) for request in requests]
         outcomes: list[InvalidRequest | None] = []
         before, execution = self.ledger.length, execution or Execution()
         with self._rolling.changing(execution):
-            together = Together(self.ledger, self.records, asked)
+            together = RequestBatch(self.ledger, self.records, asked)
             for place, request in enumerate(asked):
                 outcomes.append(None)
                 if not together.takes(request, self.records, self.plan):
                     self._carry_out(together, execution)
-                    together = Together(self.ledger, self.records, asked[place:])
+                    together = RequestBatch(self.ledger, self.records, asked[place:])
                     try:
                         if self.repeats(request):
                             continue
                         together.add(request, check_edit(self.records, self.plan, request))
                     except InvalidRequest as error:
-                        outcomes[-1] = error
+                        outcomes[-1] = self._explain(error) if isinstance(error, UnknownName) else error
                         continue
                 try:
                     if self._files.tombstones is not None:
-                        self._files.tombstones.mind(request, together.last, self.records, self._files.disk)
+                        self._files.tombstones.check_and_record(request, together.last, self.records, self._files.disk)
                 except InvalidRequest as error:
                     together.drop()
                     outcomes[-1] = error
             release = self._carry_out(together, execution, publish_from)
-        return Edited(outcomes, self.ledger.length - before - (release is not None), release)
+        return BatchResult(outcomes, self.ledger.length - before - (release is not None), release)
 
-    def _edit_each(self, requests: Sequence[EditRequest]) -> Edited:
-        from .together import Edited
+    def _edit_each(self, requests: Sequence[EditRequest]) -> BatchResult:
+        from .batch import BatchResult
 
         outcomes, before = list[InvalidRequest | None](), self.ledger.length
         for request in requests:
@@ -686,44 +712,54 @@ class Store:
                 outcomes.append(None)
             except InvalidRequest as error:
                 outcomes.append(error)
-        return Edited(outcomes, self.ledger.length - before)
+        return BatchResult(outcomes, self.ledger.length - before)
 
-    def _carry_out(self, together: Together, execution: Execution, publish_from: int | None = None) -> Release | None:
+    def _carry_out(
+        self, together: RequestBatch, execution: Execution, publish_from: int | None = None
+    ) -> Release | None:
         """The requests that are together so far; the release, if that makes one."""
         if not together.edits:
             return None
         waiting = self.pending_edits + sum(part.counts.total for part in together.edits)
         publish = publish_from is not None and waiting >= publish_from and self.ledger.releases > 0
         change = together.change(self.ledger, publish=publish)
-        with explained(self.path, NOTHING_CHANGED):
-            journal.accept(self._files.disk, self._files.layout, change)
+        with explain_disk_errors(self.path, NOTHING_CHANGED):
+            journal.write_journal(self._files.disk, self._files.layout, change)
         answer = self._rolling.finish(change, execution)
         return answer if publish else None
 
-    def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
+    def dry_run(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""
-        request = training_table.in_text(request)
+        request = training_table.names_as_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
-        counts = self.table.counts_of(request)
+        with self._explaining():
+            counts = self.table.counts_of(request)
         if self._files.tombstones is not None and request.insertion is not None:
             self._files.tombstones.refuse(request.insertion.ids or ())
         answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}
         answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
-        ahead = self.accountant.ahead()
+        return answer | self.foresee_release(counts, delta=delta)
+
+    def foresee_release(self, counts: EditCounts = NO_EDITS, *, delta: float = 1e-6) -> dict[str, Any]:
+        """Return what the next release would cost, with these edits beside those that wait; nothing is changed."""
+        ahead = self.accountant.forecast()
+        left = ahead.remaining().to_dict()
         event = ahead.publication(
             self._files.pending + counts,
             touched=self.plan.mechanism.carries is not None and self.table.is_cut(self._files.pending),
         )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
-            return answer | {"publication": "withheld"}
+            return {"publication": "withheld", "left": left, "left_after": left}
         ahead.add(event)
         foreseen = ahead.foresight(delta)
         alone, observed = ahead.deletion(delta) if event.counts.erased else (None, None)
-        return answer | {
+        return {
             "publication": "published",
+            "left": left,
+            "left_after": ahead.remaining().to_dict(),
             "steps": event.steps,
             "gradient_evaluations": self.plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
@@ -742,7 +778,7 @@ class Store:
         position = self.ledger.position(request.request_id)
         if position is None:
             return False
-        self.table.check_repeat(training_table.in_text(request), self.ledger.edited(position))
+        self.table.check_repeat(training_table.names_as_text(request), self.ledger.edited(position))
         return True
 
     def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:
@@ -761,7 +797,8 @@ class Store:
         assert position is not None
         covered = self.ledger.covering(position)
         covering = self.ledger.entry(position if covered is None else covered)
-        release = replace(models.told_answer(covering), request_id=request_id)
+        made = self.ledger.edited(position)
+        release = replace(models.repeat_answer(covering), request_id=request_id, requested=made if made.total else None)
         in_force = (
             covering.event is not None and release.release == self.ledger.model_release and self.ledger.head.in_force
         )

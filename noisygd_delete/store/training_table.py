@@ -14,7 +14,7 @@ from ..accountant import Event
 from ..curator.curator import Release
 from ..curator.learning import check_edit
 from ..curator.model import Continuation, Model
-from ..engine import CurrentRecords, Execution, rows_here
+from ..engine import CurrentRecords, Execution, local_rows
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
 from ..records import (
@@ -31,16 +31,16 @@ from ..records import (
     check_repeat,
     check_size,
 )
-from . import journal, models, names, tie
-from .disk import Disk, explained
-from .entry import Entry, EntryKinds, now
+from . import file_footer, journal, models, names
+from .disk import Disk, explain_disk_errors
+from .entry import Entry, EntryKinds, utc_now
 from .layout import LABEL, ROW, Layout, Lock
 from .ledger import Ledger
 
 if TYPE_CHECKING:
     from ..features.schema import Encoded, Schema
     from .sources.source import Source
-    from .suppression import Tombstones
+    from .tombstones import Tombstones
 
 
 # --- opened ---
@@ -87,11 +87,11 @@ class OpenedStore:
         """Commit entries: the instant at which their requests have happened."""
         self.lock.require()
         self.ledger = self.ledger.append(self.disk, *entries)
-        tie.note(self.disk, self.layout, self.ledger.length, self.ledger.digest)
+        file_footer.note(self.disk, self.layout, self.ledger.length, self.ledger.digest)
 
     def note(self, kind: EntryKinds, **facts: Any) -> None:
         """Commit an entry that edits no row and leaves the model what it is: what waited goes on waiting."""
-        head, when = self.ledger.head, now()
+        head, when = self.ledger.head, utc_now()
         waiting = head.pending_counts.to_dict()
         self.enter(Entry(kind=kind, time=when, pending=head.pending, waiting=waiting, model=head.model, **facts))
 
@@ -106,7 +106,7 @@ def entry_of(kind: EntryKinds, release: Release, model: str | None, **facts: Any
     waiting = NO_EDITS if "event" in facts else release.counts
     return Entry(
         kind=kind,
-        time=now(),
+        time=utc_now(),
         pending=waiting.total,
         waiting=waiting.to_dict(),
         model=model,
@@ -132,7 +132,7 @@ def write_table(disk: Disk, layout: Layout, records: Records) -> None:
     disk.make_folder(layout.records)
     disk.create(layout.features, _pieces(records.features, ROW))
     disk.create(layout.labels, _pieces(records.labels, LABEL))
-    for path, content in names.written(layout, records.names, records.owners):
+    for path, content in names.names_files(layout, records.names, records.owners):
         disk.create(path, content)
     disk.sync_folder(layout.records)
 
@@ -150,7 +150,7 @@ def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -
         StoreCorrupt: the files are not those of so many slots of so many values.
     """
     for path, size in table_sizes(layout, slots, width, with_subjects=with_subjects).items():
-        if path.is_symlink() or not path.is_file() or path.stat().st_size not in (size, size + tie.SIZE):
+        if path.is_symlink() or not path.is_file() or path.stat().st_size not in (size, size + file_footer.SIZE):
             raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")
     rows = np.memmap(layout.features, dtype=ROW, mode="r", shape=(slots, width))
     labels = np.asarray(np.memmap(layout.labels, dtype=LABEL, mode="r", shape=(slots,)))
@@ -168,18 +168,32 @@ def has_long_names(records: Records) -> bool:
     return bool(records.names.others or (records.owners is not None and records.owners.others))
 
 
+def _brings_long_names(records: Records, change: Change) -> bool:
+    """Return whether an edit writes a name that no cell of this table holds."""
+    held = change.of_slots
+    assert held is not None
+    kinds = ((records.names, held.edits.ids), (records.owners, held.edits.subjects))
+    return any(
+        len(str(name).encode()) >= 8 * names.cells.shape[1]
+        for names, given in kinds
+        if names is not None
+        for name in given
+        if name is not None
+    )
+
+
 def table_sizes(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> dict[Path, int]:
     """How long the files must be that have one piece per slot."""
     expected = {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
     cells = (layout.ids, layout.subjects)[: 1 + with_subjects]
-    return expected | {path: tie.cells_size(path, slots) for path in cells}
+    return expected | {path: file_footer.cells_size(path, slots) for path in cells}
 
 
 def apply_to_table(disk: Disk, layout: Layout, edits: SlotEdits, stamp: str) -> None:
     """Overwrite the edited slots. Doing it twice is doing it once, so a half-done edit is simply done again."""
     rows = np.ascontiguousarray(edits.rows, dtype=ROW)
     labels = np.ascontiguousarray(edits.labels, dtype=LABEL)
-    slots, end = [int(slot) for slot in edits.slots], tie.renewed(layout, stamp)
+    slots, end = [int(slot) for slot in edits.slots], file_footer.renew_footer(layout, stamp)
     pieces = [(slot * row.nbytes, row.tobytes()) for slot, row in zip(slots, rows, strict=True)]
     disk.overwrite(layout.features, [*pieces, *end.at_end(layout.features)])
     pieces = [(slot * _LABEL_BYTES, label.tobytes()) for slot, label in zip(slots, labels, strict=True)]
@@ -189,7 +203,7 @@ def apply_to_table(disk: Disk, layout: Layout, edits: SlotEdits, stamp: str) -> 
     names.apply(disk, layout, names.IDS, dict(zip(slots, edits.ids, strict=True)), end)
 
 
-def in_text(request: EditRequest) -> EditRequest:
+def names_as_text(request: EditRequest) -> EditRequest:
     """The request with ids and subjects as text, the way a store keeps them."""
     inserted = request.insertion
     if inserted is not None:
@@ -211,7 +225,7 @@ def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
     free = slots - held.slots
     if not free:
         return held
-    records = rows_here(held)
+    records = local_rows(held)
     check_size(slots, records.width)
     owners = records.owners
     rows = np.concatenate([records.features, np.zeros((free, records.width), np.float32)])
@@ -314,13 +328,23 @@ class TrainingTable:
         names = self.records.owners if persons else self.records.names
         return set() if names is None or not wanted else {str(names[slot]) for slot in names.find(wanted).tolist()}
 
+    def has_similar(self, name: str, *, person: bool) -> bool:
+        """Return whether another id, or person, in the table reads like this one."""
+        names = self.records.owners if person else self.records.names
+        return names is not None and names.has_similar(name)
+
     def rows_among(self, encoded: Encoded) -> int:
-        """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
-        if encoded.ids is not None:
+        """Return how many of these rows have an id that is in the table; or, as `matched_by` says, equal a row there."""
+        if self.matched_by(encoded) == "id":
+            assert encoded.ids is not None
             return len(set(encoded.ids) & set(self.records.ids))
         return equal_rows(table_parts(self.records), encoded)
 
-    def suited(self, plan: Plan) -> Plan:
+    def matched_by(self, encoded: Encoded) -> str:
+        """Return "id" or "content": what `rows_among` compares. Rows of equal content may be of different people."""
+        return "content" if encoded.ids is None else "id"
+
+    def adapt_plan(self, plan: Plan) -> Plan:
         """The plan as it is run over these rows; raises `InvalidParameter` where it may not be."""
         return plan
 
@@ -337,12 +361,12 @@ class TrainingTable:
         files, ledger = self._files, self._files.ledger
         edits = check_edit(self.records, ledger.plan, request)
         if files.tombstones is not None:
-            files.tombstones.mind(request, edits, self.records, files.disk)
+            files.tombstones.check_and_record(request, edits, self.records, files.disk)
         left = None if edits.beside is None else len(edits.beside)
         change = journal.InFlight(ledger.length, edits, publish, request.request_id, (left,), ledger.digest)
-        with explained(files.layout.root, NOTHING_CHANGED):
+        with explain_disk_errors(files.layout.root, NOTHING_CHANGED):
             note()
-            journal.accept(files.disk, files.layout, change)
+            journal.write_journal(files.disk, files.layout, change)
         return change
 
     def begun(self) -> Change | None:
@@ -352,17 +376,17 @@ class TrainingTable:
             StoreCorrupt: it does not belong to this ledger.
         """
         ledger, layout = self._files.ledger, self._files.layout
-        self._begun = change = journal.in_flight(layout)
+        self._begun = change = journal.read_in_flight(layout)
         if change is not None:
             journal.require_base(change.base, change.link, ledger)
-            self._noted = tie.is_noted(layout, ledger.length, ledger.digest)
+            self._noted = file_footer.is_noted(layout, ledger.length, ledger.digest)
             if not self._noted and ledger.length - change.base > len(change.requests) + 1:
-                raise tie.put_back(layout.ids)
+                raise file_footer.restored_footer_error(layout.ids)
         return change
 
     def check(self) -> None:
         """Raise `StoreCorrupt` unless the rows are those that the ledger goes on from."""
-        tie.check(self._files.layout, self._files.ledger, self._begun)
+        file_footer.check(self._files.layout, self._files.ledger, self._begun)
 
     def is_unfinished(self, change: Change) -> bool:
         """Whether more of what `begun` found is left than to clear the journal."""
@@ -372,9 +396,9 @@ class TrainingTable:
             self._apply(change)
         return False
 
-    def bears(self, stamp: str) -> bool:
+    def has_stamp(self, stamp: str) -> bool:
         """Whether rows bear the mark of the edits of this stamp, which are then carried out in part at least."""
-        ties = map(tie.tie_of, tie.files(self._files.layout))
+        ties = map(file_footer.tie_of, file_footer.files(self._files.layout))
         return any(one is not None and one.stamp.hex() == stamp for one in ties)
 
     def carry_out(self, change: Change) -> tuple[list[Entry], Release]:
@@ -386,7 +410,7 @@ class TrainingTable:
         self._apply(change)
         if self._records is not None:
             self._records.note_rows(change.counts)
-            if has_long_names(self._records):
+            if has_long_names(self._records) or _brings_long_names(self._records, change):
                 self.forget()  # what is mapped shows every change, but for these
         ledger = self._files.ledger
         pending, entries, spent = self._files.pending, list[Entry](), models.spent_answer(ledger)

@@ -19,24 +19,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..accountant import Account, Accountant, Event
-from ..curator.curator import Curator, Release, published
+from ..curator.curator import Curator, Release, record_release
 from ..curator.model import Continuation, Model, Training
 from ..engine import CurrentRecords, Execution
 from ..engine.execution import Group
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreError
 from ..methods.plan import Plan
-from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
+from ..records import NO_EDITS, EditCounts, SlotEdits, limited_io
 from . import disk as database
-from . import journal, models, names, onward, tie, training_table
-from .disk import Disk, explained, read
+from . import file_footer, journal, models, names, publishing, training_table
+from .disk import Disk, explain_disk_errors, read_file
 from .entry import Entry, EntryKinds, Occasions
-from .layout import Layout
+from .layout import LONGEST_COPY, Layout
 from .ledger import Ledger
 from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
 
 if TYPE_CHECKING:
-    from .publishers import Artefact
+    from .publishers import Artifact
 
 
 # --- group ---
@@ -99,7 +99,7 @@ class GroupRun:
             pass  # what refuses a run refuses it in every process alike, and process 0 says so
 
 
-def follow(path: str | Path, execution: Execution) -> None:
+def follow_group(path: str | Path, execution: Execution) -> None:
     """Take part in every release that process 0 of the group makes from the store at `path`, until it says that it is done.
 
     Raises:
@@ -111,7 +111,7 @@ def follow(path: str | Path, execution: Execution) -> None:
 
 
 @contextmanager
-def leading(group: Group) -> Iterator[None]:
+def lead_group(group: Group) -> Iterator[None]:
     """Process 0's work on a store; the others `follow` until it is done.
 
     An error of another kind than this package's own may come in the middle of a run: then the others learn of it by the
@@ -152,11 +152,11 @@ def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     """Note outside the ledger how long it is: in seal.json, and where the table is here in its ids. These come last, so a seal that is behind them was
     put back, perhaps with what it tells of."""
     if not ledger.is_sealed:
-        put_back = tie.says(layout, ledger.length, ledger.digest)
+        put_back = file_footer.says(layout, ledger.length, ledger.digest)
         ledger.seal(disk)
         if put_back:
-            onward.doubt(disk, layout)
-    tie.note(disk, layout, ledger.length, ledger.digest)
+            publishing.mark_list_untrusted(disk, layout)
+    file_footer.note(disk, layout, ledger.length, ledger.digest)
 
 
 def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
@@ -182,38 +182,38 @@ def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
         before = [
             training_table.table_sizes(layout, slots, plan.features, with_subjects=owned)[path] for slots in earlier
         ]
-        found = tie.length_of(path) if path.is_file() else None
-        if found == size + tie.SIZE:  # lengthened, and its tie not written yet
+        found = file_footer.length_of(path) if path.is_file() else None
+        if found == size + file_footer.SIZE:  # lengthened, and its tie not written yet
             disk.overwrite(path, [_nothing_of_tie(former, size) for former in before[-2:-1]])
         elif found not in before:
             raise StoreCorrupt(f"{path}: missing, or not {size} bytes long; restore the store from a backup")
         elif found < size:
-            disk.extend(path, size + tie.SIZE)
+            disk.extend(path, size + file_footer.SIZE)
             disk.overwrite(path, [_nothing_of_tie(found, size)])
         lengths[path] = size
-    if not all(map(tie.tie_of, tie.files(layout))):
+    if not all(map(file_footer.tie_of, file_footer.files(layout))):
         lengths[layout.long] = names.pieces_in(layout)
-        tie.attach(disk, layout, lengths, ledger.length, ledger.digest)
+        file_footer.attach(disk, layout, lengths, ledger.length, ledger.digest)
 
 
 def _nothing_of_tie(former: int, size: int) -> tuple[int, bytes]:
     """Zeros for where the tie of a file lay that is now longer: free slots are there."""
-    return former, bytes(min(tie.SIZE, size - former))
+    return former, bytes(min(file_footer.SIZE, size - former))
 
 
 def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[str, object]]) -> None:
     """Make `path` hold `current`, unless it holds something that was never written to it."""
     try:
-        held = bounded.parsed(read(path).decode()) if path.exists() else known[0]
+        held = limited_io.parse_json(read_file(path, LONGEST_COPY).decode()) if path.exists() else known[0]
     except ValueError as error:
         raise StoreCorrupt(f"{path}: {_CHANGED}") from error
     if held not in known:
         raise StoreCorrupt(f"{path}: {_CHANGED}")
     if held != current or not path.exists():
-        disk.replace(path, as_json(current))
+        disk.replace(path, to_json(current))
 
 
-def as_json(fields: dict[str, object]) -> bytes:
+def to_json(fields: dict[str, object]) -> bytes:
     """A public file: for people to read."""
     return (json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
@@ -224,7 +224,7 @@ _CHANGED = (
 )
 
 
-class Rolling:
+class StoreTransaction:
     """Transactions on the files of one store and on its rows, wherever these lie.
 
     `settled` is false while a change is under way, and after one that failed: nothing new begins before what it left
@@ -282,26 +282,26 @@ class Rolling:
         self.settled = False
         yield
         self.settled = True
-        self.lead_on()
+        self.sync_publishers()
 
-    def lead_on(self, *, again: bool = False) -> None:
+    def sync_publishers(self, *, again: bool = False) -> None:
         """Bring publishers to the release in force; one that failed is tried once for each release, or `again`."""
-        aim = (onward.wanted(self.ledger),)
+        aim = (publishing.wanted_release(self.ledger),)
         if again or self._led_on != aim:
             self._led_on = aim
-            onward.follow(self.files.disk, self.files.layout, self.ledger, self.artefact)
+            publishing.follow(self.files.disk, self.files.layout, self.ledger, self.artefact)
 
-    def artefact(self) -> Artefact:
+    def artefact(self) -> Artifact:
         """The model in force as it leaves the store."""
         model = self.files.model()
         assert model is not None
-        return onward.artefact(self.files.layout, self.ledger, model, self.files.schema)
+        return publishing.artefact(self.files.layout, self.ledger, model, self.files.schema)
 
     def _settle(self, execution: Execution) -> None:
         files = self.files
         files.ledger = Ledger.read(files.layout.ledger)
         self.table.forget()
-        journal.settle(files.disk, files.layout)
+        journal.finish_interrupted(files.disk, files.layout)
         files.model()  # a ledger that names a model it does not have is not one to clean up after
         change = self.table.begun()
         self.table.check()
@@ -313,12 +313,12 @@ class Rolling:
         self.table.catch_up()
         models.destroy_candidate(files.disk, files.layout)
         if change is not None:
-            journal.clear(files.disk, files.layout)
+            journal.clear_journal(files.disk, files.layout)
 
     def finish(self, change: Change, execution: Execution) -> Release:
         """The rest of an accepted request. Every part can be repeated after a crash."""
         root = self.files.layout.root
-        with explained(root, self.table.unfinished):
+        with explain_disk_errors(root, self.table.unfinished):
             self.files.lock.require()
             release: Release | None = None
             failure: NoisyGDDeleteError | None = None
@@ -352,7 +352,7 @@ class Rolling:
                 release = answer
             self.catch_up()
             models.destroy_candidate(self.files.disk, self.files.layout)
-            journal.clear(self.files.disk, self.files.layout)
+            journal.clear_journal(self.files.disk, self.files.layout)
         if failure is not None:
             raise StoreError(
                 f"{root}: {self.table.edited} and {self.pending.total} edits wait for a release, but none could be made: {failure}"
@@ -370,14 +370,14 @@ class Rolling:
         models.destroy_candidate(files.disk, files.layout)
         first = None if model is None else Continuation(self.ledger.account.since_fresh, model.sums)
         after = files.patch() if self.pending.total else first
-        if model is None or after is None or self.table.bears(change.stamp):
+        if model is None or after is None or self.table.has_stamp(change.stamp):
             return change, None
         drawn: DrawnRelease | DrawnPatch
         if not change.publish:
-            from ..curator.drawing import changed, patched
+            from ..curator.carried_noise import change_of_edits, make_patch
 
             alone = Execution()  # the other processes of a group wait for runs
-            patch = patched(changed(self.table.records, plan, change.edits), plan, after, alone)
+            patch = make_patch(change_of_edits(self.table.records, plan, change.edits), plan, after, alone)
             if patch is None:
                 return change, None
             drawn = DrawnPatch(change.stamp, patch)
@@ -418,7 +418,7 @@ class Rolling:
             release, event = self.run("publish", self.ledger.plan, execution, ahead)
         else:
             event = drawn.event
-            release = published(self.ledger.accountant.what_if(), event, Training(drawn.model, 1, 0.0))
+            release = record_release(self.ledger.accountant.what_if(), event, Training(drawn.model, 1, 0.0))
         release = replace(release, remaining=left, request_id=request_id)
         self.commit(release, event, edits=edits, unused_dates=unused_dates)
         return release
@@ -439,7 +439,7 @@ class Rolling:
             self.files.enter(*edits, entry_of(EntryKinds.WITHHELD, release, None, **self.table.facts))
             return
         self.files.lock.require()
-        digest = models.write(self.files.disk, self.files.layout, release.model, release.release)
+        digest = models.write_model(self.files.disk, self.files.layout, release.model, release.release)
         self.table.published(event, release.model, release.release)
         facts: dict[str, Any] = {
             "event": models.plain_answer(event.to_dict()),

@@ -19,14 +19,14 @@ from ..errors import (
     NoisyGDDeleteError,
     StoreError,
 )
-from ..records import bounded
-from . import disk, journal, models, names, onward, seal, tie, training_table
+from ..records import limited_io
+from . import disk, file_footer, journal, models, names, publishing, rollback_guard, training_table
 from . import ledger as places
-from .disk import connect, explained, is_blank, read
-from .layout import JOURNAL, Layout, Lock
+from .disk import connect_database, explain_disk_errors, is_blank, read_file
+from .layout import JOURNAL, LONGEST_COPY, Layout, Lock
 from .ledger import Ledger
-from .requests import Register
-from .sources.verdicts import Needles
+from .request_log import RequestLog
+from .sources.residue_report import Needles
 
 _CHUNK = 1 << 22
 _SHORTEST = 4
@@ -55,7 +55,9 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
     """
     layout = Layout.at(path)
     disk.require_store(layout)
-    with explained(layout.root, "nothing was checked: `verify` holds the store's lock, so it needs to write there"):
+    with explain_disk_errors(
+        layout.root, "nothing was checked: `verify` holds the store's lock, so it needs to write there"
+    ):
         lock = Lock(layout.lock, wait)
     try:
         checks = {
@@ -66,12 +68,12 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
             "slots without an id hold zeros, and no row is here where rows lie elsewhere": _slots(layout),
             "no free pages in the databases": _pages(layout),
         }
-        return Soundness(tuple(checks), tuple(fault for faults in checks.values() for fault in _collected(faults)))
+        return Soundness(tuple(checks), tuple(fault for faults in checks.values() for fault in _collect_faults(faults)))
     finally:
         lock.release()
 
 
-def _collected(faults: Iterator[str]) -> Iterator[str]:
+def _collect_faults(faults: Iterator[str]) -> Iterator[str]:
     try:
         yield from faults
     except MissingDependency:  # of this machine, no fault of the store
@@ -103,13 +105,13 @@ def _journal(layout: Layout) -> Iterator[str]:
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
     ledger.read_schema()
-    before = places.remembered(layout.judged)
-    places.remember(layout.judged, before, ledger.check(before))
-    Register(layout).check()
-    yield from filter(None, (seal.register_fault(layout), onward.fault(layout)))
+    before = places.read_verified_prefix(layout.judged)
+    places.write_verified_prefix(layout.judged, before, ledger.check(before))
+    RequestLog(layout).check()
+    yield from filter(None, (rollback_guard.register_fault(layout), publishing.fault(layout)))
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
-            same = bounded.parsed(read(path).decode()) == fields
+            same = limited_io.parse_json(read_file(path, LONGEST_COPY).decode()) == fields
         except ValueError:
             same = False
         if not same:
@@ -124,10 +126,10 @@ def _ledger(layout: Layout) -> Iterator[str]:
 
 def _moment(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
-    begun = journal.in_flight(layout) if ledger.source is None else None
+    begun = journal.read_in_flight(layout) if ledger.source is None else None
     if begun is not None:
         journal.require_base(begun.base, begun.link, ledger)
-    tie.check(layout, ledger, begun)
+    file_footer.check(layout, ledger, begun)
     if not layout.request.exists() and layout.seal.exists() and not ledger.is_sealed:
         yield f"{layout.seal}: not of this ledger's last entry: put back from a copy, or any other command finishes it"
 
@@ -158,7 +160,7 @@ def _slots(layout: Layout) -> Iterator[str]:
 
 def _pages(layout: Layout) -> Iterator[str]:
     for path in layout.databases():
-        with connect(path) as connection:
+        with connect_database(path) as connection:
             if path != layout.register and connection.execute("PRAGMA freelist_count").fetchone()[0]:
                 yield f"{path}: has free pages, which may hold erased content"
             if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
@@ -168,7 +170,7 @@ def _pages(layout: Layout) -> Iterator[str]:
 def tokens(source: str, text: str) -> list[str]:
     """The tokens of a file, one a line; blank lines are skipped, lines too short to mean anything are refused."""
     found = []
-    for number, line in enumerate(bounded.rows(text), start=1):
+    for number, line in enumerate(limited_io.split_lines(text), start=1):
         token = line.strip()
         if token and len(token.encode()) < _SHORTEST:
             raise InvalidParameter(
@@ -181,7 +183,7 @@ def tokens(source: str, text: str) -> list[str]:
     return found
 
 
-def absent(path: str | Path, wanted: Sequence[str]) -> list[str]:
+def verify_absence(path: str | Path, wanted: Sequence[str]) -> list[str]:
     """Where any of the tokens occurs in the store's bytes or file names: "FILE: token k" per hit, [] if nowhere.
 
     Looked for in every form that `residue` looks for. Tokens are neither stored nor quoted.

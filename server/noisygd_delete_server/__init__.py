@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from noisygd_delete.loading import on_first_use
+from noisygd_delete.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from .access import Roles, TokenFile, new_token

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from noisygd_delete.errors import InvalidParameter, Word
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 
 from .oidc import Provider
 
@@ -83,7 +83,7 @@ class TokenFile:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        text = bounded.text(path, bounded.LIST)
+        text = limited_io.read_text(path, limited_io.LIST)
         if os.name != "nt" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
             raise InvalidParameter(f"{path}: others than its owner may read it; chmod 600 {path}")
         try:

@@ -28,15 +28,15 @@ from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreError, 
 from noisygd_delete.version import __version__
 
 from .access import Caller, Roles
-from .asked import MOST_BODY, Asked, PublishAsked, Unfit, read_as
 from .describe import CALLS, PAGE, PROBLEM, PROBLEMS, Call, description
 from .fides import from_fides
 from .inbox import Full, TooMany
-from .known import Course
-from .pages import ASKS, asked_of, for_people, headers, password
+from .pages import ASKS, headers, parse_query, password, render_register
+from .request_body import MOST_BODY, PublishBody, RequestBody, Unfit, parse_as
+from .request_status import Course
 from .service import HERE, Conflict, Service
-from .tracing import correlation, traced
-from .writer import described
+from .tracing import correlation, trace_span
+from .writer import describe_failure
 
 _BODY_SECONDS = 30.0
 _AT_ONCE = 50  # calls with one token under way at a time
@@ -65,7 +65,7 @@ def application(service: Service, *, run: bool = True) -> Starlette:
 
     api = _Api(service)
     routes = [Route(call.path, api.answering(call), methods=[call.method]) for call in CALLS]
-    handlers: dict[Any, Any] = {HTTPException: _refused, Exception: _fault}
+    handlers: dict[Any, Any] = {HTTPException: _error_response, Exception: _fault}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.add_middleware(_Counted, counts=service.answers)
@@ -95,7 +95,7 @@ class _Api:
         async def checked(request: Request) -> Response:
             kind, _, sent = request.headers.get("authorization", "").partition(" ")
             token, asks, how = sent.strip() if kind.lower() == "bearer" else None, "Bearer", "Authorization: Bearer ..."
-            if page and for_people(request):
+            if page and render_register(request):
                 token, asks, how = token or password(request), ASKS, "as the password, with any name"
             caller = self._service.tokens.caller(token)
             if caller is None:
@@ -125,7 +125,7 @@ class _Api:
             except (Full, StoreLocked) as error:
                 raise Refusal("full", str(error), {"Retry-After": "5"}) from None
             except StoreError as error:
-                log.error("a store did not answer: %s", described(error))
+                log.error("a store did not answer: %s", describe_failure(error))
                 text = "a store does not answer now; its operator was told"
                 raise Refusal("store", text, {"Retry-After": "30"}) from None
             finally:
@@ -134,14 +134,14 @@ class _Api:
         return checked
 
     async def ask(self, request: Request) -> Response:
-        asked = read_as(Asked, await _body(request))
+        asked = parse_as(RequestBody, await _body(request))
         if asked.request_id is msgspec.UNSET:
             asked = msgspec.structs.replace(asked, request_id=secrets.token_hex(16))
         answer = await run_in_threadpool(self._taken, request, asked.request_id, asked, None)
         done = answer.state not in ("accepted", "aside", "pending", "open")
         return _json(answer, 200 if done else 202, {"Location": f"/requests/{asked.request_id}"})
 
-    def _taken(self, request: Request, token: str, asked: Asked, reply: dict[str, str] | None) -> Course:
+    def _taken(self, request: Request, token: str, asked: RequestBody, reply: dict[str, str] | None) -> Course:
         """What became of a request; of somebody else's, who may not read it is told nothing."""
         caller = _caller(request)
         if Roles.READ not in caller.roles and self._service.known.asked_by(token) not in (None, caller.name):
@@ -173,14 +173,14 @@ class _Api:
         return _json(papers) if papers is not None else _nobody()
 
     async def register(self, request: Request) -> Response:
-        asked = asked_of(request)
-        if for_people(request):
+        asked = parse_query(request)
+        if render_register(request):
             text = await run_in_threadpool(self._service.register_page, asked.page or 1, asked.language)
             return HTMLResponse(text, headers=headers())
         return _json(await run_in_threadpool(self._service.register, asked.page or None))
 
     async def publish(self, request: Request) -> Response:
-        asked = read_as(PublishAsked, await _body(request) or b"{}")
+        asked = parse_as(PublishBody, await _body(request) or b"{}")
         pending = await run_in_threadpool(self._service.publish, asked.store)
         return _json({"pending": pending}, 202)
 
@@ -255,7 +255,7 @@ def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None)
     )
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _error_response(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = error.code if isinstance(error, Refusal) else _PLAIN.get(error.status_code, "refused")
     return _problem(error.status_code, code, error.detail, dict(error.headers or {}))
@@ -268,7 +268,7 @@ def _problem(status: int, code: str, detail: str, headers: dict[str, str] | None
 
 
 async def _fault(_: Request, error: Exception) -> Response:
-    log.error("a fault of this program: %s; please report it", described(error))
+    log.error("a fault of this program: %s; please report it", describe_failure(error))
     return _problem(500, "fault", "a fault of this program, which its log has the place of; nothing was accepted")
 
 
@@ -283,7 +283,7 @@ class _Counted:
             await self._app(scope, receive, send)
             return
         sent = next((value for name, value in scope["headers"] if name == b"traceparent"), b"")
-        with traced(scope["method"], [sent.decode("latin-1")]) as span:
+        with trace_span(scope["method"], [sent.decode("latin-1")]) as span:
             await self._answered(scope, receive, send, span)
 
     async def _answered(self, scope: Any, receive: Any, send: Any, span: Any) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisygd_delete.cli.arguments import add_command, store_command
-from noisygd_delete.cli.terminal import show
+from noisygd_delete.cli.terminal import print_result
 from noisygd_delete.errors import InvalidRequest, StoreLocked
-from noisygd_delete.evidence.outputs import outside
-from noisygd_delete.register.case import day
+from noisygd_delete.evidence.atomic_write import check_outside_store
+from noisygd_delete.register.case import parse_day
 from noisygd_delete.store import disk
 from noisygd_delete.store.layout import Layout
 
@@ -53,8 +53,8 @@ def register(commands: Any) -> None:
 
 
 def _token(parsed: argparse.Namespace) -> int:
-    outside("FILE", parsed.file)
-    until = None if parsed.until is None else day("--until", parsed.until)
+    check_outside_store("FILE", parsed.file)
+    until = None if parsed.until is None else parse_day("--until", parsed.until)
     secret, lines = new_token(parsed.name, parsed.role, until)
     path = Path(parsed.file)
     if path.exists():
@@ -64,7 +64,7 @@ def _token(parsed: argparse.Namespace) -> int:
         file.write(("\n" if file.tell() else "") + lines)
         file.flush()
         os.fsync(file.fileno())
-    show(
+    print_result(
         parsed,
         {"token": secret, "name": parsed.name, "roles": parsed.role},
         f"{secret}\nkeep it now: it is shown once, and {parsed.file} has its hash alone",
@@ -73,7 +73,7 @@ def _token(parsed: argparse.Namespace) -> int:
 
 
 def _requests(parsed: argparse.Namespace) -> int:
-    from .inbox import Inbox, Stages, waiting_of
+    from .inbox import Inbox, Stages, pending_requests
 
     layout = Layout.at(parsed.store)
     disk.require_store(layout)
@@ -82,7 +82,7 @@ def _requests(parsed: argparse.Namespace) -> int:
         _decide(layout, token, drop=parsed.drop is not None)
     order = (Stages.ASIDE, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
     left = [kept for kept in Inbox.left_in(layout) if kept.token is not None]
-    found = [waiting_of(kept) for stage in order for kept in left if kept.stage is stage]
+    found = [pending_requests(kept) for stage in order for kept in left if kept.stage is stage]
     lines = [f"{len([one for one in found if one.state == stage])} {_WORDS[stage]}" for stage in map(str, order)]
     for stage in map(str, order):
         here = [one for one in found if one.state == stage]
@@ -90,7 +90,7 @@ def _requests(parsed: argparse.Namespace) -> int:
             [f"  … {len(here) - _SHOWN} more: --json"] if here[_SHOWN:] else []
         )
     answer = {"requests": [{name: getattr(one, name) for name in one.__struct_fields__} for one in found]}
-    show(parsed, answer, "\n".join(lines))
+    print_result(parsed, answer, "\n".join(lines))
     return 0
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete.errors import InvalidRequest, Word
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 
 from .identifiers import Lists
 
@@ -71,7 +71,7 @@ class DeletionList:
         Raises:
             InvalidRequest: it is none, as a whole; nothing of it is quoted.
         """
-        ids = _sorted(parts[1] for _, parts in _rows(path, _HEADER, _ITEM) if parts)
+        ids = _sort_ids(parts[1] for _, parts in _rows(path, _HEADER, _ITEM) if parts)
         return cls(path, kind_of(path.name), frozenset(ids[1:][ids[1:] == ids[:-1]].astype(str).tolist()))
 
     def blocks(self) -> Iterator[dict[str, bytes]]:
@@ -101,7 +101,7 @@ class DeletionList:
             self.faults[number] = fault
 
 
-def taken_back(path: Path) -> tuple[np.ndarray, dict[int, str]]:
+def withdrawn_ids(path: Path) -> tuple[np.ndarray, dict[int, str]]:
     """The IDs that a file of the name `..._Removed.csv` takes back, sorted bytes, each once; and line -> why it is none.
 
     Raises:
@@ -116,13 +116,13 @@ def taken_back(path: Path) -> tuple[np.ndarray, dict[int, str]]:
             elif len(faults) < _MOST_FAULTS:
                 faults[number] = _NO_ITEM + ", a comma, and a kind of list"
 
-    return np.unique(_sorted(ids())), faults
+    return np.unique(_sort_ids(ids())), faults
 
 
 def _rows(path: Path, header: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str] | None]]:
     """(number, parts) of each line that is not empty; None where it is none."""
-    with bounded.open_plain(path, error=InvalidRequest) as file:
-        lines = bounded.lines(file, _LONGEST, error=InvalidRequest)
+    with limited_io.open_plain(path, error=InvalidRequest) as file:
+        lines = limited_io.iterate_lines(file, _LONGEST, error=InvalidRequest)
         if next(lines, None) != header:
             raise InvalidRequest(f"the first line is not {header}, so it is no deletion list")
         for number, line in enumerate(lines, start=2):
@@ -132,7 +132,7 @@ def _rows(path: Path, header: str, pattern: re.Pattern[str]) -> Iterator[tuple[i
                 yield number, None if line is None else pattern.fullmatch(line)
 
 
-def _sorted(ids: Iterable[str]) -> np.ndarray:
+def _sort_ids(ids: Iterable[str]) -> np.ndarray:
     """IDs as sorted bytes of 12: a million take 12 MB, as text ten times that."""
     found = np.fromiter(ids, "S12")
     found.sort()
@@ -141,7 +141,7 @@ def _sorted(ids: Iterable[str]) -> np.ndarray:
 
 def is_list(name: str) -> bool:
     """Whether a file has the name of a deletion list."""
-    return is_named(name) and not takes_back(name)
+    return is_named(name) and not is_withdrawal(name)
 
 
 def is_named(name: str) -> bool:
@@ -149,7 +149,7 @@ def is_named(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def takes_back(name: str) -> bool:
+def is_withdrawal(name: str) -> bool:
     """Whether a file has the name of one of what was taken back."""
     found = _NAME.fullmatch(name)
     return found is not None and found[1] == "Removed"
@@ -169,14 +169,14 @@ def answers(blocks: Iterable[Mapping[str, Outcomes]]) -> Iterator[bytes]:
         yield "".join(f"{name},{status}\n" for name, status in block.items()).encode()
 
 
-def answered(path: Path) -> Iterator[tuple[str, Outcomes]]:
+def read_answers(path: Path) -> Iterator[tuple[str, Outcomes]]:
     """Read back `answers`.
 
     Raises:
         InvalidRequest: it is none.
     """
-    with bounded.open_plain(path, error=InvalidRequest) as file:
-        lines = bounded.lines(file, _LONGEST, error=InvalidRequest)
+    with limited_io.open_plain(path, error=InvalidRequest) as file:
+        lines = limited_io.iterate_lines(file, _LONGEST, error=InvalidRequest)
         if next(lines, None) != _ANSWERS:
             raise InvalidRequest(_NOT_OURS)
         for line in lines:

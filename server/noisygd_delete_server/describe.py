@@ -9,14 +9,14 @@ import msgspec
 from msgspec import Struct
 
 from noisygd_delete.features.schema import Schema
-from noisygd_delete.papers.catalogue import languages
+from noisygd_delete.reports.texts import language_codes
 from noisygd_delete.version import __version__
 
 from .access import Roles
-from .asked import MOST_BODY, Asked, PublishAsked
-from .fides import FIDES, FidesAsked, Halt
+from .fides import FIDES, FidesBody, Halt
 from .inbox import Waiting
-from .known import Course, InStore
+from .request_body import MOST_BODY, PublishBody, RequestBody
+from .request_status import Course, InStore
 
 _REFERENCE = "#/components/schemas/{name}"
 _NAMING = ("delete", "subjects", "replace")  # one of them names something
@@ -64,7 +64,7 @@ class Health(Struct, frozen=True):
     version: str
 
 
-_TYPES = (Asked, PublishAsked, FidesAsked, Halt, Course, InStore, Fault, Pending, Papers, Health, Queue, Decided)
+_TYPES = (RequestBody, PublishBody, FidesBody, Halt, Course, InStore, Fault, Pending, Papers, Health, Queue, Decided)
 PROBLEM = "application/problem+json"
 PROBLEMS = {  # code -> status
     "no-json": 400,
@@ -215,20 +215,20 @@ _PAGES = [
         "a hundred requests each; without it, a program gets all",
         {"type": "integer", "minimum": 1, "maximum": 10**9},
     ),
-    _in_query("language", "of the page", {"type": "string", "enum": list(languages())}),
+    _in_query("language", "of the page", {"type": "string", "enum": list(language_codes())}),
 ]
 _BODY = (400, 408, 409, 413, 415, 422)  # what may be wrong where one is sent
 _OF_PEOPLE = "Every request, late and due first; a page for browsers, which give the token as the password"
 CALLS = (
-    Call("POST", "/requests", "ask", "Ask for an erasure or a correction", (Roles.REQUEST,), {200: Course, 202: Course}, _BODY, Asked),
+    Call("POST", "/requests", "ask", "Ask for an erasure or a correction", (Roles.REQUEST,), {200: Course, 202: Course}, _BODY, RequestBody),
     Call("GET", "/requests", "waiting", "What waits, was set aside or refused", (Roles.READ,), {200: Queue}),
     Call("POST", "/requests/{token}/retry", "retry", "Try again what was set aside", (Roles.PUBLISH,), {202: Decided}, (409,)),
     Call("POST", "/requests/{token}/drop", "drop", "Give up what was set aside", (Roles.PUBLISH,), {202: Decided}, (409,)),
     Call("GET", "/requests/{token}", "look", "How a request stands; of others' for the role read", (Roles.REQUEST, Roles.READ), {200: Course}, (404,)),
     Call("GET", "/requests/{token}/certificate", "certificate", "Its certificates: signed for the role sign", (Roles.READ, Roles.SIGN), {200: Papers}, (404, 409)),
     Call("GET", "/register", "register", _OF_PEOPLE, (Roles.READ,), {200: (list[dict[str, Any]], "text/html")}, (422,), parameters=_PAGES),
-    Call("POST", "/publish", "publish", "Publish what waits", (Roles.PUBLISH,), {202: Pending}, _BODY, PublishAsked, needed=False),
-    Call("POST", FIDES, "fides", "The webhook of a Fides server, before an erasure", (Roles.REQUEST,), {200: Halt}, _BODY, FidesAsked, parameters=_REPLY),
+    Call("POST", "/publish", "publish", "Publish what waits", (Roles.PUBLISH,), {202: Pending}, _BODY, PublishBody, needed=False),
+    Call("POST", FIDES, "fides", "The webhook of a Fides server, before an erasure", (Roles.REQUEST,), {200: Halt}, _BODY, FidesBody, parameters=_REPLY),
     Call("GET", "/metrics", "metrics", "Counts, as Prometheus reads them", (Roles.READ,), {200: "text/plain"}),
     Call("GET", "/live", "live", "Whether the process answers"),
     Call("GET", "/health", "health", "Whether the writer goes on", answers={200: Health, 503: Health}),

@@ -25,21 +25,21 @@ from pathlib import Path
 from typing import Any
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreCorrupt, StoreError
-from noisygd_delete.papers.requests import register_lines
-from noisygd_delete.records import bounded
-from noisygd_delete.register import Channels, Decisions, Grounds, Line
+from noisygd_delete.records import limited_io
+from noisygd_delete.register import Channels, Decisions, Grounds, RegisterRow
+from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import journal
-from noisygd_delete.store.disk import Disk, read
+from noisygd_delete.store.disk import Disk, read_file
 from noisygd_delete.store.layout import TEMPORARY, Layout
 from noisygd_delete.store.ledger import Ledger
 
-from .asked import Asked, now_here
-from .deletion_list import BLOCK, DeletionList, Outcomes, answers, is_list, kind_of, taken_back, takes_back
+from .deletion_list import BLOCK, DeletionList, Outcomes, answers, is_list, is_withdrawal, kind_of, withdrawn_ids
 from .drop_settings import Drop
 from .folder import Watching
 from .inbox import Stages
 from .matching import Links, Matching, TakenBack
 from .persons import Persons
+from .request_body import RequestBody, local_now
 from .service import Service
 
 DAYS = 45  # from receipt to the deletion, California Civil Code 1798.99.86(c)
@@ -78,7 +78,7 @@ class DropIntake(Watching):
             self._disk.make_folder(self._answers)
         for half in self._folder.glob(f"*{TEMPORARY}"):
             name = half.name.removesuffix(TEMPORARY)
-            if takes_back(name) or any(is_list(name.removesuffix(ending)) for ending in (MATCHED, ITEMS, OPEN)):
+            if is_withdrawal(name) or any(is_list(name.removesuffix(ending)) for ending in (MATCHED, ITEMS, OPEN)):
                 self._disk.erase(half)
         for path in self._at(ITEMS):  # whose list was answered, or is compared anew
             if not self._is_compared(path.name.removesuffix(ITEMS)):
@@ -103,10 +103,10 @@ class DropIntake(Watching):
     def _take_back(self) -> None:
         """Note which IDs consumers have taken back: they are neither asked for nor answered from now on."""
         for path in self._files():
-            if not takes_back(path.name):
+            if not is_withdrawal(path.name):
                 continue
             try:
-                ids, faults = taken_back(path)
+                ids, faults = withdrawn_ids(path)
                 self._gone.add(ids)
             except InvalidRequest as error:
                 self._put_aside(path, error)
@@ -143,7 +143,7 @@ class DropIntake(Watching):
         """Find out whom these lists mean, and keep that in place of the lists."""
         if not lists:
             return
-        received, matching = now_here(), Matching(self._service, self._drop, self._persons, self._gone)
+        received, matching = local_now(), Matching(self._service, self._drop, self._persons, self._gone)
         for one in lists:
             links, seal = Links(), hashlib.sha256()
             pieces = self._sealing(matching.lines(one, self._answers / one.name, links), seal)
@@ -180,7 +180,9 @@ class DropIntake(Watching):
             for token, person in state.pop("persons").items():
                 who: dict[str, Any] = {"subjects" if self._drop.names == "subject" else "delete": [person]}
                 try:
-                    self._service.take(token, Asked(received=received, channel=Channels.REGISTRY, **who), publish_by=by)
+                    self._service.take(
+                        token, RequestBody(received=received, channel=Channels.REGISTRY, **who), publish_by=by
+                    )
                 except StoreError:  # not now
                     raise
                 except NoisyGDDeleteError:
@@ -195,7 +197,7 @@ class DropIntake(Watching):
         paths, now = self._at(OPEN), self._now()
         if not paths or now == self._seen:
             return
-        lines: dict[str, list[Line]] = defaultdict(list)
+        lines: dict[str, list[RegisterRow]] = defaultdict(list)
         for store in self._service.paths.values():
             for line in register_lines(store):
                 lines[line.token].append(line)
@@ -222,10 +224,10 @@ class DropIntake(Watching):
     ) -> Iterator[dict[str, Outcomes]]:
         """ID -> status of all that a list asks for and nobody has taken back, in blocks; they are counted on the way."""
         path = self._folder / (name + ITEMS)
-        if bounded.digest(path, error=StoreCorrupt) != seal:
+        if limited_io.file_digest(path, error=StoreCorrupt) != seal:
             raise StoreCorrupt(_NOT_OURS.format(path))
-        with bounded.open_plain(path, error=StoreCorrupt) as file:
-            lines = (str(line).partition(",")[::2] for line in bounded.lines(file, error=StoreCorrupt))
+        with limited_io.open_plain(path, error=StoreCorrupt) as file:
+            lines = (str(line).partition(",")[::2] for line in limited_io.iterate_lines(file, error=StoreCorrupt))
             while links := dict(islice(lines, BLOCK)):
                 for item in self._gone.among(links):
                     del links[item]
@@ -249,7 +251,7 @@ class DropIntake(Watching):
         if unfit:
             log.warning("%d rows of identifiers could not be hashed: compare them by hand, see docs/drop.md", unfit)
 
-    def _status(self, token: str, lines: Mapping[str, list[Line]]) -> Outcomes | None:
+    def _status(self, token: str, lines: Mapping[str, list[RegisterRow]]) -> Outcomes | None:
         """What became of a request; None while it is under way, or a person has to decide."""
         kept = self._service.inbox.find(token)
         if kept is not None and kept.stage is not Stages.REFUSED:
@@ -271,10 +273,10 @@ class DropIntake(Watching):
         log.error("%d lines of a deletion list were not taken; see answers/*%s", len(faults), FAULTS)
 
     def _write(self, name: str, state: Mapping[str, Any]) -> None:
-        self._disk.replace(self._folder / name, journal.sealed(json.dumps(state).encode()))
+        self._disk.replace(self._folder / name, journal.add_checksum(json.dumps(state).encode()))
 
     def _read(self, path: Path) -> dict[str, Any]:
         try:
-            return dict(bounded.parsed(journal.unsealed(read(path, _LONGEST)).decode()))
+            return dict(limited_io.parse_json(journal.strip_checksum(read_file(path, _LONGEST)).decode()))
         except (ValueError, TypeError) as error:
             raise StoreCorrupt(_NOT_OURS.format(path)) from error

@@ -10,7 +10,7 @@ from typing import Any
 
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.features.schema.files import read_blocks
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 
 from .identifiers import FIELDS, Lists, check_letters
 from .persons import NAMES, Persons
@@ -42,7 +42,7 @@ class Drop:
         """
         here = Path(path).parent
         try:
-            found = tomllib.loads(bounded.text(path, bounded.KEY))
+            found = tomllib.loads(limited_io.read_text(path, limited_io.KEY))
             if not set(found) <= {"folder", "names", "identifiers", "lists", "letters"}:
                 raise ValueError("folder, names, identifiers, [lists] and [letters] are expected, and nothing else")
             lists = {Lists(kind): _columns(columns) for kind, columns in found["lists"].items()}

@@ -12,15 +12,15 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from .asked import TOKEN, Asked, Unfit, read_as
 from .messages import Hooks
+from .request_body import TOKEN, RequestBody, Unfit, parse_as
 
 FIDES = "/webhooks/fides"
 _PATH = re.compile(r"/[A-Za-z0-9_./~-]{1,500}")
 _JWE = re.compile(r"[A-Za-z0-9_.=-]{1,8000}")
 
 
-class FidesAsked(Struct, frozen=True):
+class FidesBody(Struct, frozen=True):
     """What Fides sends to a webhook; it may send more."""
 
     privacy_request_id: Annotated[str, Meta(pattern=TOKEN)]
@@ -34,13 +34,13 @@ class Halt(Struct, frozen=True):
     halt: bool
 
 
-def from_fides(body: bytes, headers: Mapping[str, str], hooks: Hooks) -> tuple[str, Asked, dict[str, str] | None]:
+def from_fides(body: bytes, headers: Mapping[str, str], hooks: Hooks) -> tuple[str, RequestBody, dict[str, str] | None]:
     """The id of the request, what is asked, and where to call back (None: Fides does not wait).
 
     Raises:
         InvalidRequest: it is none of Fides, names nobody of ours, or wants to be called back elsewhere than at its server.
     """
-    asked: FidesAsked = read_as(FidesAsked, body)
+    asked: FidesBody = parse_as(FidesBody, body)
     if asked.policy_action not in (None, "erasure"):
         raise Unfit("this webhook serves erasures alone; give it to policies of that kind")
     found = asked.identity.get(hooks.identity)
@@ -48,7 +48,7 @@ def from_fides(body: bytes, headers: Mapping[str, str], hooks: Hooks) -> tuple[s
     if not isinstance(name, str | int) or isinstance(name, bool) or not 0 < len(str(name)) <= 1000:
         raise Unfit(f"identity names nobody by {hooks.identity}, which is what the table knows persons by")
     who: dict[str, Any] = {"subjects" if hooks.names == "subject" else "delete": [str(name)]}
-    return asked.privacy_request_id, Asked(**who), _reply(headers, hooks)
+    return asked.privacy_request_id, RequestBody(**who), _reply(headers, hooks)
 
 
 def _reply(headers: Mapping[str, str], hooks: Hooks) -> dict[str, str] | None:

@@ -19,13 +19,13 @@ from typing import Any
 import msgspec
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreError
-from noisygd_delete.evidence.outputs import outside
-from noisygd_delete.records import bounded
+from noisygd_delete.evidence.atomic_write import check_outside_store
+from noisygd_delete.records import limited_io
 from noisygd_delete.store.disk import Disk
 
-from .asked import Asked, Unfit, read_as
+from .request_body import RequestBody, Unfit, parse_as
 from .service import Conflict, Service
-from .writer import described
+from .writer import describe_failure
 
 _LOOKS = 2.0  # seconds between looks into the folder
 ENDING, ANSWERS, TAKEN = ".jsonl", ".answers", ".taken"
@@ -42,7 +42,7 @@ class Watching:
             InvalidParameter: there is no such folder, or it lies in a store; named by the option that gave it.
         """
         self._folder, self._disk = Path(folder), disk or Disk()
-        outside(option, str(self._folder / "any"))
+        check_outside_store(option, str(self._folder / "any"))
         if not self._folder.is_dir() or not os.access(self._folder, os.W_OK | os.X_OK):
             raise InvalidParameter(
                 f"{option} {folder}: not a folder that may be written to; make it, or fix its permissions"
@@ -73,8 +73,8 @@ class Watching:
                 self.turn()
                 before = ""
             except Exception as error:  # a full inbox or disk: the files stay, and are tried again
-                if described(error) != before:
-                    before = described(error)
+                if describe_failure(error) != before:
+                    before = describe_failure(error)
                     log.error("a folder of requests could not be taken, and is tried again: %s", before)
 
 
@@ -101,7 +101,7 @@ class FolderIntake(Watching):
             try:
                 answers = "".join(json.dumps(answer) + "\n" for answer in self._taken(path))
             except InvalidRequest as error:  # it cannot be read, or has no lines
-                log.error("a file of requests was left where it is: %s", described(error))
+                log.error("a file of requests was left where it is: %s", describe_failure(error))
                 continue
             self._disk.replace(path.with_name(path.name + ANSWERS), answers.encode())
             taken = path.with_name(path.name + TAKEN)
@@ -111,16 +111,16 @@ class FolderIntake(Watching):
             self._disk.erase(taken)
 
     def _taken(self, path: Path) -> Iterator[dict[str, Any]]:
-        with bounded.open_plain(path, error=InvalidRequest) as file:
-            for number, line in enumerate(bounded.lines(file, error=InvalidRequest), start=1):
+        with limited_io.open_plain(path, error=InvalidRequest) as file:
+            for number, line in enumerate(limited_io.iterate_lines(file, error=InvalidRequest), start=1):
                 if line is None or line.strip():
                     yield {"line": number, **self._answer(line)}
 
     def _answer(self, line: str | None) -> dict[str, Any]:
         try:
             if line is None:
-                raise Unfit(f"longer than {bounded.LINE} bytes; split the request")
-            asked: Asked = read_as(Asked, line.encode("utf-8", "surrogateescape"))
+                raise Unfit(f"longer than {limited_io.LINE} bytes; split the request")
+            asked: RequestBody = parse_as(RequestBody, line.encode("utf-8", "surrogateescape"))
             if asked.request_id is msgspec.UNSET:
                 raise Unfit("request_id is missing; give every request a random one of its own")
             course = self._service.take(asked.request_id, asked)

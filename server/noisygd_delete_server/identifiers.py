@@ -131,7 +131,7 @@ FIELDS: Mapping[Lists, tuple[Standard, ...]] = {
 }
 
 
-def hashed(kind: Lists, values: Sequence[str], letters: Mapping[str, str] = NO_LETTERS) -> bytes | None:
+def hash_identifier(kind: Lists, values: Sequence[str], letters: Mapping[str, str] = NO_LETTERS) -> bytes | None:
     """The 32 bytes of the hash that a list of this kind has for a person with these values; None where one of them is none of its kind.
 
     A list of several fields hashes the fields' hashes, in Base64, one behind the other. `letters`: see `person_name`.

@@ -26,9 +26,9 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from noisygd_delete.errors import StoreCorrupt, StoreError, StoreLocked, Word
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 from noisygd_delete.store import journal
-from noisygd_delete.store.disk import Disk, explained, read
+from noisygd_delete.store.disk import Disk, explain_disk_errors, read_file
 from noisygd_delete.store.layout import TEMPORARY, Layout, Lock
 
 MOST = 100_000  # requests to be done at a time: whoever sends more is told to come back
@@ -52,7 +52,7 @@ _WAITING = (Stages.ACCEPTED, Stages.ASIDE)
 
 
 @dataclass(frozen=True)
-class Kept:
+class QueuedRequest:
     """One thing to be done.
 
     number   in order of arrival; it keeps it from stage to stage
@@ -79,7 +79,7 @@ class Waiting(Struct, frozen=True):
     tries: Annotated[int, Meta(description="how often it failed before it was set aside")]
 
 
-def waiting_of(kept: Kept) -> Waiting:
+def pending_requests(kept: QueuedRequest) -> Waiting:
     """A request as whoever runs the service is told of it: without what it names."""
     at, fields = kept.fields.get("since"), kept.fields
     since = None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
@@ -88,7 +88,7 @@ def waiting_of(kept: Kept) -> Waiting:
     )
 
 
-def answerable(kept: Kept) -> dict[str, Any]:
+def answerable(kept: QueuedRequest) -> dict[str, Any]:
     """What is left of a request once its ids are forgotten: what whoever asked can be told by."""
     return {
         name: kept.fields[name] for name in ("request_id", "received", "reply", "by", "since") if name in kept.fields
@@ -112,11 +112,11 @@ class Inbox:
 
     def __init__(self, layout: Layout, disk: Disk | None = None, *, most: int = MOST) -> None:
         self._disk, self._root, self._most = disk or Disk(), layout.service, most
-        self._all: dict[int, Kept] = {}
+        self._all: dict[int, QueuedRequest] = {}
         self._waiting: Counter[str | None] = Counter()  # by who asked
         self._by_token: dict[str, int] = {}
         self._mutex = threading.RLock()
-        with explained(layout.root, _KEPT):
+        with explain_disk_errors(layout.root, _KEPT):
             for folder in (self._root, *(self._root / stage for stage in Stages)):
                 if not folder.is_dir():
                     self._disk.make_folder(folder)
@@ -134,14 +134,14 @@ class Inbox:
         self._next = max(self._all, default=0) + 1
 
     @staticmethod
-    def left_in(layout: Layout) -> list[Kept]:
+    def left_in(layout: Layout) -> list[QueuedRequest]:
         """What lies in the inbox of this store, read beside a service that may be running."""
-        found: dict[int, Kept] = {}
+        found: dict[int, QueuedRequest] = {}
         for stage in Stages:
             folder = layout.service / stage
             for path in sorted(folder.glob("*.json"))[:MOST] if folder.is_dir() else ():
                 with suppress(FileNotFoundError):  # done meanwhile
-                    found[_number(path)] = Kept(_number(path), stage, _parsed(path))
+                    found[_number(path)] = QueuedRequest(_number(path), stage, _parse_file(path))
         return [kept for _, kept in sorted(found.items())]
 
     @staticmethod
@@ -153,7 +153,7 @@ class Inbox:
     def close(self) -> None:
         self._lock.release()
 
-    def accept(self, fields: Mapping[str, Any]) -> Kept:
+    def accept(self, fields: Mapping[str, Any]) -> QueuedRequest:
         """Keep something that was asked. When this returns, it will be done.
 
         Raises:
@@ -166,30 +166,30 @@ class Inbox:
                 raise TooMany("too many requests that were sent with this token wait to be done; try again later")
             return self._add(Stages.ACCEPTED, {"since": time.time(), **fields})
 
-    def send(self, fields: Mapping[str, Any]) -> Kept:
+    def send(self, fields: Mapping[str, Any]) -> QueuedRequest:
         """Keep a message until it was delivered; of too many to one address the oldest is let go."""
         sent = self._add(Stages.OUTGOING, fields)
         self._let_go([kept for kept in self.at(Stages.OUTGOING) if kept.fields.get("to") == fields.get("to")])
         return sent
 
-    def _let_go(self, kept: list[Kept]) -> None:
+    def _let_go(self, kept: list[QueuedRequest]) -> None:
         for one in kept[: max(0, len(kept) - _MOST_TOLD)]:
             self.done(one)
 
-    def retry(self, kept: Kept) -> None:
+    def retry(self, kept: QueuedRequest) -> None:
         """Have a request that was set aside tried again with the others."""
         self.move(
             kept, Stages.ACCEPTED, {name: kept.fields[name] for name in kept.fields if name not in ("reason", "tries")}
         )
 
-    def drop(self, kept: Kept, reason: str) -> Kept:
+    def drop(self, kept: QueuedRequest, reason: str) -> QueuedRequest:
         """Give up a request that was set aside: a person decides about it."""
         return self.move(kept, Stages.REFUSED, answerable(kept) | {"reason": reason})
 
-    def move(self, kept: Kept, stage: Stages, fields: Mapping[str, Any]) -> Kept:
+    def move(self, kept: QueuedRequest, stage: Stages, fields: Mapping[str, Any]) -> QueuedRequest:
         """The next thing to be done about a request; what it was before is erased."""
-        moved = Kept(kept.number, stage, dict(fields))
-        with self._mutex, explained(self._root, _KEPT):
+        moved = QueuedRequest(kept.number, stage, dict(fields))
+        with self._mutex, explain_disk_errors(self._root, _KEPT):
             self._write(moved)
             self._enter(moved)
             self._disk.discard(self._path(kept))
@@ -197,26 +197,26 @@ class Inbox:
                 self._let_go(self.at(Stages.REFUSED))
         return moved
 
-    def done(self, kept: Kept) -> None:
+    def done(self, kept: QueuedRequest) -> None:
         """Nothing is left to be done: its file is erased."""
-        with self._mutex, explained(self._root, _KEPT):
+        with self._mutex, explain_disk_errors(self._root, _KEPT):
             self._disk.discard(self._path(kept))
             self._leave(kept.number)
             if kept.token is not None:
                 self._by_token.pop(kept.token, None)
 
-    def find(self, token: str) -> Kept | None:
+    def find(self, token: str) -> QueuedRequest | None:
         """The request with this id, while something is left to be done for it."""
         with self._mutex:
             number = self._by_token.get(token)
             return None if number is None else self._all[number]
 
-    def get(self, number: int) -> Kept | None:
+    def get(self, number: int) -> QueuedRequest | None:
         """The thing with this number, while something is left to be done for it."""
         with self._mutex:
             return self._all.get(number)
 
-    def at(self, stage: Stages) -> list[Kept]:
+    def at(self, stage: Stages) -> list[QueuedRequest]:
         """All that is at this stage, in order of arrival."""
         with self._mutex:
             return [kept for _, kept in sorted(self._all.items()) if kept.stage is stage]
@@ -232,11 +232,13 @@ class Inbox:
         """Held by whoever looks whether a request is known before accepting it."""
         return self._mutex
 
-    def _add(self, stage: Stages, fields: Mapping[str, Any]) -> Kept:
+    def _add(self, stage: Stages, fields: Mapping[str, Any]) -> QueuedRequest:
         with self._mutex:
-            kept = Kept(self._next, stage, dict(fields))
+            kept = QueuedRequest(self._next, stage, dict(fields))
             self._next += 1
-            with explained(self._root, "it was not accepted; free space or fix permissions, and send it again"):
+            with explain_disk_errors(
+                self._root, "it was not accepted; free space or fix permissions, and send it again"
+            ):
                 try:
                     self._write(kept)
                 except OSError:
@@ -251,7 +253,7 @@ class Inbox:
         if before is not None and before.stage in _WAITING:
             self._waiting[before.fields.get("by")] -= 1
 
-    def _enter(self, kept: Kept) -> None:
+    def _enter(self, kept: QueuedRequest) -> None:
         self._leave(kept.number)
         if kept.stage in _WAITING:
             self._waiting[kept.fields.get("by")] += 1
@@ -259,12 +261,12 @@ class Inbox:
         if kept.token is not None:
             self._by_token[kept.token] = kept.number
 
-    def _path(self, kept: Kept) -> Path:
+    def _path(self, kept: QueuedRequest) -> Path:
         return self._root / kept.stage / f"{kept.number:012d}.json"
 
-    def _write(self, kept: Kept) -> None:
+    def _write(self, kept: QueuedRequest) -> None:
         body = json.dumps(kept.fields, allow_nan=False).encode()
-        self._disk.replace(self._path(kept), journal.sealed(body))
+        self._disk.replace(self._path(kept), journal.add_checksum(body))
 
     def _load(self) -> None:
         for stage in Stages:
@@ -272,7 +274,7 @@ class Inbox:
                 if path.name.endswith(TEMPORARY):  # nobody was told that it is kept, or it is done
                     self._disk.erase(path)
                     continue
-                kept = Kept(_number(path), stage, _parsed(path))
+                kept = QueuedRequest(_number(path), stage, _parse_file(path))
                 before = self._all.get(kept.number)
                 if before is not None:
                     self._disk.discard(self._path(before))
@@ -286,9 +288,9 @@ def _number(path: Path) -> int:
         raise StoreCorrupt(f"{path}: does not belong to the service; remove it") from error
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _parse_file(path: Path) -> dict[str, Any]:
     try:
-        fields = bounded.parsed(journal.unsealed(read(path, _LONGEST)).decode())
+        fields = limited_io.parse_json(journal.strip_checksum(read_file(path, _LONGEST)).decode())
         if not isinstance(fields, dict):
             raise TypeError("not an object")
         return fields

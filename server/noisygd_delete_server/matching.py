@@ -14,12 +14,12 @@ import numpy as np
 
 from noisygd_delete.errors import InvalidRequest, StoreCorrupt
 from noisygd_delete.store import journal
-from noisygd_delete.store.disk import Disk, read
-from noisygd_delete.store.requests import register_of
+from noisygd_delete.store.disk import Disk, read_file
+from noisygd_delete.store.request_log import register_of
 
-from .deletion_list import DeletionList, Outcomes, answered
+from .deletion_list import DeletionList, Outcomes, read_answers
 from .drop_settings import Drop
-from .identifiers import hashed
+from .identifiers import hash_identifier
 from .inbox import Stages
 from .persons import Persons
 from .service import Service
@@ -63,13 +63,13 @@ class TakenBack:
         found = np.union1d(self._ids(), ids)
         if found.nbytes > _LONGEST:
             raise InvalidRequest(f"more requests were taken back than {self._path.name} may hold; move that file away")
-        self._disk.replace(self._path, journal.sealed(found.tobytes()))
+        self._disk.replace(self._path, journal.add_checksum(found.tobytes()))
 
     def _ids(self) -> np.ndarray:
         if not self._path.exists():
             return np.empty(0, "S12")
         try:
-            return np.frombuffer(journal.unsealed(read(self._path)), "S12")
+            return np.frombuffer(journal.strip_checksum(read_file(self._path, _LONGEST + journal.SEAL)), "S12")
         except ValueError as error:
             raise StoreCorrupt(f"{self._path}: not what this program wrote; restore it from a backup") from error
 
@@ -91,7 +91,7 @@ class Matching:
             for item in self._gone.among(block):
                 del block[item]
             meant = self._meant(one, set(block.values()), links)
-            said = {item: status for item, status in answered(before) if item in block} if before.exists() else {}
+            said = {item: status for item, status in read_answers(before) if item in block} if before.exists() else {}
             yield "".join(
                 f"{item},{self._link(item, sorted(meant.get(digest, ())), said, links)}\n"
                 for item, digest in block.items()
@@ -119,7 +119,7 @@ class Matching:
         links.unfit, columns = 0, self._drop.lists[one.kind]
         for name, cells in self._drop.everybody(self._persons):
             values = [cells[column] for column in columns]
-            digest = hashed(one.kind, values, self._drop.letters)
+            digest = hash_identifier(one.kind, values, self._drop.letters)
             if digest is not None and digest in digests:
                 found[digest].add(name)
             links.unfit += digest is None and all(values)

@@ -27,9 +27,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from noisygd_delete.errors import InvalidParameter, StoreError
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 
-from .inbox import Inbox, Kept, Stages
+from .inbox import Inbox, QueuedRequest, Stages
 from .webhooks import headers, secret_from
 
 _PATIENCE = 20.0  # seconds for one attempt
@@ -66,7 +66,7 @@ class Hooks:
             InvalidParameter: it does not.
         """
         try:
-            listed = tomllib.loads(bounded.text(path, bounded.KEY))
+            listed = tomllib.loads(limited_io.read_text(path, limited_io.KEY))
             _only(listed, {"webhook", "fides"})
             hooks, fides = listed.get("webhook", []), listed.get("fides")
             if not isinstance(hooks, list) or len(hooks) > _MOST_HOOKS:
@@ -91,7 +91,7 @@ class Hooks:
 def _webhook(fields: Any, folder: Path) -> tuple[str, bytes]:
     _only(fields, {"url", "secret_file"})
     file = folder / fields["secret_file"]
-    secret = secret_from(bounded.text(file, bounded.KEY).strip())
+    secret = secret_from(limited_io.read_text(file, limited_io.KEY).strip())
     if os.name != "nt" and stat.S_IMODE(os.stat(file).st_mode) & 0o077:
         raise ValueError(f"others than its owner may read {file}; chmod 600 {file}")
     return _address(fields["url"]), secret
@@ -128,7 +128,7 @@ class Messenger:
         pause: float = 1.0,
     ) -> None:
         self._inbox, self._hooks, self._clock, self._first = inbox, hooks, clock, pause
-        self._post = post or posted
+        self._post = post or post_once
         self._tries: dict[int, tuple[int, float]] = {}  # number -> attempts so far, when the next one is due
         self._stopping = threading.Event()
         self._wake = {receiver: threading.Event() for receiver in (*hooks.webhooks, _REPLIES)}
@@ -201,7 +201,7 @@ class Messenger:
             dues.append(self._tries.get(kept.number, (0, 0.0))[1] - self._clock())
         return max(0.01, min(dues))
 
-    def _over(self, kept: Kept, attempts: int) -> bool:
+    def _over(self, kept: QueuedRequest, attempts: int) -> bool:
         """Try once; whether nothing is left to be done."""
         prepared = self._prepared(kept)
         if prepared is None:  # nobody is told there any more
@@ -221,7 +221,7 @@ class Messenger:
         self._tries[kept.number] = attempts + 1, self._clock() + pause
         return False
 
-    def _prepared(self, kept: Kept) -> tuple[str, bytes, Mapping[str, str]] | None:
+    def _prepared(self, kept: QueuedRequest) -> tuple[str, bytes, Mapping[str, str]] | None:
         if "reply" in kept.fields:
             if self._hooks.fides is None:
                 return None
@@ -288,7 +288,7 @@ class _SecureHandler(urllib.request.HTTPSHandler):
         return self.do_open(_Secure, request, context=ssl.create_default_context())
 
 
-def posted(url: str, body: bytes, sent: Mapping[str, str]) -> int:
+def post_once(url: str, body: bytes, sent: Mapping[str, str]) -> int:
     """POST once; the status. Raises OSError where nobody answers within the time."""
     request = urllib.request.Request(url, body, dict(sent), method="POST")
     opener = urllib.request.build_opener(_NoRedirects, _PlainHandler, _SecureHandler)

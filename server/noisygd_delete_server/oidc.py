@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519")
 _LONGEST = 16_384  # characters of a token
@@ -28,7 +28,7 @@ _CLOCKS = 60  # seconds that two may differ
 _LONGEST_NAME = 100
 
 
-class Vouched(NamedTuple):
+class VerifiedIdentity(NamedTuple):
     """Who sends a token, with which roles here, and whether its time is over."""
 
     name: str
@@ -65,7 +65,7 @@ class Provider:
         roles = {str(name): tuple(mapped) for name, mapped in given.items()}
         if not {role for mapped in roles.values() for role in mapped} <= set(known):
             raise ValueError(f"roles are among {', '.join(sorted(known))}")
-        listed = json.loads(bounded.text(folder / texts[2], bounded.KEY))
+        listed = json.loads(limited_io.read_text(folder / texts[2], limited_io.KEY))
         try:
             keys = KeySet.import_key_set({"keys": [key for key in listed["keys"] if key.get("use", "sig") == "sig"]})
             if not keys.keys or any(key.is_private or key.key_type == "oct" for key in keys.keys):
@@ -76,7 +76,7 @@ class Provider:
             ) from None
         return cls(texts[0], texts[1], folder / texts[2], keys, texts[3], roles)
 
-    def said(self, token: str) -> Vouched | None:
+    def said(self, token: str) -> VerifiedIdentity | None:
         """What a token says; None where it is not this provider's word for this service."""
         from joserfc import jwt
         from joserfc.errors import ExpiredTokenError, JoseError
@@ -107,4 +107,4 @@ class Provider:
         ):
             return None
         found = [role for one in held if isinstance(one, str) for role in self.roles.get(one, ())]
-        return Vouched(f"{self.issuer} {name}", tuple(found), over)
+        return VerifiedIdentity(f"{self.issuer} {name}", tuple(found), over)

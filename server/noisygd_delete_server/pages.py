@@ -15,22 +15,22 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.requests import Request
 
-from noisygd_delete.papers.catalogue import ORIGINAL, languages
-from noisygd_delete.papers.page import policy
+from noisygd_delete.reports.html import content_security_policy
+from noisygd_delete.reports.texts import ORIGINAL, language_codes
 
-from .asked import Unfit
+from .request_body import Unfit
 
 ASKS = 'Basic realm="noisygd-delete", charset="UTF-8"'  # makes a browser ask for a password
 
 
-class RegisterAsked(Struct, frozen=True, forbid_unknown_fields=True):
+class RegisterQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which page of the register, in which language; without a page, a program gets every request."""
 
     page: Annotated[int, Meta(ge=1, le=10**9)] | UnsetType = UNSET  # not None, which "null" would be read as
     language: str = ORIGINAL
 
 
-def asked_of(request: Request) -> RegisterAsked:
+def parse_query(request: Request) -> RegisterQuery:
     """What an address asks for behind its question mark.
 
     Raises:
@@ -38,15 +38,15 @@ def asked_of(request: Request) -> RegisterAsked:
     """
     given = request.query_params
     try:
-        found = msgspec.convert(dict(given), RegisterAsked, strict=False)
+        found = msgspec.convert(dict(given), RegisterQuery, strict=False)
     except msgspec.ValidationError as error:
         raise Unfit(f"{error}; see /openapi.json") from None
-    if found.language not in languages() or len(given.multi_items()) != len(dict(given)):
-        raise Unfit(f"give `page` and `language` once each at most; language: {' or '.join(languages())}")
+    if found.language not in language_codes() or len(given.multi_items()) != len(dict(given)):
+        raise Unfit(f"give `page` and `language` once each at most; language: {' or '.join(language_codes())}")
     return found
 
 
-def for_people(request: Request) -> bool:
+def render_register(request: Request) -> bool:
     """Whether a page is asked for, and not JSON."""
     kinds = {part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "").split(",")}
     return "text/html" in kinds and "application/json" not in kinds
@@ -68,7 +68,7 @@ def headers() -> Mapping[str, str]:
     """What goes with the page: nothing may be loaded, framed, kept or told to another site."""
     return {
         "Cache-Control": "no-store",
-        "Content-Security-Policy": f"{policy()}; frame-ancestors 'none'",
+        "Content-Security-Policy": f"{content_security_policy()}; frame-ancestors 'none'",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
     }

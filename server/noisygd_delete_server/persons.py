@@ -11,8 +11,8 @@ from noisygd_delete.records import Names, Records
 from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.sources.opening import source_from
-from noisygd_delete.store.sources.reading import held_in
+from noisygd_delete.store.sources.factory import source_from
+from noisygd_delete.store.sources.reading import find_held_ids
 from noisygd_delete.store.sources.source import Source
 
 NAMES = ("subject", "id")  # what a name of the table names: a person, or a record
@@ -20,7 +20,7 @@ _PATIENCE = 5.0  # seconds: an edit is a few writes and syncs
 _PAUSE = 0.02
 
 
-def table_beside(layout: Layout, ledger: Ledger) -> Records:
+def subjects_table(layout: Layout, ledger: Ledger) -> Records:
     """The rows and names of a store that holds its own; waits while an edit has changed one of its files and not yet the next.
 
     Raises:
@@ -79,7 +79,7 @@ class Persons:
                 names = self._table(layout, ledger)
                 found |= {str(names[slot]) for slot in names.find(left).tolist()}
                 continue
-            found |= held_in(source_from(ledger.source), left, persons=self._of_subjects)
+            found |= find_held_ids(source_from(ledger.source), left, persons=self._of_subjects)
         return found
 
     def _has(self, ledger: Ledger) -> bool:
@@ -92,7 +92,7 @@ class Persons:
         return str(source.subject) if self._of_subjects else source.id
 
     def _table(self, layout: Layout, ledger: Ledger) -> Names:
-        records = table_beside(layout, ledger)
+        records = subjects_table(layout, ledger)
         names = records.owners if self._of_subjects else records.names
         assert names is not None
         return names

@@ -10,12 +10,12 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
-from noisygd_delete.cli.arguments import add_command, number, whole
+from noisygd_delete.cli.arguments import add_command, parse_integer, parse_number
 from noisygd_delete.cli.keygen import add_passphrase_file, passphrase_of
 from noisygd_delete.cli.stream import add_batches, pace_from
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.outputs import outside
-from noisygd_delete.records import bounded
+from noisygd_delete.evidence.atomic_write import check_outside_store
+from noisygd_delete.records import limited_io
 
 from .access import TokenFile
 
@@ -57,7 +57,9 @@ def register(commands: Any) -> None:
     )
     where = serve.add_argument_group("where it listens")
     where.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
-    where.add_argument("--port", type=whole, default=8080, help="default: 8080; 0: any free one, which is printed")
+    where.add_argument(
+        "--port", type=parse_integer, default=8080, help="default: 8080; 0: any free one, which is printed"
+    )
     where.add_argument(
         "--tls-certificate", metavar="FILE", help="serve https with this certificate (PEM, with its chain)"
     )
@@ -71,7 +73,7 @@ def register(commands: Any) -> None:
     add_batches(when)
     when.add_argument(
         "--publish-after",
-        type=number,
+        type=parse_number,
         metavar="SECONDS",
         help="a release by a solver comes out so long after it was begun, so that when tells nothing of the table (default: by a calendar, "
         "as long as any table may make it take, 300 at most)",
@@ -102,8 +104,8 @@ def _serve(parsed: argparse.Namespace) -> int:
     from .service import Service
 
     _check_place(parsed)
-    outside("--key", parsed.key)
-    outside("--tokens", parsed.tokens)
+    check_outside_store("--key", parsed.key)
+    check_outside_store("--tokens", parsed.tokens)
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
     if parsed.key is not None:
         from noisygd_delete.evidence.signing import read_private
@@ -183,8 +185,8 @@ def _check_place(parsed: argparse.Namespace) -> None:
         raise InvalidParameter("--tls-certificate and --tls-key go together; give both")
     for option, file in (("--tls-certificate", parsed.tls_certificate), ("--tls-key", parsed.tls_key)):
         if file is not None:
-            bounded.content(file, bounded.LIST)
-            outside(option, file)
+            limited_io.read_file(file, limited_io.LIST)
+            check_outside_store(option, file)
     if parsed.tls_certificate is not None:
         import ssl
 

@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, StoreLocked
-from noisygd_delete.evidence import erasure_certificate, sign
+from noisygd_delete.evidence import erasure_certificate, sign_document
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
-from noisygd_delete.papers.register_page import PAGE_LINES, register_page
-from noisygd_delete.papers.requests import line_of, notices_of, practice_of, received_of, register_lines
-from noisygd_delete.register import Line
-from noisygd_delete.register.line import need
+from noisygd_delete.register import RegisterRow
+from noisygd_delete.register.row import urgency_key
+from noisygd_delete.reports.register_page import PAGE_LINES, register_page
+from noisygd_delete.reports.request_rows import line_of, notices_of, practice_of, received_of, register_lines
 from noisygd_delete.store import Soundness, Store, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.pace import paced
-from noisygd_delete.store.seal import is_register_put_back
-from noisygd_delete.store.suppression import Tombstones
+from noisygd_delete.store.release_schedule import default_schedule
+from noisygd_delete.store.rollback_guard import is_register_restored
+from noisygd_delete.store.tombstones import Tombstones
 
 from . import tracing
 from .access import TokenFile
-from .asked import Asked, case_of, check_contents, contents, now_here
-from .carrying import Pace
-from .inbox import Inbox, Stages, Waiting, waiting_of
-from .known import Course, Known, schema_of
+from .dispatcher import Pace
+from .inbox import Inbox, Stages, Waiting, pending_requests
 from .messages import Hooks, Messenger, Post
+from .request_body import RequestBody, case_of, check_contents, contents, local_now
+from .request_status import Course, Known, schema_of
 from .writer import Writer
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Service:
         stores: Sequence[str | Path],
         tokens: TokenFile,
         *,
-        pace: Callable[[Ledger], Pace] = paced,
+        pace: Callable[[Ledger], Pace] = default_schedule,
         hooks: Hooks | None = None,
         key: str | Path | None = None,
         password: bytes | None = None,
@@ -80,7 +80,7 @@ class Service:
         lasts: float | None = None,
     ) -> None:
         Execution(lasts=lasts or 0.0)  # refused now, and not on the first date
-        self.paths = _named(stores)
+        self.paths = _name_stores(stores)
         self.tokens, self.hooks = tokens, hooks or Hooks({})
         self._key, self._password = key, password
         ledgers = {name: ledger_of(path) for name, path in self.paths.items()}
@@ -142,7 +142,7 @@ class Service:
     def take(
         self,
         token: str,
-        asked: Asked,
+        asked: RequestBody,
         reply: Mapping[str, str] | None = None,
         *,
         publish_by: str | None = None,
@@ -158,7 +158,7 @@ class Service:
             Unfit: no store could do it as it is. Conflict: its id was used for something else. Full, TooMany, StoreError: not now.
         """
         found = check_contents(asked, self.schemas)
-        fields: dict[str, Any] = {"request_id": token, "asked": found, "received": asked.received or now_here()}
+        fields: dict[str, Any] = {"request_id": token, "asked": found, "received": asked.received or local_now()}
         fields |= {"channel": asked.channel and str(asked.channel), "identity_checked": asked.identity_checked}
         fields |= {} if reply is None else {"reply": dict(reply)}
         fields |= {} if publish_by is None else {"publish_by": publish_by}
@@ -166,16 +166,17 @@ class Service:
         fields |= {} if (trace := tracing.current()) is None else {"trace": trace}
         case_of(fields)  # raises what the register would refuse
         with self.inbox.guard:
+            repeated = self.inbox.find(token) is not None or self.known.is_known(token)
+            if not repeated:
+                self.inbox.accept(fields)
+                self.accepted += 1
+                self.writer.notice()
+        if repeated:  # outside the guard, because a source may have to be read
             if self.known.conflicts(token, found):
                 raise Conflict(
                     "this request id was used before for something else; give every request a random id of its own"
                 )
-            if self.inbox.find(token) is None and not self.known.is_known(token):
-                self.inbox.accept(fields)
-                self.accepted += 1
-                self.writer.notice()
-            else:
-                self.repeated += 1
+            self.repeated += 1
         answer = self.known.answer(token)
         assert answer is not None
         return answer
@@ -186,7 +187,7 @@ class Service:
         Args:
             stated: `received`, and what else the register notes of it.
         """
-        fields = {"request_id": token, "asked": contents(Asked()), "open": reason, **stated}
+        fields = {"request_id": token, "asked": contents(RequestBody()), "open": reason, **stated}
         case_of(fields)
         with self.inbox.guard:
             if self.known.answer(token) is None:
@@ -203,7 +204,7 @@ class Service:
     def waiting(self) -> list[Waiting]:
         """What waits, was set aside or refused, in order of arrival; what was set aside first."""
         stages = (Stages.ASIDE, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
-        found = [waiting_of(kept) for stage in stages for kept in self.inbox.at(stage) if kept.token is not None]
+        found = [pending_requests(kept) for stage in stages for kept in self.inbox.at(stage) if kept.token is not None]
         return found[:_MOST_LISTED]
 
     def decide(self, token: str, what: str) -> None:
@@ -247,13 +248,13 @@ class Service:
             page=page,
             here=HERE,
             controller=practice_of(next(iter(self.paths.values()))).controller,
-            put_back=any(is_register_put_back(Layout(path)) for path in self.paths.values()),
+            put_back=any(is_register_restored(Layout(path)) for path in self.paths.values()),
             waiting=sum(kept.token is not None for kept in self.inbox.at(Stages.ACCEPTED)),
         )
 
-    def _lines(self) -> list[tuple[str, Line]]:
+    def _lines(self) -> list[tuple[str, RegisterRow]]:
         found = [(name, line) for name, path in self.paths.items() for line in register_lines(path) if line.of_a_person]
-        return sorted(found, key=lambda placed: need(placed[1]))
+        return sorted(found, key=lambda placed: urgency_key(placed[1]))
 
     def certificates(self, token: str, signs: bool) -> dict[str, Any] | None:
         """The certificate of a request in every store that erased for it; None where the request is not known.
@@ -293,7 +294,7 @@ class Service:
             checked=f"the store was verified when this was issued ({len(soundness.checked)} checks passed)",
         )
         paper = erasure_certificate(erasure, plan=plan, events=events)
-        return sign(paper, self._key, password=self._password) if signs and self._key is not None else paper
+        return sign_document(paper, self._key, password=self._password) if signs and self._key is not None else paper
 
     def _verified(self, path: Path) -> Soundness:
         """Of a store, once its writer lets go of it; a service that ends waits no longer."""
@@ -318,7 +319,7 @@ class Service:
 
     def metrics(self) -> str:
         """Counts alone, as Prometheus reads them."""
-        ledgers = {f'store="{_quoted(name)}"': ledger_of(path) for name, path in self.paths.items()}
+        ledgers = {f'store="{_quote_label(name)}"': ledger_of(path) for name, path in self.paths.items()}
         totals = {
             "requests_accepted": self.accepted,
             "requests_repeated": self.repeated,
@@ -329,24 +330,30 @@ class Service:
             "messages_given_up": self.messenger.given_up,
         }
         lines = [
-            *_told("inbox", {f'stage="{stage}"': number for stage, number in self.inbox.counts().items()}),
-            *_told("oldest_waiting_seconds", {"": f"{self.oldest:.0f}"}),
-            *_told("trouble", {"": int(self.writer.trouble is not None)}),
-            *_told("pending_edits", {name: ledger.head.pending for name, ledger in ledgers.items()}),
-            *_told("model_in_force", {name: int(ledger.head.in_force) for name, ledger in ledgers.items()}),
-            *(line for name, total in totals.items() for line in _told(f"{name}_total", {"": total}, "counter")),
-            *_told("answers_total", {f'status="{code}"': n for code, n in sorted(self.answers.items())}, "counter"),
+            *_format_metric("inbox", {f'stage="{stage}"': number for stage, number in self.inbox.counts().items()}),
+            *_format_metric("oldest_waiting_seconds", {"": f"{self.oldest:.0f}"}),
+            *_format_metric("trouble", {"": int(self.writer.trouble is not None)}),
+            *_format_metric("pending_edits", {name: ledger.head.pending for name, ledger in ledgers.items()}),
+            *_format_metric("model_in_force", {name: int(ledger.head.in_force) for name, ledger in ledgers.items()}),
+            *(
+                line
+                for name, total in totals.items()
+                for line in _format_metric(f"{name}_total", {"": total}, "counter")
+            ),
+            *_format_metric(
+                "answers_total", {f'status="{code}"': n for code, n in sorted(self.answers.items())}, "counter"
+            ),
         ]
         return "\n".join(lines) + "\n"
 
 
-def _told(name: str, values: Mapping[str, object], kind: str = "gauge") -> Iterator[str]:
+def _format_metric(name: str, values: Mapping[str, object], kind: str = "gauge") -> Iterator[str]:
     """A metric as Prometheus reads it, by its labels."""
     yield f"# TYPE noisygd_delete_{name} {kind}"
     yield from (f"noisygd_delete_{name}{f'{{{labels}}}' if labels else ''} {value}" for labels, value in values.items())
 
 
-def _named(stores: Sequence[str | Path]) -> dict[str, Path]:
+def _name_stores(stores: Sequence[str | Path]) -> dict[str, Path]:
     if not 0 < len(stores) <= _MOST_STORES:
         raise InvalidParameter(f"give 1 to {_MOST_STORES} stores")
     found: dict[str, Path] = {}
@@ -360,5 +367,5 @@ def _named(stores: Sequence[str | Path]) -> dict[str, Path]:
     return found
 
 
-def _quoted(name: str) -> str:
+def _quote_label(name: str) -> str:
     return name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

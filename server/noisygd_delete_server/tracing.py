@@ -36,7 +36,7 @@ def correlation() -> str | None:
 
 
 @contextmanager
-def traced(name: str, parents: Sequence[str | None] = (), **facts: str | int) -> Iterator[Any]:
+def trace_span(name: str, parents: Sequence[str | None] = (), **facts: str | int) -> Iterator[Any]:
     """Do something as a part of the trace that one of these parents names, or of a new one; the span.
 
     Args:

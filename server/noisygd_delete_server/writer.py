@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from noisygd_delete.errors import SourceError, StoreError, StoreLocked
-from noisygd_delete.store import Store, onward
+from noisygd_delete.store import Store, publishing
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.requests import Register
-from noisygd_delete.store.suppression import Tombstones
+from noisygd_delete.store.request_log import RequestLog
+from noisygd_delete.store.tombstones import Tombstones
 
-from .carrying import Carrying, Outcome, Pace, in_force, independent, seconds
-from .inbox import Inbox, Kept, Stages, answerable
-from .tracing import traced
+from .dispatcher import Dispatcher, Outcome, Pace, in_force, independent, seconds
+from .inbox import Inbox, QueuedRequest, Stages, answerable
+from .tracing import trace_span
 
 _AT_ONCE = 500  # requests whose rows are edited before commands that wait get their turn
 _TOGETHER = 20  # of these that are looked up together: whatever kills the process, so many are looked up anew
@@ -123,10 +123,10 @@ class Writer:
             except StoreLocked as error:
                 pause, locked = 1.0, time.monotonic() if locked is None else locked
                 if time.monotonic() - locked > _LOCKED:  # longer than a command is at work
-                    self.trouble = described(error)
+                    self.trouble = describe_failure(error)
             except Exception as error:  # neither one request nor a full disk may end the service
                 pause, before = _AGAIN, self.trouble
-                self.trouble = described(error)
+                self.trouble = describe_failure(error)
                 if self.trouble != before:
                     log.error("the writer cannot go on, and tries again: %s", self.trouble)
             self._wake.wait(pause)
@@ -142,7 +142,7 @@ class Writer:
                     )
                     for name, path in self.stores.items()
                 }
-                carrying = Carrying(stores, self.paces, self._released, self._lasts)
+                carrying = Dispatcher(stores, self.paces, self._released, self._lasts)
                 self._carry_out(carrying, accepted)
                 if self._caught_up():
                     self._publish_due(carrying)
@@ -152,7 +152,7 @@ class Writer:
             return 0.0
         return min([_LOOKS, *self._pauses(), *(due for due in self._due().values() if due is not None)])
 
-    def _ready(self, stage: Stages) -> list[Kept]:
+    def _ready(self, stage: Stages) -> list[QueuedRequest]:
         """What is at this stage, but for what failed lately."""
         now = time.monotonic()
         return [kept for kept in self.inbox.at(stage) if self._failures.get(kept.number, _FRESH).again <= now]
@@ -166,13 +166,13 @@ class Writer:
             else:
                 yield max(0.0, failed.again - time.monotonic())
 
-    def _publish_due(self, carrying: Carrying) -> None:
+    def _publish_due(self, carrying: Dispatcher) -> None:
         """Publish where it is due; a store that cannot keeps no other one from it."""
         failed: Exception | None = None
         for name, due in self._due().items():
             try:
                 if due == 0:
-                    with traced("publish", store=name):
+                    with trace_span("publish", store=name):
                         carrying.publish(name, due=True)
             except StoreLocked:
                 raise
@@ -197,7 +197,7 @@ class Writer:
 
     def _due(self) -> dict[str, float | None]:
         """Seconds until each store is to publish; None where nothing waits that could be published."""
-        return {name: due_in(ledger, self.paces[name]) for name, ledger in self._ledgers().items()}
+        return {name: seconds_until_due(ledger, self.paces[name]) for name, ledger in self._ledgers().items()}
 
     def _publishers_wait(self) -> bool:
         """Whether a publisher does not hold what it should, and is to be tried again: opening a store does that."""
@@ -210,7 +210,7 @@ class Writer:
         self.releases += 1
         self._published(name, store)
 
-    def _carry_out(self, carrying: Carrying, waiting: list[Kept]) -> None:
+    def _carry_out(self, carrying: Dispatcher, waiting: list[QueuedRequest]) -> None:
         while waiting and not self._stopping.is_set():
             if waiting[0].token is None:
                 asked = waiting.pop(0)
@@ -219,31 +219,31 @@ class Writer:
                 except StoreLocked:
                     raise
                 except Exception as error:
-                    self._failed(carrying, asked, described(error))
+                    self._failed(carrying, asked, describe_failure(error))
                 continue
             ahead = next((place for place, kept in enumerate(waiting) if kept.token is None), len(waiting))
             together = independent(waiting[: min(ahead, _TOGETHER)])
             self._try(carrying, together)
             waiting = waiting[len(together) :]
 
-    def _try(self, carrying: Carrying, together: list[Kept]) -> None:
+    def _try(self, carrying: Dispatcher, together: list[QueuedRequest]) -> None:
         """Carry out independent requests: together, or where that fails one by one, so that none stops the others."""
-        with traced("carry out", [kept.fields.get("trace") for kept in together], requests=len(together)):
+        with trace_span("carry out", [kept.fields.get("trace") for kept in together], requests=len(together)):
             self._carried(carrying, together)
 
-    def _carried(self, carrying: Carrying, together: list[Kept]) -> None:
+    def _carried(self, carrying: Dispatcher, together: list[QueuedRequest]) -> None:
         try:
             outcomes = carrying.carry_out(together)
         except StoreLocked:
             raise
         except Exception as error:
-            self._unreached = described(error) if isinstance(error, SourceError) else None
+            self._unreached = describe_failure(error) if isinstance(error, SourceError) else None
             if len(together) > 1:
                 for kept in together:
                     if not self._stopping.is_set():
                         self._try(carrying, [kept])
             else:
-                self._failed(carrying, together[0], described(error))
+                self._failed(carrying, together[0], describe_failure(error))
             return
         self._worked, self._unreached = time.monotonic(), None
         for kept, outcome in zip(together, outcomes, strict=True):
@@ -251,7 +251,7 @@ class Writer:
             self._note(kept, outcome)
         log.info("%d requests were carried out", len(together))
 
-    def _failed(self, carrying: Carrying, kept: Kept, reason: str) -> None:
+    def _failed(self, carrying: Dispatcher, kept: QueuedRequest, reason: str) -> None:
         """Try it again later; after some tries set it aside, where it is not that nothing works at all."""
         now = time.monotonic()
         before = self._failures.get(kept.number, _FRESH)
@@ -277,11 +277,11 @@ class Writer:
         elif tries == 1:
             log.warning("a request failed, and is tried again: %s", reason)
 
-    def _obey(self, carrying: Carrying, kept: Kept) -> None:
+    def _obey(self, carrying: Dispatcher, kept: QueuedRequest) -> None:
         """Do what was asked of the writer itself: publish, retry or drop."""
         for name in kept.fields.get("publish", ()):
             if name in self.stores:
-                with traced("publish", store=name):
+                with trace_span("publish", store=name):
                     carrying.publish(name)
         named = self.inbox.find(str(kept.fields.get("retry") or kept.fields.get("drop")))
         if named is not None and named.stage is Stages.ASIDE:
@@ -294,7 +294,7 @@ class Writer:
                 self._told("refused", dropped.fields)
         self.inbox.done(kept)
 
-    def _note(self, kept: Kept, outcome: Outcome) -> None:
+    def _note(self, kept: QueuedRequest, outcome: Outcome) -> None:
         rest = answerable(kept)
         if outcome.refused is None:
             self.inbox.move(kept, Stages.EDITED, rest | {"stores": dict(outcome.stores)})
@@ -316,26 +316,26 @@ class Writer:
             if all(name not in self.stores or releases.get(name, 0) > before for name, before in stores.items()):
                 self._told("published", kept.fields)
                 self.inbox.done(kept)
-        register = Register(next(iter(self._layouts.values())))
+        register = RequestLog(next(iter(self._layouts.values())))
         for kept in self.inbox.at(Stages.REFUSED):
             case = register.case(str(kept.token))
             if case is None or case.decision is not None or case.informed is not None:
                 self.inbox.done(kept)
 
 
-def due_in(ledger: Ledger, pace: Pace) -> float | None:
+def seconds_until_due(ledger: Ledger, pace: Pace) -> float | None:
     """Seconds until what waits is to be published: 0 where the pace says now; None where nothing can be."""
-    since = waiting_since(ledger) if ledger.head.pending and in_force(ledger) else None
+    since = pending_since(ledger) if ledger.head.pending and in_force(ledger) else None
     return None if since is None else pace.due(ledger.head.pending, seconds(since), time.time())
 
 
 def _behind(layout: Layout) -> bool:
     """Whether a release of this store is not yet where a publisher has to put it, or an earlier one still is."""
-    found = onward.destinations(layout)
-    return bool(found) and any(one.behind(onward.wanted(Ledger.read(layout.ledger))) for one in found)
+    found = publishing.destinations(layout)
+    return bool(found) and any(one.behind(publishing.wanted_release(Ledger.read(layout.ledger))) for one in found)
 
 
-def waiting_since(ledger: Ledger) -> str | None:
+def pending_since(ledger: Ledger) -> str | None:
     """When the oldest edit was made that no release covers; None where none waits."""
     made = ledger.made(ledger.releases) if ledger.releases else 0
     for position in range((made or 0) + 1, ledger.length):
@@ -344,7 +344,7 @@ def waiting_since(ledger: Ledger) -> str | None:
     return None
 
 
-def described(error: Exception) -> str:
+def describe_failure(error: Exception) -> str:
     """A failure for the log. Only the store's own words are told: others may quote a record."""
     if isinstance(error, StoreError):
         return str(error)

@@ -12,7 +12,7 @@ import pytest
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Account, Event
 from noisygd_delete.accountant import account as written
-from noisygd_delete.accountant.events import alone, compose, stretches
+from noisygd_delete.accountant.events import compose_costs, iterate_stretches, releases_alone
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.minimiser import MinimiserRun
 from noisygd_delete.methods.perturbed import PerturbedRun
@@ -100,9 +100,9 @@ def disagreements(events):
     """Every question on which the sums and the walk differ, or a kept sum and the same read back."""
     accountant, end, found = Accountant(events=events), len(events) + 1, []
     account = accountant.account
-    if account.published != Counter(stretches(events, present_from=1, erased_at=None, observed=range(1, end))):
+    if account.published != Counter(iterate_stretches(events, present_from=1, erased_at=None, observed=range(1, end))):
         found.append("what all releases cost")
-    if account.alone != list(alone(events))[-1]:
+    if account.alone != list(releases_alone(events))[-1]:
         found.append("what the last release costs")
     for erased in erasing(events):
         for seen in (range(1, end), range(erased, end)):
@@ -226,8 +226,8 @@ def test_sums_over_rows_in_any_order_read_as_ledgers_state_them(warm, kind):
     assert written.to_dict(account)["erasing"]["since"] == 1
     other = replace(account.erasing, since=0)
     world = "definition-4.1"
-    assert cost(compose("deletion", world, Counter(other.parts), account.last)) == cost(
-        compose("deletion", world, Counter(account.erasing.parts), account.last)
+    assert cost(compose_costs("deletion", world, Counter(other.parts), account.last)) == cost(
+        compose_costs("deletion", world, Counter(account.erasing.parts), account.last)
     )
 
 
@@ -237,7 +237,7 @@ def test_closeness_is_that_of_the_whole_chain():
     runs = [(event.steps, event.edits) for event in events]
     assert Account.of(events).closeness == NEAR.gibbs.closeness(runs=runs, **NEAR._chain())
     steps = Counter()
-    right = type(NEAR.gibbs).closer
+    right = type(NEAR.gibbs).distance_after
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(NEAR.gibbs), "closer", lambda self, **given: steps.update(["step"]) or right(self, **given))
         accountant = Accountant(events=events)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
-from noisygd_delete.accountant import Event, PrivacyFilter, forecast, report
+from noisygd_delete.accountant import Event, PrivacyFilter, build_report, forecast_requests
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
 from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.minimiser import MinimiserRun
@@ -88,7 +88,7 @@ def test_composition_never_forgets_but_a_fresh_learn_does():
     clean = [Accountant(events=[learn, *[unlearn] * k]).deletion(1, 2, [k + 1]).renyi(4) for k in (1, 5)]
     assert clean[0] == clean[1] > 0
     assert Accountant(events=[learn, unlearn, again]).deletion(1, 2, [3]).renyi(4) == 0
-    notes = " ".join(report(Accountant(events=[learn, unlearn, again])).notes)
+    notes = " ".join(build_report(Accountant(events=[learn, unlearn, again])).notes)
     assert "no number of clean steps forgets" in notes
     assert "one more publication" in notes
 
@@ -134,7 +134,7 @@ def test_an_extractor_counts_with_the_first_model_that_carries_it():
     assert accountant.dp_cumulative([1], adjacency="zero-out").renyi(4) == trained.renyi(4)
     # a deletion does not take it back; an extractor trained afterwards does, for who saw nothing before
     assert accountant.deletion(1, 3, [3]).renyi(4) > trained.renyi(4)
-    assert accountant.forgotten().renyi(4) == accountant.deletion(1, 3, [3]).renyi(4)
+    assert accountant.deletion_later_releases().renyi(4) == accountant.deletion(1, 3, [3]).renyi(4)
     again = accountant.what_if(PHI, RELEARN)
     assert again.deletion(1, 4, [4, 5]).renyi(4) == 0
     with pytest.raises(InvalidParameter, match="extractor"):
@@ -202,13 +202,13 @@ def test_a_new_plan_begins_with_a_fresh_learn():
     ahead = changed.what_if(changed.planned())
     assert ahead.planned().kind == "unlearn"
     assert ahead.remaining().publications == left - 1
-    assert forecast(changed, 5).total.gdp_squared > forecast(changed, 5).added.gdp_squared
+    assert forecast_requests(changed, 5).total.gdp_squared > forecast_requests(changed, 5).added.gdp_squared
 
 
 def test_a_month_of_requests_costs_less_in_batches():
     accountant = Accountant(plan(releases=20))
     accountant.record(accountant.planned("learn", edits=0))
-    singly, weekly, once = (forecast(accountant, 30, batch) for batch in (1, 7, 30))
+    singly, weekly, once = (forecast_requests(accountant, 30, batch) for batch in (1, 7, 30))
     assert (singly.publications, weekly.publications, once.publications) == (30, 5, 1)
     assert singly.added.gdp_squared == pytest.approx(30 * once.added.gdp_squared)
     assert not singly.affordable
@@ -246,8 +246,13 @@ def test_a_filter_at_listed_orders_holds_at_each_of_them():
 
 def test_nothing_released_is_an_error_with_advice():
     with pytest.raises(InvalidParameter, match=r"Accountant\(plan\)"):
-        Accountant(events=[LEARN, UNLEARN]).forgotten()
-    for question in (Accountant().dp_cumulative, Accountant().deletion, Accountant().dp, lambda: report(Accountant())):
+        Accountant(events=[LEARN, UNLEARN]).deletion_later_releases()
+    for question in (
+        Accountant().dp_cumulative,
+        Accountant().deletion,
+        Accountant().dp,
+        lambda: build_report(Accountant()),
+    ):
         with pytest.raises(NotLearned, match="learn"):
             question()
 
@@ -256,7 +261,7 @@ def test_the_report_answers_everything_and_is_json():
     accountant = Accountant(plan(releases=50))
     accountant.record(accountant.planned("learn", edits=0))
     accountant.record(accountant.planned(), times=4)
-    statement = report(accountant, models_seen=1, attack_advantage=0.4, delta=1e-5)
+    statement = build_report(accountant, models_seen=1, attack_advantage=0.4, delta=1e-5)
     answers = json.loads(json.dumps(statement.to_dict(), allow_nan=False))
     assert answers["count"] == 5
     assert [row["release"] for row in answers["releases"]] == [1, 2, 3, 4, 5]
@@ -271,7 +276,7 @@ def test_the_report_answers_everything_and_is_json():
     text = statement.text()
     for phrase in ("was it ever there?", "was it x or x′?", "publications left", "Theorem 4.5", "replace, one row"):
         assert phrase in text
-    only_last = report(accountant, last=2).to_dict()["releases"]
+    only_last = build_report(accountant, last=2).to_dict()["releases"]
     assert [row["release"] for row in only_last] == [4, 5]
 
 
@@ -281,7 +286,7 @@ def test_within_the_budget_is_said_of_a_cap_on_the_sum_only():
     for releases in (1, 3, 50):
         accountant = Accountant(plan(releases=releases))
         accountant.record(accountant.planned("learn", edits=0))
-        said[releases] = report(accountant).text()
+        said[releases] = build_report(accountant).text()
     assert "within the budget" not in said[1]
     assert "no cap was set on the sum" in said[1]
     assert "beyond the budget: publication would be withheld" in said[3]

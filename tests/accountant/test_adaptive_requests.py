@@ -122,7 +122,7 @@ def test_every_figure_for_later_models_alone_carries_its_condition(method, loss)
     accountant = Accountant(plan)
     accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
     accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
-    alone = [plan.deletion, accountant.forgotten(), *accountant.deletion_of_each(), accountant.dp()]
+    alone = [plan.deletion, accountant.deletion_later_releases(), *accountant.deletion_of_each(), accountant.dp()]
     alone += [accountant.deletion(1, 2, observed=[2]), *accountant.dp_of_each()]
     assert all(figure.non_adaptive for figure in alone)
     together = [plan.deletion_observed(), accountant.deletion(), accountant.dp_cumulative()]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import Accountant
-from noisygd_delete.accountant import report
+from noisygd_delete.accountant import build_report
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
@@ -44,7 +44,7 @@ def test_every_question_reaches_the_library(store: Path, capsys: pytest.CaptureF
     assert main(["budget", "store", "--json", *words.split(), "--attack-advantage", "0.5"]) == 0
     answer = json.loads(capsys.readouterr().out)
     asked = {"present_from": 2, "erased_at": 3, "observed": [1, 3, 4], "models_seen": 1, "requests": 9}
-    direct = report(accountant, order=4, delta=1e-5, attack_advantage=0.5, **asked).to_dict()
+    direct = build_report(accountant, order=4, delta=1e-5, attack_advantage=0.5, **asked).to_dict()
     assert answer["statement"] == json.loads(json.dumps(direct))
     assert (
         answer["statement"]["deletion"]["definition-4.1"]["gdp"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from noisygd_delete import Accountant, Budget
-from noisygd_delete.accountant import Event, PrivacyFilter, report
+from noisygd_delete.accountant import Event, PrivacyFilter, build_report
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from tests.accountant import checks
@@ -28,7 +28,7 @@ def test_a_release_that_reveals_nothing_is_never_the_last() -> None:
     accountant = Accountant(free)
     accountant.record(accountant.planned())
     assert accountant.remaining().publications is None
-    assert "not limited" in report(accountant).text()
+    assert "not limited" in build_report(accountant).text()
 
 
 def test_a_lifetime_runs_forwards() -> None:
@@ -81,7 +81,7 @@ def test_an_extractor_counts_against_every_kind_of_budget(budget: Budget, afford
 def test_the_notes_name_what_a_deletion_does_not_reach() -> None:
     accountant = Accountant(plan(), [PHI])
     accountant.record(accountant.planned("relearn"))
-    assert "published extractor is not taken back" in report(accountant).text()
-    text = report(Accountant(None, accountant.events)).text()
+    assert "published extractor is not taken back" in build_report(accountant).text()
+    text = build_report(Accountant(None, accountant.events)).text()
     assert "more requests came" not in text
     assert "not limited" not in text

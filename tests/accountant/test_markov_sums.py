@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import markov_sums
+from noisygd_delete.bounds import correlated_sums
 from proofs_check import closed_forms
 from tests.oracles import sums_tree
 
@@ -23,7 +23,7 @@ def charge_of_tree(draws, held, apart=1.0, rounded=0.0) -> float:
     for number, (parent, carry, variance) in enumerate(draws):
         now, before = set(held[number]), set() if parent is None else set(held[parent])
         rows = {"stay": len(now & before), "joined": len(now - before), "left": len(before - now)}
-        total += markov_sums.charge(carry=carry, variance=variance, apart=apart, rounded=rounded, **rows)
+        total += correlated_sums.draw_cost(carry=carry, variance=variance, apart=apart, rounded=rounded, **rows)
     return total
 
 
@@ -132,9 +132,11 @@ def test_who_missed_draws_of_a_chain() -> None:
 @pytest.mark.parametrize(("releases", "starts"), [(10, 2.640), (100, 7.531), (1000, 22.845)])
 def test_equaliser_charges_the_same_whenever_a_row_leaves(releases: int, starts: float) -> None:
     scale = 10**12
-    draws = markov_sums.equaliser(releases=releases, variance=scale)
+    draws = correlated_sums.equalizer_schedule(releases=releases, variance=scale)
     facts = {"apart": Fraction(10**6), "rounded": Fraction(0)}
-    assert float(markov_sums.worst_charges(draws=draws, joiners=False, **facts)[-1]) == pytest.approx(starts, abs=6e-4)
+    assert float(correlated_sums.worst_charges(draws=draws, joiners=False, **facts)[-1]) == pytest.approx(
+        starts, abs=6e-4
+    )
     assert starts < 1 + math.sqrt(releases / 2)
     tree = [(j - 1 if j else None, carry, variance) for j, (carry, variance) in enumerate(draws)]
     erased_at = {1, 2, releases // 2, releases - 1, releases}
@@ -145,15 +147,17 @@ def test_equaliser_charges_the_same_whenever_a_row_leaves(releases: int, starts:
 
 @pytest.mark.parametrize(("releases", "joins"), [(10, 4.16), (100, 14.03), (1000, 44.7)])
 def test_price_of_those_who_join_later(releases: int, joins: float) -> None:
-    draws = markov_sums.equaliser(releases=releases, variance=10**12)
-    stated = float(markov_sums.worst_charges(draws=draws, apart=Fraction(10**6), rounded=Fraction(0), joiners=True)[-1])
+    draws = correlated_sums.equalizer_schedule(releases=releases, variance=10**12)
+    stated = float(
+        correlated_sums.worst_charges(draws=draws, apart=Fraction(10**6), rounded=Fraction(0), joiners=True)[-1]
+    )
     assert stated == pytest.approx(joins, abs=0.06)
 
 
 def test_stationary_chain_has_the_printed_price() -> None:
     releases, carry = 100, Fraction(9, 10)
-    draws = markov_sums.stationary(releases=releases, variance=10**12, carry=carry)
-    stated = markov_sums.worst_charges(draws=draws, apart=Fraction(10**6), rounded=Fraction(0), joiners=False)[-1]
+    draws = correlated_sums.stationary_schedule(releases=releases, variance=10**12, carry=carry)
+    stated = correlated_sums.worst_charges(draws=draws, apart=Fraction(10**6), rounded=Fraction(0), joiners=False)[-1]
     staying, leaving = (1 - 0.9) / (1 + 0.9), 0.81 / (1 - 0.81)
     assert float(stated) == pytest.approx(1 + (releases - 2) * staying + max(staying, leaving), rel=1e-10)
 

@@ -60,10 +60,10 @@ def without_subjects(patch):
 
 def walk(edit):
     """Mutate the stretches of a history."""
-    right = history_module.stretches
+    right = history_module.iterate_stretches
 
     def plant(patch):
-        patch.setattr(history_module, "stretches", lambda events, **given: edit(right, list(events), given))
+        patch.setattr(history_module, "iterate_stretches", lambda events, **given: edit(right, list(events), given))
 
     return plant
 

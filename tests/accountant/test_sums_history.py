@@ -15,9 +15,9 @@ from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Account, Accountant, Event, PrivacyFilter
 from noisygd_delete.accountant.account import from_dict, to_dict
 from noisygd_delete.accountant.tallies import tally_events
-from noisygd_delete.bounds import markov_sums
+from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
-from noisygd_delete.methods.reading import mechanism_from_dict
+from noisygd_delete.methods.serialization import mechanism_from_dict
 from noisygd_delete.methods.sums import MarkovSumsRun, _charges
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE, Worlds
 from noisygd_delete.records import EditCounts
@@ -80,7 +80,7 @@ def law(releases, *, come: int, gone: int, seen: set[int], pairwise: bool) -> fl
         facts = plan.mechanism
         norm, label = facts.norm_squared, facts.label_weight**2
         apart = math.sqrt(2) * (norm + label / 2) if pairwise else math.sqrt(norm**2 + label * norm)
-        steps = markov_sums.equaliser(releases=facts.releases, variance=facts.variance)
+        steps = correlated_sums.equalizer_schedule(releases=facts.releases, variance=facts.variance)
         draws = [
             (None if not place else place - 1, Fraction(carry), Fraction(math.sqrt(variance / facts.variance)))
             for place, (carry, variance) in enumerate(steps[: len(chain)])
@@ -141,11 +141,11 @@ def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch, fault: str) ->
     if fault == "releases by themselves":
         monkeypatch.setattr(MarkovSumsRun, "carries", None)
     elif fault == "leaving costs nothing":
-        charge = markov_sums.charge
-        monkeypatch.setattr(markov_sums, "charge", lambda **facts: charge(**{**facts, "left": 0}))
+        charge = correlated_sums.draw_cost
+        monkeypatch.setattr(correlated_sums, "draw_cost", lambda **facts: charge(**{**facts, "left": 0}))
     else:
-        worst = markov_sums.worst_charges
-        monkeypatch.setattr(markov_sums, "worst_charges", lambda **facts: worst(**{**facts, "joiners": False}))
+        worst = correlated_sums.worst_charges
+        monkeypatch.setattr(correlated_sums, "worst_charges", lambda **facts: worst(**{**facts, "joiners": False}))
     worst, _ = excess(60, 2)
     _charges.cache_clear()
     assert worst > 1.01

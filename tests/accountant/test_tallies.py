@@ -10,14 +10,14 @@ import pytest
 
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import Event
-from noisygd_delete.accountant.tallies import MOST_IN_ORDER, MOST_TALLIES, Tallied, Tally, tally_events
+from noisygd_delete.accountant.tallies import MOST_IN_ORDER, MOST_TALLIES, Tally, TallyAccount, tally_events
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 
 from ..bank import PROBLEMS, plan_by
 from ..oracles import tallies as oracle
-from ..papers.histories import history
+from ..reports.histories import history
 
 SEEDS = range(12)
 
@@ -129,7 +129,7 @@ def test_what_a_method_keeps_in_order_is_kept_in_order() -> None:
     with pytest.raises(InvalidParameter, match="as many edits each"):
         Tally(replace(small, edits=3, counts=EditCounts(deleted=3)), 2)
     with pytest.raises(InvalidParameter, match="at most 100000 releases"):
-        Tallied([Tally(learn), Tally(replace(small, edits=0, counts=EditCounts()), MOST_IN_ORDER + 1)], None)
+        TallyAccount([Tally(learn), Tally(replace(small, edits=0, counts=EditCounts()), MOST_IN_ORDER + 1)], None)
 
 
 def test_what_cannot_be_is_refused() -> None:
@@ -144,7 +144,7 @@ def test_what_cannot_be_is_refused() -> None:
         ([learn] * (MOST_TALLIES + 1), None, "at most 20000 kinds"),
     ):
         with pytest.raises(InvalidParameter, match=said):
-            Tallied(tallies, about)
+            TallyAccount(tallies, about)
     for fields in (
         [],
         {},
@@ -175,7 +175,7 @@ def test_the_work_does_not_grow_with_what_a_stranger_states(monkeypatch: pytest.
     learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
     one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
     many = replace(one, edits=10**9, counts=EditCounts(deleted=10**9))
-    counted = Tallied([Tally(learn), Tally(one), Tally(many, 10**9)], 2)
+    counted = TallyAccount([Tally(learn), Tally(one), Tally(many, 10**9)], 2)
     figures = asked(counted.accountant(plan), 2)
     assert figures[5].gdp_squared > figures[0].gdp_squared
     assert len(added) == 5

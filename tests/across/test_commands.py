@@ -117,7 +117,7 @@ class History:
 
     def request(self, step: int) -> None:
         draw, live = self.random, sorted(self.table)
-        later = ["--later"] * (draw.random() < 0.4)
+        later = ["--no-publish"] * (draw.random() < 0.4)
         kind = draw.choice(KINDS)
         if kind == "delete":
             gone = draw.sample(live, min(len(live), draw.choice([1, 3])))
@@ -140,12 +140,12 @@ class History:
                 self.table[name] = row
         elif kind == "restrict":
             name, file = draw.choice(live), f"aside-{step}.json"
-            given = ["--to", file, "--aside-key", "aside.pem", "--request-id", f"restrict-{step}"]
+            given = ["--to", file, "--archive-key", "aside.pem", "--request-id", f"restrict-{step}"]
             if self.do("restrict", "st", name, *given, *later) != REFUSED:
                 self.aside[file] = name, self.table.pop(name)
         elif kind == "lift" and self.aside:
             file = draw.choice(sorted(self.aside))
-            given = ["--from", file, "--aside-key", "aside.pem", "--told", "2026-11-25"]
+            given = ["--from", file, "--archive-key", "aside.pem", "--told", "2026-11-25"]
             if self.do("lift", "st", file.replace("aside", "restrict")[:-5], *given, *later) != REFUSED:
                 name, row = self.aside.pop(file)
                 self.table[name] = row
@@ -165,7 +165,7 @@ class History:
         elif kind == "bad":
             assert self.do("delete", "st", "nobody") == REFUSED, self.text()
         elif kind == "publish":
-            self.do("publish", "st", *["--redo"] * draw.choice([0, 1]))
+            self.do("publish", "st", *["--force"] * draw.choice([0, 1]))
         elif kind == "relearn":
             self.plan("other.toml")
             self.do("relearn", "st", *draw.choice([[], ["--plan", "other.toml"]]))

@@ -13,12 +13,12 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.papers import store_report
 from noisygd_delete.privacy.budget import Total
-from noisygd_delete.privacy.sentences import brief, shown
+from noisygd_delete.privacy.sentences import format_bound, format_number
 from noisygd_delete.records import EditCounts
+from noisygd_delete.reports import store_report
 from noisygd_delete.store import Store
-from tests.papers.test_certificate_languages import shown_text
+from tests.reports.test_certificate_languages import shown_text
 from tests.store.conftest import SCHEMA, name, plan, records
 
 PADDED = re.compile(r"\de[+-]?0\d|\de\+\d")
@@ -75,7 +75,7 @@ def test_what_is_said_of_a_store(command: str, tmp_path: Path, printed) -> None:
 
 @pytest.mark.parametrize("number", [1e-6, 1.5e-7, 2e10, 1e-300, 0.25, 100000.0, 123456.0])
 def test_both_ways_of_writing_have_one_form(number: float) -> None:
-    assert float(brief(number)) == number
-    assert not PADDED.search(brief(number))
-    assert not PADDED.search(shown(number))
-    assert json.loads(brief(number)) == number
+    assert float(format_number(number)) == number
+    assert not PADDED.search(format_number(number))
+    assert not PADDED.search(format_bound(number))
+    assert json.loads(format_number(number)) == number

@@ -13,9 +13,9 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible
-from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign_document, verify_certificate
 from noisygd_delete.methods.base import Mechanism
-from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 SIZES = {"records": 1000, "features": 5, "budget": BUDGET}
@@ -171,7 +171,7 @@ def test_the_certificate_of_a_plan_for_a_target_verifies(options, tmp_path) -> N
     ]
     key = tmp_path / "key.pem"
     new_key(key)
-    paper = sign(erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events), key)
+    paper = sign_document(erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events), key)
     assert verify_certificate(paper).passed
 
 

@@ -14,19 +14,19 @@ import pytest
 
 from noisygd_delete import Store
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
-from noisygd_delete.evidence import sign, verify_certificate
+from noisygd_delete.evidence import sign_document, verify_certificate
 from noisygd_delete.evidence.certificate_log import check_log_proof, enter_certificate
 from noisygd_delete.features.schema.published import PublishedModel
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 from noisygd_delete.store import journal
-from noisygd_delete.store.journal import Aside
+from noisygd_delete.store.journal import RestrictedRecords
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.sources.table import begun_deletion
-from noisygd_delete.store.suppression import Tombstones
+from noisygd_delete.store.sources.table import read_deletion
+from noisygd_delete.store.tombstones import Tombstones
 
-from ..papers.certificate_mutations import dumped
-from ..papers.conftest import key
-from ..papers.test_certificate_mutations import papers
+from ..reports.certificate_mutations import dumped
+from ..reports.conftest import key
+from ..reports.test_certificate_mutations import papers
 from ..store.conftest import SCHEMA, plan, records
 
 __all__ = ["key"]
@@ -58,14 +58,14 @@ def ledger(layout: Layout, number: Any) -> None:
 
 
 def request(layout: Layout, number: Any) -> None:
-    layout.request.write_bytes(journal.sealed(json.dumps({"format": number}).encode()))
+    layout.request.write_bytes(journal.add_checksum(json.dumps({"format": number}).encode()))
     opened(layout)
 
 
 def deletion(layout: Layout, number: Any) -> None:
     fields = {"format": f"deletion/{number}", "base": 1, "mark": "1", "rows": 1, "publish": True, "request_id": None}
-    layout.request.write_bytes(journal.sealed(json.dumps(fields).encode()))
-    begun_deletion(layout)
+    layout.request.write_bytes(journal.add_checksum(json.dumps(fields).encode()))
+    read_deletion(layout)
 
 
 def publishers(layout: Layout, number: Any) -> None:
@@ -77,7 +77,7 @@ def aside(layout: Layout, number: Any) -> None:
     key, file = layout.root.with_name("key"), layout.root.with_name("aside")
     key.write_text("00" * 32 + "\n")
     file.write_bytes(journal.BEGINS + f"{number}\n".encode() + b'"r"\n' + bytes(64))
-    Aside.read(file, key, "r")
+    RestrictedRecords.read(file, key, "r")
 
 
 def tombstones(layout: Layout, number: Any) -> None:
@@ -130,12 +130,16 @@ def test_a_model_as_plain_numbers_of_another_format_is_refused(number: Any) -> N
 
 @pytest.mark.parametrize("number", [0, 2, 3, 4, "01", "", "1.0", " 1"])
 def test_a_certificate_or_proof_of_another_format_does_not_hold(key: Path, tmp_path: Path, number: Any) -> None:
-    paper = sign(papers("published", "sharp"), key)
+    paper = sign_document(papers("published", "sharp"), key)
     proof = enter_certificate(tmp_path / "log", paper, key)
     (tmp_path / "proof").write_text(dumped(proof))
     assert check_log_proof(paper, tmp_path / "proof").passed
-    (tmp_path / "proof").write_text(dumped(sign({**proof, "format": f"noisygd-delete/log-proof/{number}"}, key)))
+    (tmp_path / "proof").write_text(
+        dumped(sign_document({**proof, "format": f"noisygd-delete/log-proof/{number}"}, key))
+    )
     assert not check_log_proof(paper, tmp_path / "proof").passed
-    answer = verify_certificate(bounded.parsed(dumped(sign({**paper, "format": FORM.format(number)}, key))))
+    answer = verify_certificate(
+        limited_io.parse_json(dumped(sign_document({**paper, "format": FORM.format(number)}, key)))
+    )
     assert [check.name for check in answer.checks if not check.passed] == ["format"]
     assert "\n" not in answer.checks[0].detail

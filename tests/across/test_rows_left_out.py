@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.papers.evaluation import evaluate
+from noisygd_delete.reports.evaluation import evaluate
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 

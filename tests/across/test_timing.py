@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, Execution, Records, learn, losses, make_plan
-from noisygd_delete.curator import descent
 from noisygd_delete.curator import learning as learning_module
+from noisygd_delete.curator import noisy_descent
 from noisygd_delete.curator.learning import resume, train
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
@@ -20,7 +20,7 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import Minimiser, Perturbed
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.store.pace import public_seconds
+from noisygd_delete.store.release_schedule import public_duration
 
 ROWS, WIDTH = 3000, 40
 PLAN = make_plan(
@@ -138,7 +138,7 @@ def test_the_timing_tests_see_a_gradient_that_skips_what_is_not_there(monkeypatc
             used = records.occupied
             super().__init__(Records(records.features[used], records.labels[used]), *words, **facts)
 
-    monkeypatch.setattr(descent, "Objective", Skipping)
+    monkeypatch.setattr(noisy_descent, "Objective", Skipping)
     full = tables()["full"]
     few = full.apply(EditRequest.delete(range(ROWS - 10)))
     measured = 0.0
@@ -165,7 +165,7 @@ def passes(records: Records, plan: Plan, releases: int = 150) -> np.ndarray:
     ("method", "solver"),
     [
         *(("perturbed", "warm"), ("perturbed", "cold"), ("perturbed", "fixed")),
-        *(("minimiser", "warm"), ("minimiser", "fixed"), ("minimiser", "passes")),
+        *(("minimiser", "warm"), ("minimiser", "fixed")),
     ],
 )
 def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str, record_property) -> None:
@@ -187,9 +187,9 @@ def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str
     record_property("evidence", f"{method}, {solver}: total variation {words}, certified {plan.dp.advantage:.2f}")
     assert told["ordinary"] < 0.2
     assert plan.dp.advantage < 0.06
-    if solver in ("fixed", "passes"):
+    if solver == "fixed":
         assert told["all others have left"] == told["ordinary"] == 0
-        assert public_seconds(plan) == 0
+        assert public_duration(plan) == 0
     else:
         assert told["all others have left"] > 0.9
         assert any("running time may depend on the records" in assumption for assumption in plan.dp.assumptions)
@@ -228,7 +228,7 @@ def test_a_release_that_lasts_a_public_time_tells_nothing_by_it(
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001
     full = Records(rows, np.where(rows[:, 0] > 0, 1.0, -1.0))
     alone, nobody = (full.apply(EditRequest.delete(range(first, 500))) for first in (1, 0))
-    lasts, wall = public_seconds(plan), Wall(monkeypatch, 1e-3)
+    lasts, wall = public_duration(plan), Wall(monkeypatch, 1e-3)
     start = np.atleast_2d(learn(full, plan, np.random.default_rng(5)).weights)
 
     def times(records: Records, lasts: float) -> list[float]:

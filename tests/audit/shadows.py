@@ -9,7 +9,7 @@ import numpy as np
 
 from noisygd_delete import Records
 from noisygd_delete.audit import AuditResult, ShadowLikelihoodRatio, World
-from noisygd_delete.audit.membership import Jury, Question, claims, linear_engine, simulate
+from noisygd_delete.audit.membership import Jury, Question, linear_engine, recorded_accountant, simulate
 from noisygd_delete.methods.plan import Plan
 
 
@@ -39,7 +39,7 @@ def audit_loss(
         return Records([*beside[0], list(values)], [*beside[1], label])
 
     here, null = table(row), table([0.0] * len(row))
-    accountant, later = claims(engine, plan), frozenset(range(2, later_releases + 2))
+    accountant, later = recorded_accountant(engine, plan), frozenset(range(2, later_releases + 2))
     asked = [
         Question(
             "record still there, the learned model",

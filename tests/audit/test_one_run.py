@@ -15,8 +15,8 @@ from noisygd_delete import Budget, losses, make_plan, maps
 from noisygd_delete.audit import AuditRow, OneRun, audit_one_run, audit_releases
 from noisygd_delete.audit.releases import publish_twice
 from noisygd_delete.audit.verdict import guess_canaries
-from noisygd_delete.curator import drawing
-from noisygd_delete.curator.drawing import draw
+from noisygd_delete.curator import carried_noise
+from noisygd_delete.curator.carried_noise import draw_release
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.methods import METHODS
 from noisygd_delete.privacy.guarantee import Guarantee
@@ -121,9 +121,9 @@ def test_sums_whose_rows_go_before_the_draw_are_refuted_by_one_run(monkeypatch: 
         table = held if after.edits is None else held.copy()
         if after.edits is not None:
             table.write(after.edits)
-        return draw(table, procedure, replace(after, edits=None), *others)
+        return draw_release(table, procedure, replace(after, edits=None), *others)
 
-    monkeypatch.setattr(drawing, "draw", erases_first)
+    monkeypatch.setattr(carried_noise, "draw_release", erases_first)
     found = audit_one_run(plan_of("sums", records=400, features=400), rng=np.random.default_rng(1))
     assert [row.verdict for row in found.rows] == ["pass", "fail"]
 

@@ -53,7 +53,7 @@ def histories(which: str, t: int, k: int, others: float) -> tuple[list[Any], lis
 
 def stated(reach: float, error: float, t: float, k: float, *, rounding: float | None = None) -> float:
     """By the package: n = 1, h = 1, δ = 2E + h."""
-    return exact_steps.gdp(
+    return exact_steps.exact_steps_gdp(
         sensitivity=reach, step_size=STEP, strong_convexity=STRENGTH, noise=TAU, grid=1.0, records=1,
         gap=2 * error + 1 if rounding is None else rounding, steps_with_record=t, steps_without_record=k,
     )  # fmt: skip
@@ -123,7 +123,7 @@ def test_every_part_of_a_step_counts(left_out: str, monkeypatch: pytest.MonkeyPa
     unit, eta, m, lipschitz, radius, dimension, grid, error = 2.0**-9, 0.7, 0.4, 1.3, 5.0, 3, 0.02, 0.03
     monkeypatch.setattr(exact_steps, "UNIT", unit)
     facts = {"step_size": eta, "strong_convexity": m, "lipschitz": lipschitz, "regularization": m, "radius": radius}
-    charged = exact_steps.gap(**facts, gradient_error=error, dimension=dimension, grid=grid)
+    charged = exact_steps.rounding_gap(**facts, gradient_error=error, dimension=dimension, grid=grid)
     steepest, far, root = lipschitz + m * radius, radius, math.sqrt(dimension)
     parts = {
         "the gradient's error": eta * error,
@@ -166,7 +166,7 @@ def test_starts_that_are_apart_are_charged_and_a_fault_is_seen(fault: str, truth
     closest = 0.0
     for (which, t, k, z), truth in truths_apart.items():
         start = {"starts taken for one": 0.0, "a step more forgets it": C * z, "half of the distance": z / 2}
-        claimed = exact_steps.gdp(
+        claimed = exact_steps.exact_steps_gdp(
             sensitivity=histories(which, t, k, 0.0)[2], step_size=STEP, strong_convexity=STRENGTH, noise=TAU, grid=1.0,
             records=1, gap=0.0 if fault == "reals alone" else 2.0, steps_with_record=t, steps_without_record=k,
             apart=start.get(fault, z),
@@ -189,7 +189,7 @@ def test_the_closed_form_is_the_taut_string_where_every_gap_is_there() -> None:
         t, k = int(rng.integers(1, 60)), int(rng.integers(0, 40))
         variance = tau**2 - 144 * grid**2
         eta = 0.3
-        found = exact_steps.gdp(
+        found = exact_steps.exact_steps_gdp(
             sensitivity=s / eta, step_size=eta, strong_convexity=(1 - c) / eta, noise=tau, grid=grid, records=1, gap=delta,
             steps_with_record=t, steps_without_record=k,
         )  # fmt: skip
@@ -199,7 +199,7 @@ def test_the_closed_form_is_the_taut_string_where_every_gap_is_there() -> None:
         power = c ** np.arange(t + k - 1, -1, -1)
         one_segment = float(np.dot(gaps, power)) / math.sqrt(variance * float((power**2).sum()))
         assert found == pytest.approx(one_segment, rel=1e-7)
-        longer = exact_steps.gdp(
+        longer = exact_steps.exact_steps_gdp(
             sensitivity=s / eta, step_size=eta, strong_convexity=(1 - c) / eta, noise=tau, grid=grid, records=1, gap=delta,
             steps_with_record=math.inf, steps_without_record=k,
         )  # fmt: skip
@@ -224,8 +224,8 @@ def test_no_history_of_exact_steps_has_more_than_one_segment(apart: float) -> No
         counts = {"gap": delta, "steps_with_record": t, "steps_without_record": k, "apart": apart}
         gaps = [s + delta + c * apart, *[s + delta] * (t - 1), *[delta] * k]  # a start is one more gap, carried once
         least = math.sqrt(taut_string(gaps, c, [1 - 144e-4] * (t + k)))
-        assert exact_steps.gdp(**facts, **counts) == pytest.approx(least, rel=1e-6)
-        moved = exact_steps.gdp(**facts, **counts, in_place=False)
+        assert exact_steps.exact_steps_gdp(**facts, **counts) == pytest.approx(least, rel=1e-6)
+        moved = exact_steps.exact_steps_gdp(**facts, **counts, in_place=False)
         for before in (0, 5, 100):  # steps that ended before the record came
             history = [delta] * before + [s + delta] * t + [delta] * k
             if not apart:
@@ -267,8 +267,8 @@ def test_a_record_that_is_gone_cannot_have_its_rounding_spread_over_steps_before
 
 def test_what_cannot_be_certified_is_infinite_and_nothing_costs_nothing() -> None:
     facts = {"sensitivity": 1.0, "step_size": 0.3, "strong_convexity": 0.5, "records": 10, "gap": 1e-3}
-    assert exact_steps.gdp(**facts, noise=1.0, grid=0.1, steps_with_record=5) == math.inf
-    assert exact_steps.gdp(**facts, noise=1.0, grid=0.01, steps_with_record=0, steps_without_record=3) == 0
+    assert exact_steps.exact_steps_gdp(**facts, noise=1.0, grid=0.1, steps_with_record=5) == math.inf
+    assert exact_steps.exact_steps_gdp(**facts, noise=1.0, grid=0.01, steps_with_record=0, steps_without_record=3) == 0
     real = shifted_interpolation.gdp(
         sensitivity=1.0,
         step_size=0.3,
@@ -277,7 +277,7 @@ def test_what_cannot_be_certified_is_infinite_and_nothing_costs_nothing() -> Non
         records=10,
         steps_with_record=7,
     )
-    quiet = exact_steps.gdp(**{**facts, "gap": 0.0}, noise=1.0, grid=1e-6, steps_with_record=7)
+    quiet = exact_steps.exact_steps_gdp(**{**facts, "gap": 0.0}, noise=1.0, grid=1e-6, steps_with_record=7)
     assert real <= quiet <= real * (1 + 2e-9)
 
 
@@ -286,7 +286,7 @@ def test_a_contraction_is_never_rounded_to_less_than_it_is(strength: float) -> N
     """η = 1/m in floats: 1 − ηm is 0 or not by a rounding, and linear losses keep that much of the record."""
     eta = 1 / strength
     left = abs(1 - Fraction(eta) * Fraction(strength)) or Fraction(1, 2**60)
-    found = exact_steps.gdp(
+    found = exact_steps.exact_steps_gdp(
         sensitivity=1.0, step_size=eta, strong_convexity=strength, noise=1.0, grid=1e-6, records=1, gap=0.0,
         steps_with_record=1, steps_without_record=1,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import markov_sums
+from noisygd_delete.bounds import correlated_sums
 
 CASES, NEAR = 2500, Fraction(1, 2**30)
 
@@ -64,17 +64,17 @@ def below(rng: np.random.Generator, number: int) -> tuple[int, Fraction]:
         norm, weight = facts(rng)
         columns, outputs = int(rng.integers(1, 5000)), int(rng.integers(1, 12))
         for between in (False, True):
-            stated = markov_sums.sensitivity(norm_squared=norm, label_weight=weight, between_records=between)
+            stated = correlated_sums.sensitivity(norm_squared=norm, label_weight=weight, between_records=between)
             weigh(stated, length_squared(norm, weight, between=between), squared=True)
-        rounded = markov_sums.rounding(features=columns, outputs=outputs, label_weight=weight)
+        rounded = correlated_sums.rounding_norm(features=columns, outputs=outputs, label_weight=weight)
         weigh(rounded, Fraction(columns**2 + weight**2 * columns * outputs), squared=True)
         carry = int(rng.integers(0, 2**20 + 2**18)) / 2**20
         variance = float(rng.uniform(1, 2) * 2.0 ** int(rng.integers(1, 72)))
         rows = dict(zip(("stay", "joined", "left"), rng.integers(0, 4, 3).tolist(), strict=True))
         if any(rows.values()) and cost(carry, variance, stated, rounded, **rows):
-            charged = markov_sums.charge(carry=carry, variance=variance, apart=stated, rounded=rounded, **rows)
+            charged = correlated_sums.draw_cost(carry=carry, variance=variance, apart=stated, rounded=rounded, **rows)
             weigh(charged, cost(carry, variance, stated, rounded, **rows))
-        factor = markov_sums.gaussian_factor(variance=variance, label_weight=weight)
+        factor = correlated_sums.gaussian_factor(variance=variance, label_weight=weight)
         lost = 144 * max(2, weight**2)
         assert Fraction(variance) > lost or factor == math.inf
         if factor < math.inf:
@@ -89,7 +89,7 @@ def test_no_figure_is_below_its_exact_value() -> None:
 
 
 def test_roundings_that_are_not_turned_up_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markov_sums, "_UP", 1.0)
+    monkeypatch.setattr(correlated_sums, "_UP", 1.0)
     assert below(np.random.default_rng(1), 200)[0] > 50
 
 
@@ -98,7 +98,7 @@ def test_a_factor_of_noise_hardly_above_what_its_grid_takes_is_none() -> None:
     weight = 2**40 + 1
     lost = 144 * weight**2
     for much, finite in ((1 + 2.0**-33, False), (1.1, True)):
-        factor = markov_sums.gaussian_factor(variance=lost * much, label_weight=weight)
+        factor = correlated_sums.gaussian_factor(variance=lost * much, label_weight=weight)
         assert (factor < math.inf) == finite
         assert factor >= Fraction(lost * much) / (Fraction(lost * much) - lost)
 
@@ -109,13 +109,13 @@ def test_the_dearest_of_all_times_to_come_and_go_is_no_more_than_stated(joiners:
     for trial in range(60):
         releases, variance = int(rng.integers(2, 9)), float(rng.integers(10**6, 10**15))
         apart, rounded = float(rng.uniform(1, 1e6)), float(rng.choice([0.0, 1e-3, 10.0]))
-        draws = markov_sums.equaliser(releases=releases, variance=variance)
+        draws = correlated_sums.equalizer_schedule(releases=releases, variance=variance)
         if trial % 2:  # any other chain
             draws = [
                 (0.0, variance),
                 *[(int(rng.integers(1, 2**20)) / 2**20, variance * rng.uniform(0.1, 1)) for _ in range(releases - 1)],
             ]
-        stated = markov_sums.worst_charges(draws=draws, apart=apart, rounded=rounded, joiners=joiners)
+        stated = correlated_sums.worst_charges(draws=draws, apart=apart, rounded=rounded, joiners=joiners)
         for number in range(1, releases + 1):
             exact = dearest(draws[:number], apart, rounded, joiners=joiners)
             assert exact <= Fraction(stated[number - 1]) <= exact * (1 + NEAR)

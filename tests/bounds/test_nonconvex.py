@@ -160,7 +160,7 @@ def history(loss, problem, schedule):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("form", [schedules.printed, schedules.sharper])
+@pytest.mark.parametrize("form", [schedules.printed_schedule, schedules.sharper_schedule])
 def test_every_model_of_a_deletion_sequence_is_within_the_budget_and_the_risk_bound(loss, form):
     problem = schedules.NonConvexProblem(
         order=2, dp=0.9, deletion=0.3, range=1.0, sensitivity=2.0, smoothness=LOSSES[loss][2],
@@ -174,7 +174,7 @@ def test_every_model_of_a_deletion_sequence_is_within_the_budget_and_the_risk_bo
     for chain, density in history(loss, problem, schedule):
         assert density.sum() * chain.cell == pytest.approx(1, abs=1e-6)
         for p in (1, 1.2, 1.6, 2):
-            allowed = problem.deletion * (p / problem.order if form is schedules.sharper else 1)
+            allowed = problem.deletion * (p / problem.order if form is schedules.sharper_schedule else 1)
             assert chain.renyi(density, p) <= allowed
         objective = -2.0 * chain.log_gibbs  # up to a constant
         assert (density * objective).sum() * chain.cell - objective.min() <= risk
@@ -265,7 +265,7 @@ def problem_of(case, **changes):
 def test_printed_schedule_is_the_theorem(case, scale):
     noise_variance = scale * case["omega"]
     eta, learn, delete, dp = oracle.printed(noise_variance=noise_variance, **case)
-    ours = schedules.printed(problem_of(case), noise_variance)
+    ours = schedules.printed_schedule(problem_of(case), noise_variance)
     assert ours.step_size == pytest.approx(float(eta), rel=1e-12)
     assert 0 <= ours.learn_steps - float(learn) <= 1 + 1e-12 * float(learn)
     # (19) again, with the whole number of steps that learning runs
@@ -276,7 +276,7 @@ def test_printed_schedule_is_the_theorem(case, scale):
 @pytest.mark.parametrize("case", CASES)
 def test_printed_steps_meet_the_printed_bound_and_a_doubled_step_size_does_not(case):
     noise_variance = case["omega"]
-    ours = schedules.printed(problem_of(case), noise_variance)
+    ours = schedules.printed_schedule(problem_of(case), noise_variance)
     constants = {"q": case["q"], "omega": case["omega"], "beta": case["beta"], "lam": case["lam"], "d": case["d"]}
 
     def reached(eta, steps, start):
@@ -306,11 +306,11 @@ def test_the_step_size_is_the_minimum_of_both_conditions():
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("form", [schedules.printed, schedules.sharper])
+@pytest.mark.parametrize("form", [schedules.printed_schedule, schedules.sharper_schedule])
 @pytest.mark.parametrize("releases", [1, 5])
 def test_least_noise_is_safe_and_no_smaller_one_is(case, form, releases):
     problem = problem_of(case, releases=releases)
-    schedule = schedules.least(problem, form)
+    schedule = schedules.least_noise_schedule(problem, form)
     assert schedule.dp <= problem.dp
     assert form(problem, schedule.noise_variance * (1 - 1e-9)).dp > problem.dp
     assert form(problem, schedule.noise_variance / 2).dp > problem.dp
@@ -320,18 +320,18 @@ def test_least_noise_is_safe_and_no_smaller_one_is(case, form, releases):
 def test_least_noise_needs_astronomical_steps_and_noise_near_the_range_does_not():
     for records, low, high in ((500, 1e12, 1e14), (10_000, 1e16, 1e19)):
         problem = problem_of(CASES[0], records=records)
-        assert low < schedules.least(problem, schedules.printed).learn_steps < high
-        calm = schedules.cheapest(problem, schedules.printed)
+        assert low < schedules.least_noise_schedule(problem, schedules.printed_schedule).learn_steps < high
+        calm = schedules.cheapest_schedule(problem, schedules.printed_schedule)
         assert 1e3 < calm.learn_steps < 1e6
         assert 0.5 < calm.noise_variance < 5
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("form", [schedules.printed, schedules.sharper])
+@pytest.mark.parametrize("form", [schedules.printed_schedule, schedules.sharper_schedule])
 def test_cheapest_leaves_at_most_its_factor(case, form):
     problem = problem_of(case)
-    schedule = schedules.cheapest(problem, form)
-    least = schedules.least(problem, form)
+    schedule = schedules.cheapest_schedule(problem, form)
+    least = schedules.least_noise_schedule(problem, form)
     assert schedule.dp <= problem.dp
     assert schedule.noise_variance >= least.noise_variance
     fastest = math.inf
@@ -346,17 +346,19 @@ def test_cheapest_leaves_at_most_its_factor(case, form):
 @pytest.mark.parametrize("scale", [0.3, 1.0, 4.0])
 def test_sharper_schedules_never_need_more(case, scale):
     problem, noise_variance = problem_of(case), scale * case["omega"]
-    printed, sharper = (form(problem, noise_variance) for form in (schedules.printed, schedules.sharper))
+    printed, sharper = (
+        form(problem, noise_variance) for form in (schedules.printed_schedule, schedules.sharper_schedule)
+    )
     assert sharper.learn_steps <= printed.learn_steps
     assert sharper.delete_steps <= printed.delete_steps
     assert (
-        schedules.least(problem, schedules.sharper).noise_variance
-        <= schedules.least(problem, schedules.printed).noise_variance
+        schedules.least_noise_schedule(problem, schedules.sharper_schedule).noise_variance
+        <= schedules.least_noise_schedule(problem, schedules.printed_schedule).noise_variance
     )
 
 
 def test_sharper_deletion_costs_fall_with_the_number_of_records():
-    few, many = (schedules.sharper(problem_of(CASES[0], records=n), 1.0) for n in (1_000, 100_000))
+    few, many = (schedules.sharper_schedule(problem_of(CASES[0], records=n), 1.0) for n in (1_000, 100_000))
     assert many.delete_steps * 50 < few.delete_steps < few.learn_steps
 
 
@@ -371,7 +373,7 @@ PROBLEMS = st.builds(
 @settings(deadline=None, max_examples=200)
 @given(log_noise=st.floats(-30, 30), problem=PROBLEMS)
 def test_no_nan_anywhere(log_noise, problem):
-    for form in (schedules.printed, schedules.sharper):
+    for form in (schedules.printed_schedule, schedules.sharper_schedule):
         schedule = form(problem, math.exp(log_noise))
         assert all(value >= 0 for value in dataclasses.astuple(schedule))
         risk = theorem_5_2.excess_risk(

@@ -102,9 +102,8 @@ def test_an_inexact_solve_is_covered_and_a_forgotten_tolerance_is_seen() -> None
 
 def test_the_spread_counts_both_worlds_and_the_grid() -> None:
     arguments = {"gradient_tolerance": 1e-6, "strong_convexity": 1e-3, "grid": 1e-5, "dimension": 100}
-    assert bounds.spread(**arguments) == pytest.approx(2e-3 + 1e-4)
-    assert bounds.deletion_spread(**arguments) == pytest.approx(1e-3 + 1e-4)
-    rate = bounds.inexact_rate(spread=bounds.spread(**arguments), output_noise=0.1)
+    assert bounds.rounded_solution_distance(**arguments) == pytest.approx(2e-3 + 1e-4)
+    rate = bounds.inexact_rate(spread=bounds.rounded_solution_distance(**arguments), output_noise=0.1)
     allowed = bounds.tolerance_for(rate=rate, output_noise=0.1, strong_convexity=1e-3, grid=1e-5, dimension=100)
     assert 1e-6 * (1 - 1e-9) < allowed <= 1e-6
     assert bounds.tolerance_for(rate=1e-9, output_noise=0.1, strong_convexity=1e-3, grid=1e-4, dimension=100) == 0.0

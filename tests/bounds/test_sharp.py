@@ -10,7 +10,7 @@ import pytest
 from noisygd_delete import Records, losses
 from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 from noisygd_delete.engine import Objective
-from noisygd_delete.engine.noisygd import run
+from noisygd_delete.engine.noisygd import run_noisy_steps
 from tests.oracles.density_grid import densities, renyi
 from tests.oracles.gaussian_chain import squared_mu
 
@@ -58,7 +58,9 @@ def test_equals_the_simulated_engine(setting) -> None:
         for value, steps in ((record, s["T"]), (0.0, s["K"])):
             rows[0] = value
             table = Objective(Records(rows, np.zeros(s["n"])), loss, regularization=s["lam"], dtype="float64")
-            weights = run(weights, table.gradient, step_size=s["eta"], noise_variance=0, steps=steps, noise=None)
+            weights = run_noisy_steps(
+                weights, table.gradient, step_size=s["eta"], noise_variance=0, steps=steps, noise=None
+            )
         return float(weights[0, 0])
 
     variance = sum(2 * s["eta"] * s["sigma2"] * (1 - s["eta"] * s["lam"]) ** (2 * k) for k in range(s["T"] + s["K"]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from noisygd_delete.bounds import waiting
+from noisygd_delete.bounds import forgetting_limits
 from proofs_check import closed_forms
 
 
@@ -47,11 +47,11 @@ def test_a_hundred_clean_steps_after_a_hundred_with_the_record(expansion, share)
 
 def test_waiting_for_ever_saves_no_more_than_the_constant():
     for expansion in (1.3, 1.1, 1.03, 1.01):
-        worth = waiting.steps_worth_waiting(expansion=expansion)
+        worth = forgetting_limits.steps_worth_waiting(expansion=expansion)
         saved = 2000 - closed_forms.charged_steps(expansion=expansion, steps_with=2000, steps_without=100_000)
         assert saved <= worth * (1 + 1e-3)
         assert saved >= worth * (1 - 0.3 * math.log(expansion)) - 0.3
-    assert waiting.steps_worth_waiting(expansion=1.0) == math.inf
+    assert forgetting_limits.steps_worth_waiting(expansion=1.0) == math.inf
 
 
 def test_nothing_is_gained_without_clean_steps_where_steps_expand():
@@ -66,6 +66,8 @@ def test_the_barrier_between_the_wells_of_the_worst_loss():
         np.where(x < lipschitz / weak, -weak * x**2 / 2, -lipschitz * x + lipschitz**2 / (2 * weak)) + lam * x**2 / 2
     )
     facts = {"lipschitz": lipschitz, "weak_convexity": weak, "noise_variance": noise}
-    assert -potential.min() / noise == pytest.approx(waiting.barrier_exponent(regularization=lam, **facts), rel=1e-6)
-    assert waiting.barrier_exponent(regularization=0.9, **facts) == 0
-    assert waiting.barrier_exponent(**{**facts, "weak_convexity": math.inf}, regularization=lam) > 0
+    assert -potential.min() / noise == pytest.approx(
+        forgetting_limits.barrier_exponent(regularization=lam, **facts), rel=1e-6
+    )
+    assert forgetting_limits.barrier_exponent(regularization=0.9, **facts) == 0
+    assert forgetting_limits.barrier_exponent(**{**facts, "weak_convexity": math.inf}, regularization=lam) > 0

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from noisygd_delete.cli import main as run
 from noisygd_delete.cli.arguments import Intermixed
-from noisygd_delete.cli.plan_file import add_problem_arguments, words
+from noisygd_delete.cli.plan_file import add_problem_arguments, format_options
 
 READ = {
     "init": (),
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     with TemporaryDirectory() as folder:
         file = str(Path(folder) / "plan.toml")
         with redirect_stdout(io.StringIO()):
-            status = run(["plan", *words(vars(asked)), "--out", file])
+            status = run(["plan", *format_options(vars(asked)), "--out", file])
         return status or run([name, *own, "--plan", file])
 
 

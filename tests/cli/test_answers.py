@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main, parser
-from noisygd_delete.cli.terminal import fitted
+from noisygd_delete.cli.terminal import wrap_lines
 
 ROWS, COLUMNS = 25, 80
 
 ANSWERS = [
-    "quickstart people.csv --label y --into q --id id --plan p.toml --yes --delete identifier-003",
+    "quickstart people.csv --label y --output-dir q --id id --plan p.toml --yes --delete identifier-003",
     "advise --records 20000 --features 30",
     "advise --records 200 --features 300",
     "plan --records 20000 --features 30",
@@ -27,7 +27,7 @@ ANSWERS = [
     "init other --data people.csv --schema schema.toml --plan p.toml",
     "learn other",
     "delete store identifier-004 --request-id second",
-    "delete store identifier-005 --later",
+    "delete store identifier-005 --no-publish",
     "publish store",
     "budget store",
     "replace store --data one.csv",
@@ -47,7 +47,7 @@ ANSWERS = [
     "register show store first",
     "register receive store --request-id third --received 2026-05-04T09:30+02:00",
     "register settings store --contact mail",
-    "restrict store identifier-007 --to kept.sealed --aside-key kept.key --request-id fourth",
+    "restrict store identifier-007 --to kept.sealed --archive-key kept.key --request-id fourth",
     "publish-to store folder:elsewhere",
     "residue --tokens gone.txt elsewhere",
 ]
@@ -101,10 +101,10 @@ def test_every_command_is_among_them() -> None:
 
 def test_an_answer_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "short\n  one two three four five six seven\nnoisygd-delete verify-certificate --a-long-option-that-nobody-breaks"
-    assert fitted(text) == text, "no terminal"
+    assert wrap_lines(text) == text, "no terminal"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "20")
-    assert fitted(text).splitlines() == [
+    assert wrap_lines(text).splitlines() == [
         "short",
         "  one two three four",
         "  five six seven",
@@ -124,6 +124,15 @@ def test_an_answer_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -
         ("plan --recrods 10", "did you mean --records?"),
         ("status store --nothing-like-it-at-all", "no option --nothing-like-it-at-all;"),
         ("--versoin", "did you mean --version?"),
+        ("quickstart d.csv --target y", "did you mean --label?"),
+        ("delete store --patient 3", "did you mean --subject?"),
+        ("delete store --id 3", "give ID without an option"),
+        ("quickstart --data d.csv --label y", "give FILE without an option"),
+        ("init store --csv d.csv", "did you mean --data?"),
+        ("plan --lambda 1", "did you mean --regularization?"),
+        ("init store --lambda 1", "did you mean --regularization? It is said to `noisygd-delete plan"),
+        ("delete store 3 --dry_run", "did you mean --dry-run?"),
+        ("delete store 3 --reason x", "no option --reason;"),
     ],
 )
 def test_a_slip_is_met_by_the_word_that_was_meant(slip: str, said: str, capsys) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from noisygd_delete import losses
 from noisygd_delete.cli import parser
-from noisygd_delete.cli.arguments import told
+from noisygd_delete.cli.arguments import format_error
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import Records, check_size
 from noisygd_delete.store import status
@@ -149,7 +149,7 @@ def test_errors_name_options_as_they_are_typed(complaint) -> None:
     options = parser().parse_args(["plan", "--records", "1", "--features", "1"]).options
     error = InvalidParameter("order=3 is nobody's option here", regularization=0.5, method="sharp", else_where="x")
     assert (
-        told(error, options)
+        format_error(error, options)
         == "--regularization 0.5 and --method sharp and else_where='x' order=3 is nobody's option here"
     )
     assert str(error) == "regularization=0.5 and method='sharp' and else_where='x' order=3 is nobody's option here"

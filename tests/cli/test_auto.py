@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete import losses
 from noisygd_delete.planner import advise
-from noisygd_delete.planner.usual import usual_budget
+from noisygd_delete.planner.defaults import default_budget
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
@@ -51,7 +51,7 @@ def test_defaults_alone_give_a_model_beside_the_one_without_privacy(as_json) -> 
     assert made["warning"] is None
     assert "theorem" in {way["method"] for way in made["advice"]["candidates"]}
     chosen = advise(
-        losses.Logistic(1.0), records=4_200, features=3, budget=usual_budget(4_200), one_hot_blocks=(0, 0, 1)
+        losses.Logistic(1.0), records=4_200, features=3, budget=default_budget(4_200), one_hot_blocks=(0, 0, 1)
     )
     assert made["advice"]["chosen"] == made["plan"]["method"] == chosen.chosen.method
     assert made["plan"]["regularization"] == chosen.plan.regularization
@@ -193,7 +193,7 @@ def test_the_command_that_advice_ends_with_runs_as_printed(as_json, words: list[
 
 def test_a_table_that_the_bound_alone_gives_up_is_not_refused() -> None:
     """1,000 rows, 8 columns and a number: forecast 525 % of what guessing loses; with rows spread over the columns a fraction."""
-    budget = usual_budget(1_000)
+    budget = default_budget(1_000)
     found = advise(losses.PseudoHuber(1.0), records=1_000, features=8, budget=budget, releases=12)
     assert found.share > 5
     assert found.share_if_spread < 1
@@ -213,7 +213,7 @@ def test_a_target_has_its_ridge_from_the_columns_and_no_forecast_beyond_all(caps
         losses.PseudoHuber(1.0),
         records=6_300,
         features=3,
-        budget=usual_budget(6_300),
+        budget=default_budget(6_300),
         one_hot_blocks=(0, 0, 1),
         model_norm=3**0.5,
     )

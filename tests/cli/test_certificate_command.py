@@ -13,7 +13,7 @@ import pytest
 from tqdm import tqdm
 
 from noisygd_delete.evidence import verify_certificate
-from noisygd_delete.privacy.sentences import right_of_hundred
+from noisygd_delete.privacy.sentences import success_per_hundred
 
 from ..evidence.reading_papers import figure, keys, said
 from .conftest import run
@@ -75,7 +75,7 @@ def test_from_a_request_to_a_signed_certificate(store: Path, capsys: pytest.Capt
 
 
 def test_by_release_and_as_json(store: Path, as_json) -> None:
-    run("delete", "store", "customer-0001", "--later")
+    run("delete", "store", "customer-0001", "--no-publish")
     run("delete", "store", "customer-0002", "customer-0003")
     paper = as_json("certificate", "store", "--release", "2")
     assert paper["request"]["rows"] == 3
@@ -83,7 +83,7 @@ def test_by_release_and_as_json(store: Path, as_json) -> None:
 
 
 def test_an_erasure_left_for_later_is_pending_until_a_release_covers_it(store: Path, as_json, printed) -> None:
-    run("delete", "store", "customer-0001", "--later", "--request-id", "first")
+    run("delete", "store", "customer-0001", "--no-publish", "--request-id", "first")
     out = printed("certificate", "store", "--request-id", "first", "--json")
     pending = json.loads(out[out.index("{") :])
     assert pending["action"] == {
@@ -199,7 +199,7 @@ def test_register_and_letter_say_what_was_done_and_not_what_was_asked(store: Pat
 
 def test_times_have_one_meaning_each(store: Path, capsys: pytest.CaptureFixture[str], as_json) -> None:
     """`edited` is when the rows went; `served` when the model without them was published, and only then."""
-    run("delete", "store", "customer-0001", "--later", "--request-id", "first")
+    run("delete", "store", "customer-0001", "--no-publish", "--request-id", "first")
     waiting = as_json("certificate", "store", "--request-id", "first")["request"]
     assert waiting["edited"] is not None
     assert waiting["served"] is None
@@ -217,7 +217,7 @@ def test_times_have_one_meaning_each(store: Path, capsys: pytest.CaptureFixture[
 
 
 def test_the_report_shows_what_is_pending_withheld_and_withdrawn(store: Path) -> None:
-    run("delete", "store", "customer-0001", "--later")
+    run("delete", "store", "customer-0001", "--no-publish")
     run("report", "store", "--out", "report.html")
     page = Path("report.html").read_text()
     assert "<strong>Pending:</strong> 1 record erased" in page
@@ -249,7 +249,9 @@ def test_one_figure_has_one_form_in_every_paper(store: Path, printed) -> None:
     was_it_there = next(line for line in budget.splitlines() if "was it ever there?" in line)
     erased, advantage = was_it_there.split("(ε=")[1].split(",")[0], was_it_there.split("at most ")[1]
     assert f"(ε={erased}, δ=1e-6)" in said
-    odds = f"{right_of_hundred(float(advantage.removesuffix(' %')) / 100)}"  # a person reads odds, and one form of them
+    odds = (
+        f"{success_per_hundred(float(advantage.removesuffix(' %')) / 100)}"  # a person reads odds, and one form of them
+    )
     assert f"right at most {odds} times in 100" in said
     assert f"right at most {odds} times in 100" in report
     assert f">{odds}</td>" in paper

@@ -108,13 +108,15 @@ def test_every_measure_is_what_counting_by_hand_gives(kind: str, as_json) -> Non
 
 
 @pytest.mark.parametrize("ids", [True, False])
-def test_rows_of_the_training_table_are_counted_and_only_then_is_it_called_private(kind, ids, printed) -> None:
-    """By id; without ids by being equal to a row there. The old sentence stood under every file."""
+def test_rows_of_the_training_table_are_counted_by_id_and_else_called_alike(kind, ids, printed, as_json) -> None:
     fresh, old = table(kind, 9000, 30, ids=ids), table(kind, 0, 600, ids=ids).splitlines()[1:8]
     Path("mixed.csv").write_text(fresh + "\n".join(old) + "\n")
     Path("fresh.csv").write_text(fresh)
     for command in ("evaluate", "predict"):
-        assert "of these rows 7 are in the training table" in printed(command, "store", "--data", "mixed.csv")
+        told = as_json(command, "store", "--data", "mixed.csv")
+        assert (told["rows_in_table"], told["matched_by"]) == (7, "id" if ids else "content")
+        is_said = "of these rows 7 are in the training table" in printed(command, "store", "--data", "mixed.csv")
+        assert is_said == ids
         assert "private" not in printed(command, "store", "--data", "fresh.csv")
 
 
@@ -170,3 +172,37 @@ def test_bad_files_are_refused_in_one_paragraph(kind: str, capsys: pytest.Captur
         assert main(["evaluate", "store", "--data", file]) == 2
         told = capsys.readouterr()
         assert (told.out, "Traceback" in told.err, "\n\n" in told.err) == ("", False, False)
+
+
+UNREADABLE = {
+    "a dot": lambda label: f"{label}.?",
+    "empty": lambda label: "",
+    "a mark": lambda label: "NA",
+    "a word": lambda label: "unknown",
+}
+
+
+@pytest.mark.parametrize("written", UNREADABLE)
+@pytest.mark.parametrize("spoilt", ["all", "all but one", "a tenth"])
+def test_labels_that_cannot_be_read_are_counted_and_never_measured(
+    kind: str, as_json, written: str, spoilt: str, capsys
+) -> None:
+    """What `predict` measures is what `evaluate` measures, on the labels that can be read; on none, JSON has null and no NaN."""
+    header, *lines = table(kind, 9000, 40).splitlines()
+    bad = {"all": range(40), "all but one": range(1, 40), "a tenth": range(0, 40, 10)}[spoilt]
+    for row in bad:
+        cells = lines[row].split(",")
+        lines[row] = ",".join([*cells[:-1], UNREADABLE[written](cells[-1])])
+    Path("spoilt.csv").write_text("\n".join([header, *lines]) + "\n")
+    answer = as_json("predict", "store", "--data", "spoilt.csv")
+    assert (answer["rows"], answer["measured"]) == (40, 40 - len(bad))
+    assert main(["predict", "store", "--data", "spoilt.csv"]) == 0
+    assert "nan" not in capsys.readouterr().out
+    measures = ("accuracy", "mean_absolute_error", "r2")
+    if spoilt == "all":
+        assert [answer[name] for name in measures] == [None] * 3
+        assert len(answer["skipped"]) == 2, "where the labels are, and that nothing was measured"
+    else:
+        found = as_json("evaluate", "store", "--data", "spoilt.csv")
+        assert {name: answer[name] for name in measures} == pytest.approx({name: found[name] for name in measures})
+        assert found["rows"] == answer["measured"]

@@ -12,7 +12,7 @@ from noisygd_delete import EditRequest, Model, Records, losses
 from noisygd_delete.accountant import Accountant
 from noisygd_delete.evidence.certificate import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.papers import counted
+from noisygd_delete.reports import private_evaluation
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 from tests.cli.test_evaluate import LABELS, SCHEMA, table
@@ -107,7 +107,7 @@ def test_nothing_is_shown_that_is_not_charged(
     assert "exceed the budget" in told.err
     assert as_json("status", "store") == before
     assert "--noise goes with --on-records" in complaint("evaluate", "store", "--data", "people.csv", "--noise", "4")
-    assert main(["delete", "store", "r7", "--later"]) == 0
+    assert main(["delete", "store", "r7", "--no-publish"]) == 0
     capsys.readouterr()
     assert main(["evaluate", "store", "--on-records"]) == 2
     told = capsys.readouterr()
@@ -134,9 +134,9 @@ def test_a_records_own_cell_does_not_depend_on_the_others() -> None:
     rows = rng.normal(size=(9000, 7)).astype(np.float32)
     labels = np.where(rng.random(9000) < 0.5, -1.0, 1.0)
     model = Model(weights=rng.normal(size=7), loss=losses.Logistic(10.0), certified=False)
-    counts = counted._confusion(model, Records(rows, labels), 2)
+    counts = private_evaluation._confusion_counts(model, Records(rows, labels), 2)
     assert counts.sum() == 9000
     fewer = Records(rows, labels)
     fewer.edit(EditRequest.delete([4097]))
-    apart = counts - counted._confusion(model, fewer, 2)
+    apart = counts - private_evaluation._confusion_counts(model, fewer, 2)
     assert sorted(apart.ravel()) == [0, 0, 0, 1]

@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete import methods
 from noisygd_delete.cli import main
-from noisygd_delete.cli.advised_plan import or_instead
+from noisygd_delete.cli.plan_selection import alternatives_text
 from noisygd_delete.errors import InvalidParameter
 
 SITUATIONS = {
@@ -138,5 +138,5 @@ def test_a_refusal_that_nothing_helps_stays_as_it_is():
         raise InvalidParameter("no")
 
     with pytest.raises(InvalidParameter) as refusal:
-        or_instead({"method": "sharp"}, never, str)
+        alternatives_text({"method": "sharp"}, never, str)
     assert not getattr(refusal.value, "__notes__", [])

@@ -53,7 +53,7 @@ def test_a_general_option_stands_anywhere_and_only_where_it_is_of_use(every, cap
     for words in (["--json", "s", "--wait", "2"], ["--wait=2", "--json", "s"], ["s", "--wait", "2", "--json"]):
         parsed = status(words)
         assert (parsed.store, parsed.json, parsed.wait) == ("s", True, 2.0)
-    assert every["delete"].parse_args(["s", "--later", "--", "--json"]).ids == ["--json"]
+    assert every["delete"].parse_args(["s", "--no-publish", "--", "--json"]).ids == ["--json"]
     for words, said in (
         (["status", "s", "--device", "cpu"], "no option --device"),
         (["status", "s", "--wait"], "argument --wait: expected one argument"),

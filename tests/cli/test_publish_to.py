@@ -26,10 +26,10 @@ def test_every_command_that_publishes_moves_the_folder_on(folder: Path, as_json,
     (folder / "requests.jsonl").write_text('{"request_id": "s1", "delete": ["identifier-003"]}\n')
     assert main(["stream", "store", "requests.jsonl", "--batch", "1"]) == 0
     assert held(folder / "out") == 4
-    assert main(["publish", "store", "--redo"]) == 0
+    assert main(["publish", "store", "--force"]) == 0
     assert held(folder / "out") == 5
     assert "holds release 5" in printed("status", "store")
-    assert main(["publish-to", "store", "folder:out", "--end"]) == 0
+    assert main(["publish-to", "store", "folder:out", "--unpublish"]) == 0
     assert [path.name for path in (folder / "out").iterdir()] == [".noisygd-delete"]
 
 
@@ -71,9 +71,9 @@ def test_what_cannot_be_meant_is_refused(folder: Path, complaint) -> None:
     (folder / "full" / "thesis.txt").write_text("years of work")
     assert "inside the store" in complaint("publish-to", "store", "folder:store/out")
     assert "holds files already" in complaint("publish-to", "store", "folder:full")
-    assert "--end takes an ADDRESS" in complaint("publish-to", "store", "--end")
+    assert "--unpublish takes an ADDRESS" in complaint("publish-to", "store", "--unpublish")
     assert "belong to an ADDRESS" in complaint("publish-to", "store", "--model", "x")
-    assert "does not publish there" in complaint("publish-to", "store", "folder:out", "--end")
+    assert "does not publish there" in complaint("publish-to", "store", "folder:out", "--unpublish")
 
 
 def test_a_model_is_exported_for_other_programs(folder: Path, as_json) -> None:

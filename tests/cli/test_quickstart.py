@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 from benchmarks.quickstart import attempt
-from noisygd_delete.cli.quickstart import _is_range, answered
-from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import HeldOut, RecordFile, Schema
+from noisygd_delete import EditRequest
+from noisygd_delete.cli.quickstart import _is_range, answer_draft
+from noisygd_delete.errors import InvalidSchema, UnknownName
+from noisygd_delete.features.schema import HeldOut, RecordFile, Schema, Table, draft_schema
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
@@ -67,9 +68,9 @@ def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys, pri
     for at, label in ((1, ""), (7, "NA"), (ROWS, "")):
         lines[at] = lines[at].rpartition(",")[0] + "," + label
     Path("people.csv").write_text("\n".join(lines) + "\n")
-    assert main(quickstart("--apart", "0", "--delete", "100")) == 2
+    assert main(quickstart("--holdout", "0", "--delete", "100")) == 2
     assert "in no row of people.csv (column 'id') that has a label" in capsys.readouterr().err
-    assert "3 rows have no label: left out\n" in printed(*quickstart("--apart", "0"))
+    assert "3 rows have no label: left out\n" in printed(*quickstart("--holdout", "0"))
     with Store.open("people/store") as store:
         assert len(store.records.ids) == ROWS - 3
         assert not {"100", "106", "3099"} & {str(name) for name in store.records.ids}
@@ -168,7 +169,7 @@ def test_no_file_holds_a_row_that_was_kept_apart(folder: Path) -> None:
     lines = (folder / "people.csv").read_text().splitlines()
     lines = [lines[0]] + [line.replace(line.split(",")[0], f"person{line.split(',')[0]}x") for line in lines[1:]]
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
-    assert main(quickstart("--id", "id", "--apart", "0.5")) == 0
+    assert main(quickstart("--id", "id", "--holdout", "0.5")) == 0
     with Store.open("people/store") as store:
         learned = {str(name) for name in store.records.ids}
     apart = {line.split(",")[0] for line in lines[1:]} - learned
@@ -204,8 +205,8 @@ def test_a_person_is_kept_apart_whole_and_a_second_reading_finds_the_same(folder
     ("more", "said"),
     [
         (["--delete", "117", "nosuch"], "1 of 2 ids are in no row of people.csv (column 'id')"),
-        (["--apart", "1"], "must be a share"),
-        (["--into", "people.csv"], "cannot make the folder people.csv"),
+        (["--holdout", "1"], "must be a share"),
+        (["--output-dir", "people.csv"], "cannot make the folder people.csv"),
         (["--id", "nosuch"], "no column 'nosuch'"),
         (["--method", "sharp", "--dp=-1"], "-1"),
     ],
@@ -222,7 +223,7 @@ def test_a_folder_that_is_there_is_left_alone(folder: Path, capsys) -> None:
     (folder / "people").mkdir()
     (folder / "people" / "mine").write_text("mine")
     assert main(quickstart()) == 2
-    assert "--into FOLDER" in capsys.readouterr().err
+    assert "--output-dir FOLDER" in capsys.readouterr().err
     assert [path.name for path in (folder / "people").iterdir()] == ["mine"]
 
 
@@ -237,17 +238,48 @@ def test_options_of_a_plan_are_those_of_init(folder: Path, capsys) -> None:
 def test_answers_change_the_entries_that_they_are_about() -> None:
     draft = '[label]\nclasses = ["a", "b"]\nfrom_data = true  # ASK\n\n[columns."size"]\nbounds = [1, 49]\nfrom_data = true  # ASK\n\n[columns.town]\ncategories = ["u"]\nfrom_data = true\n'
     told = {"label": "public", "size": "0 120", "town": ""}
-    assert answered(draft, lambda name, values: told[name]) == (
+    assert answer_draft(draft, lambda name, values: told[name]) == (
         '[label]\nclasses = ["a", "b"]\n\n\n[columns."size"]\nbounds = [0, 120]\n\n\n[columns.town]\ncategories = ["u"]\nfrom_data = true\n'
     )
 
 
+@pytest.mark.parametrize("answer", ["", "public"])
+@pytest.mark.parametrize(
+    "pairs", [[("0", "1")], [("0", "1"), ("no", "yes"), ("False", "True")], [("0", "1"), ("F", "M")]]
+)
+def test_columns_of_truth_values_are_one_question(pairs: list[tuple[str, str]], answer: str) -> None:
+    """However many there are; two values of another kind, such as F and M, are asked for by themselves."""
+    columns = {f"c{k}": pairs[k % len(pairs)] for k in range(7)}
+    rows = [[pair[k % 2] for pair in columns.values()] for k in range(40)]
+    table = Table(
+        "d.csv", {"y": ["a", "b"] * 20, **{name: [row[k] for row in rows] for k, name in enumerate(columns)}}, range(40)
+    )
+    asked: list[str] = []
+
+    def ask(name: str, values: str) -> str:
+        asked.append(name)
+        return answer
+
+    made = tomllib.loads(answer_draft(draft_schema(table, "y").text, ask))
+    others = sum(pair == ("F", "M") for pair in columns.values())
+    assert len(asked) == 2 + others, "the label, and the truth values together"
+    own = {name for name, entry in made["columns"].items() if entry.get("from_data")}
+    assert own == (set() if answer else set(columns))
+
+
+def test_the_folder_that_quickstart_made_leads_to_its_store(folder: Path, capsys, printed) -> None:
+    printed(*quickstart())
+    for command in (["predict", "people", "--data", "people.csv"], ["status", "people"], ["delete", "people", "117"]):
+        assert main(command) == 2
+        assert f"give {Path('people/store').resolve()}" in capsys.readouterr().err
+
+
 def test_one_number_is_a_range_known_in_order_of_magnitude() -> None:
     draft = '[columns.pay]\nbounds = [1, 49]\ntransform = "log1p"\nmissing = "middle"\nfrom_data = true  # ASK\n'
-    made = answered(draft, lambda name, values: "1e6")
+    made = answer_draft(draft, lambda name, values: "1e6")
     column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
     assert (column.lower, column.upper, column.transform, column.missing) == (-1e6, 1e6, "signed-log", 0.0)
-    made = answered(draft, lambda name, values: "+1e6")
+    made = answer_draft(draft, lambda name, values: "+1e6")
     column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
     assert (column.lower, column.upper, column.transform) == (0, 1e6, "signed-log")
     for answer in ("1e6", "+1e6", "0 3", "-5 -2"):
@@ -287,12 +319,12 @@ def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Pat
     lines = (folder / "people.csv").read_text().splitlines()
     rows = [lines[0] + ",who", *(f"{line},p{k // 2}" for k, line in enumerate(lines[1:]))]
     (folder / "people.csv").write_text("\n".join(line.partition(",")[2] for line in rows) + "\n")
-    assert main(quickstart("--into", "rows")) == 0
+    assert main(quickstart("--output-dir", "rows")) == 0
     assert (
         "if it names persons, begin again with --subject who" not in capsys.readouterr().out
     )  # nothing says that it does
     (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("who", "patient", 1))
-    assert "if it names persons, begin again with --subject patient" in printed(*quickstart("--into", "alone"))
+    assert "if it names persons, begin again with --subject patient" in printed(*quickstart("--output-dir", "alone"))
     (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("patient", "who", 1))
     assert main(quickstart("--subject", "who", "--delete", "3")) == 2
     assert "1 of 1 persons are in no row of people.csv (column 'who')" in capsys.readouterr().err
@@ -326,3 +358,84 @@ def test_names_that_no_page_can_show_are_spelled_out_on_papers(folder: Path, pri
     assert main(["verify-certificate", "people/certificate.json", "--public-key", "people/key.pem.pub"]) == 0
     with Store.open("people/store") as store:
         assert store.schema.classes == ("no", "👍")
+
+
+def test_held_out_persons_are_known_and_rows_add_up(folder: Path, as_json, capsys) -> None:
+    """Every id of the file is in the table, or held out and answered as that; nobody else is."""
+    ids = [line.split(",")[0] for line in Path("people.csv").read_text().splitlines()[1:]]
+    made = as_json(*quickstart())["init"]
+    assert (
+        made["records"] + made["held_out"] + made["unlabelled"] + made["beyond_rows_per_subject"]
+        == made["rows_read"]
+        == len(ids)
+    )
+    with Store.open("people/store") as store:
+        apart = sorted(set(ids) - set(store.records.ids))
+        assert len(apart) == made["held_out"] > 0
+        text = store.path.joinpath("held-out.json").read_text()
+        for name in [*apart, "nobody"]:
+            with pytest.raises(UnknownName) as refused:
+                store.serve(EditRequest.delete([name]))
+            assert refused.value.held_out == (name != "nobody")
+            assert f'"{name}"' not in text
+    assert main(["verify", "people/store"]) == 0
+    Path("people/store/held-out.json").unlink()
+    assert main(["delete", "people/store", apart[0]]) == 2
+
+
+@pytest.mark.parametrize("index", ["default", "range", "step", "list", "text", "named"])
+def test_the_index_of_a_parquet_file_names_its_rows(index: str, tmp_path: Path, monkeypatch, as_json) -> None:
+    """As in a DataFrame: the row of that index goes, by `quickstart --delete` and by a store of `init`, and ids are the index."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    rows = 200
+    indexes = {
+        "default": pandas.RangeIndex(rows),
+        "range": pandas.RangeIndex(1000, 1000 + rows),
+        "step": pandas.RangeIndex(2 * rows, 0, -2, name="pid"),
+        "list": pandas.Index([k * 37 % 10_007 for k in range(rows)]),
+        "text": pandas.Index([f"p{k}" for k in range(rows)]),
+        "named": pandas.Index([f"p{k}" for k in range(rows)], name="pid"),
+    }
+    table = pandas.DataFrame(
+        {"x": [k * 7 % 90 for k in range(rows)], "y": ["a", "b"] * (rows // 2)}, index=indexes[index]
+    )
+    table.to_parquet("d.parquet")
+    names = list(map(str, pandas.read_parquet("d.parquet").index))
+    made = as_json("quickstart", "d.parquet", "--label", "y", "--yes", "--holdout", "0", "--delete", names[7])
+    assert made["init"]["ids"]["numbered"] is None
+    Path("s.toml").write_text('[label]\ncolumn = "y"\nclasses = ["a", "b"]\n[columns.x]\nbounds = [0, 200]\n')
+    told = as_json(
+        "init",
+        "store",
+        "--data",
+        "d.parquet",
+        "--schema",
+        "s.toml",
+        "--method",
+        "sharp",
+        "--regularization",
+        "0.5",
+        "--no-utility",
+    )
+    assert told["ids"] == {"column": made["init"]["ids"]["column"], "numbered": None}
+    for path, gone in (("d/store", {names[7]}), ("store", set())):
+        with Store.open(path) as store:
+            assert set(store.records.ids) == set(names) - gone
+
+
+@pytest.mark.parametrize("index", ["levels", "dates"])
+def test_an_index_that_names_no_row_needs_an_id_column(index: str, tmp_path: Path, monkeypatch, capsys) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    indexes = {
+        "levels": pandas.MultiIndex.from_product([range(10), range(10)]),
+        "dates": pandas.date_range("2020-01-01", periods=100),
+    }
+    pandas.DataFrame({"x": [k % 9 for k in range(100)], "y": ["a", "b"] * 50}, index=indexes[index]).to_parquet(
+        "d.parquet"
+    )
+    assert main(["quickstart", "d.parquet", "--label", "y", "--yes"]) == 2
+    assert "--id COL" in capsys.readouterr().err

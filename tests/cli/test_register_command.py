@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.register import Case
+from noisygd_delete.register import RequestCase
 from noisygd_delete.store import Store
 
 from .conftest import one_paragraph, run, typed
@@ -27,7 +27,7 @@ def test_a_request_from_its_receipt_to_its_end(folder: Path, as_json, complaint)
         "open",
         "answer overdue",
     )  # a holiday on Monday
-    typed("delete store identifier-002 --request-id t --identity-checked --later --publish-by 2020-06-20")
+    typed("delete store identifier-002 --request-id t --identity-checked --no-publish --publish-by 2020-06-20")
     shown = as_json("register", "list", "store")
     assert [(one["request_id"], one["state"], one["late"]) for one in shown["requests"]] == [
         ("t", "pending", "answer overdue; release overdue"),
@@ -134,16 +134,16 @@ def test_wrong_usage_is_one_paragraph(folder: Path, capsys, arguments: tuple[str
 
 
 def test_promises_go_with_later(folder: Path, complaint) -> None:
-    assert "goes with --later" in complaint("delete", "store", "identifier-002", "--withdraw")
-    assert "goes with --later" in complaint("delete", "store", "identifier-002", "--publish-by", "2030-01-01")
+    assert "goes with --no-publish" in complaint("delete", "store", "identifier-002", "--withdraw")
+    assert "goes with --no-publish" in complaint("delete", "store", "identifier-002", "--publish-by", "2030-01-01")
 
 
 def test_the_old_model_stops_at_once(folder: Path, complaint, as_json) -> None:
-    run("delete", "store", "identifier-002", "--later", "--withdraw", "--request-id", "t")
+    run("delete", "store", "identifier-002", "--no-publish", "--withdraw", "--request-id", "t")
     assert "out of service" in complaint("predict", "store", "--data", "people.csv")
     assert as_json("status", "store")["model"] == "withdrawn"
     assert as_json("register", "show", "store", "t")["withdrawn"] is not None
-    run("delete", "store", "identifier-002", "--later", "--withdraw", "--request-id", "t")  # sent again
+    run("delete", "store", "identifier-002", "--no-publish", "--withdraw", "--request-id", "t")  # sent again
     run("publish", "store")
     run("predict", "store", "--data", "people.csv")
 
@@ -200,8 +200,10 @@ def test_a_request_id_forges_no_line_of_a_list(folder: Path, capsys, monkeypatch
     run("delete", "store", "identifier-004", "--request-id", odd, status=2)
     run("register", "receive", "store", "--request-id", odd, status=2)
     with Store.open("store") as store, monkeypatch.context() as before:
-        before.setattr("noisygd_delete.store.requests.check_token", lambda token: None)  # as an earlier version took it
-        store.register.receive({odd: Case(received="2020-05-04T09:30+02:00")})
+        before.setattr(
+            "noisygd_delete.store.request_log.check_token", lambda token: None
+        )  # as an earlier version took it
+        store.register.receive({odd: RequestCase(received="2020-05-04T09:30+02:00")})
     capsys.readouterr()
     run("register", "list", "store")
     assert repr(odd) in capsys.readouterr().out
@@ -218,7 +220,7 @@ def test_the_report_begins_with_what_is_late_due_and_left(folder: Path) -> None:
     assert "answer overdue" in first
     assert "more publication(s) fit into the total" in first
     assert "secret-token" not in page
-    run("delete", "store", "identifier-004", "--later", "--withdraw")
+    run("delete", "store", "identifier-004", "--no-publish", "--withdraw")
     run("report", "store", "--out", "report.html")
     assert "because its operator took it out" in Path("report.html").read_text()
 
@@ -236,7 +238,9 @@ def test_a_letter_in_each_language_from_the_store(folder: Path, complaint) -> No
 
 def test_a_certificate_in_an_envelope_and_with_a_stamp(folder: Path, complaint, monkeypatch) -> None:
     run("keygen", "c.pem")
-    monkeypatch.setattr("noisygd_delete.evidence.stamp.stamped", lambda data, server: server.encode() + data[:9])
+    monkeypatch.setattr(
+        "noisygd_delete.evidence.timestamp.request_timestamp", lambda data, server: server.encode() + data[:9]
+    )
     stamp = ["--timestamp-server", "http://stamps", "--timestamp", "c.tsr"]
     run(
         "certificate",
@@ -290,11 +294,11 @@ def test_a_person_told_before_the_edit_was_not_told_of_it(folder: Path, as_json,
     """As registers of earlier versions hold it: the day stays, nothing is closed by it, and no certificate says that it was in time."""
     run("register", "receive", "store", "--request-id", "t", "--received", "2020-05-04T09:30+02:00")
     with Store.open("store") as store:
-        store.register.state("t", Case(received="2020-05-04T09:30:00+02:00", informed="2020-05-20"))
+        store.register.state("t", RequestCase(received="2020-05-04T09:30:00+02:00", informed="2020-05-20"))
     seen = as_json("register", "show", "store", "t")
     assert (seen["state"], seen["late"], seen["informed"]) == ("open", "answer overdue", "2020-05-20")
     assert "told before anything was done, which is no answer" in printed("register", "list", "store")
-    run("delete", "store", "identifier-002", "--request-id", "t", "--later")
+    run("delete", "store", "identifier-002", "--request-id", "t", "--no-publish")
     assert as_json("register", "show", "store", "t")["state"] == "pending"
     run("certificate", "store", "--request-id", "t", "--out", "pending.json")
     pending = json.loads(Path("pending.json").read_text())
@@ -318,10 +322,10 @@ def test_a_day_that_nobody_says_is_that_of_the_place_where_the_request_came_in(
 
 
 def test_who_was_told_that_a_model_follows_is_told_when_it_has(folder: Path, as_json) -> None:
-    run("delete", "store", "identifier-002", "--request-id", "t", "--later")
+    run("delete", "store", "identifier-002", "--request-id", "t", "--no-publish")
     today = date.today()
     with Store.open("store") as store:
-        store.register.state("t", Case(received=f"{today - timedelta(days=3)}T09:30:00+00:00"))
+        store.register.state("t", RequestCase(received=f"{today - timedelta(days=3)}T09:30:00+00:00"))
     first = as_json("register", "inform", "store", "t")
     assert (first["state"], first["late"], first["retain_until"]) == ("pending", "", None)
 

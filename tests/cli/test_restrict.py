@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
-from noisygd_delete.store import Store, absent, journal, verify
+from noisygd_delete.store import Store, journal, verify, verify_absence
 
 from .conftest import SCHEMA, run
 
 NAME = "identifier-005"
-ASIDE = ("--aside-key", "aside.key")
+ASIDE = ("--archive-key", "aside.key")
 
 
 def held(name: str) -> tuple[bytes, float] | None:
@@ -29,7 +29,7 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, as_json, printed) -> 
     restrict = ["restrict", "store", NAME, "--to", "aside.bin", *ASIDE, *when]
     run(*restrict)
     assert held(NAME) is None
-    assert absent("store", [NAME]) == []
+    assert verify_absence("store", [NAME]) == []
     kept = Path("aside.bin").read_bytes()
     assert NAME.encode() not in kept
     assert before[0] not in kept
@@ -59,7 +59,7 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, as_json, printed) -> 
 
 def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, capsys, as_json) -> None:
     """Nor do they call a model one without the rows that was made after they came back."""
-    run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--later")
+    run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--no-publish")
     lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat()]
     assert "publish first" in complaint(*lift)
     assert held(NAME) is None
@@ -80,7 +80,7 @@ def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, c
     assert figures() == {"erased.later", "erased.all", "present.one", "present.all"}
     assert "times in 100" in letter()
     Path("letter.html").unlink()
-    run(*lift, "--later")
+    run(*lift, "--no-publish")
     assert held(NAME) is not None
     capsys.readouterr()
     assert figures() == {"present.one", "present.all"}
@@ -95,7 +95,7 @@ def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, c
 
 
 def test_an_objection_waits_for_its_decision(folder: Path, as_json) -> None:
-    run("object", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--later", "--withdraw")
+    run("object", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--no-publish", "--withdraw")
     shown = as_json("register", "show", "store", "t")
     assert (shown["right"], shown["state"]) == ("objection", "pending")
     assert shown["withdrawn"] is not None
@@ -108,8 +108,8 @@ def test_an_objection_waits_for_its_decision(folder: Path, as_json) -> None:
         (("restrict", "store", "identifier-006", "--to", "aside.bin", *ASIDE), "of another request"),
         (("restrict", "store", "identifier-006", "--to", "people.csv", *ASIDE), "not an earlier output"),
         (("restrict", "store", "identifier-006", "--to", "store/aside.bin", *ASIDE), "inside the store"),
-        (("restrict", "store", "identifier-006", "--to", "new.bin", "--aside-key", "people.csv"), "not a key"),
-        (("lift", "store", "t", "--from", "aside.bin", "--aside-key", "no.key", "--told", "2026-05-20"), "no key"),
+        (("restrict", "store", "identifier-006", "--to", "new.bin", "--archive-key", "people.csv"), "not a key"),
+        (("lift", "store", "t", "--from", "aside.bin", "--archive-key", "no.key", "--told", "2026-05-20"), "no key"),
         (("lift", "store", "first", "--from", "aside.bin", *ASIDE, "--told", "2026-05-20"), "of another request"),
         (("lift", "store", "t", "--from", "people.csv", *ASIDE, "--told", "2026-05-20"), "not a file of records"),
         (
@@ -129,16 +129,16 @@ def test_refusals_change_nothing(folder: Path, complaint, arguments: tuple[str, 
 def test_a_kill_between_file_and_deletion_is_gone_over_again(folder: Path) -> None:
     """The file was made and the rows are still there: the same command goes on from it."""
     from noisygd_delete import EditRequest
-    from noisygd_delete.store.journal import Aside
+    from noisygd_delete.store.journal import RestrictedRecords
 
     with Store.open("store") as store:
-        aside = Aside.of(store.records, EditRequest.delete([NAME]))
+        aside = RestrictedRecords.of(store.records, EditRequest.delete([NAME]))
         aside.write(Path("aside.bin").absolute(), Path("aside.key").absolute(), "t")
     kept = Path("aside.bin").read_bytes()
     run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t")
     assert Path("aside.bin").read_bytes() == kept
     assert held(NAME) is None
-    again = Aside.read(Path("aside.bin"), Path("aside.key"), "t")
+    again = RestrictedRecords.read(Path("aside.bin"), Path("aside.key"), "t")
     assert again.ids == (NAME,)
     np.testing.assert_array_equal(again.rows, aside.rows)
 
@@ -164,7 +164,7 @@ def test_an_erasure_and_rows_kept_aside_know_of_each_other(tmp_path: Path, monke
     assert "or taken out by `restrict`" in complaint("delete", "store", "k10", "--request-id", "E0")
     run("delete", "store", "--subject", "p5", "--request-id", "E")
     assert "does not reach rows kept aside (`restrict`, `object`) by 'R'" in capsys.readouterr().err
-    run("lift", "store", "R", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat(), "--later")
+    run("lift", "store", "R", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat(), "--no-publish")
     assert "'E' asked for an erasure, which did not reach them" in capsys.readouterr().err
     run(
         "delete", "store", "--subject", "p5", "--request-id", "E2"

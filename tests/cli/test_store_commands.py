@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, losses, make_plan
-from noisygd_delete.cli.release import sentence
+from noisygd_delete.cli.release import describe_release
 from noisygd_delete.curator.curator import Release
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
@@ -93,11 +93,11 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     assert "deletion" in deleted["guarantees"]
     told = call(capsys, "delete", "store", "identifier-004", "--file", "ids.txt", "--request-id", "abc")
     assert (told["release"], told["guarantees"], told["gradient_passes"]) == (2, deleted["guarantees"], 0)
-    later = call(capsys, "delete", "store", "--subject", "subject-000", "--later")
+    later = call(capsys, "delete", "store", "--subject", "subject-000", "--no-publish")
     assert (later["status"], later["edits"]) == ("pending", 2)
     assert call(capsys, "publish", "store", "--dry-run")["pending_edits"] == 2
     assert call(capsys, "publish", "store")["edits"] == 2
-    assert call(capsys, "publish", "store", "--redo")["edits"] == 0
+    assert call(capsys, "publish", "store", "--force")["edits"] == 0
 
     (folder / "new.csv").write_text(HEAD + line(30) + line(31).replace("21", "99"))
     assert call(capsys, "insert", "store", "--data", "new.csv", "--dry-run")["edits"] == 2
@@ -133,7 +133,7 @@ def test_every_answer_is_also_text_and_never_repeats_an_erased_id(folder: Path, 
         ["learn", "store"],
         ["delete", "store", "identifier-004", "--dry-run"],
         ["delete", "store", "identifier-004"],
-        ["delete", "store", "--subject", "subject-003", "--later"],
+        ["delete", "store", "--subject", "subject-003", "--no-publish"],
         ["publish", "store", "--dry-run"],
         ["publish", "store"],
         ["relearn", "store", "--dry-run"],
@@ -338,7 +338,7 @@ def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, capsys) -
 
     first = relearned()
     assert first.regularization > first.asked_regularization == 0.01
-    assert first.loss == losses.clip(losses.PseudoHuber(radius=1.0), 0.5)
+    assert first.loss == losses.clip_loss(losses.PseudoHuber(radius=1.0), 0.5)
     assert relearned("--dp", "100").regularization < first.regularization
     assert relearned("--regularization", "9").asked_regularization == 9
     given = relearned("--ridge", "given", "--regularization", "0.2", "--clip", "0.4")
@@ -358,4 +358,4 @@ def test_a_release_says_whose_rows_its_figures_are_about(rows: int, unit: str) -
     plan = make_plan(losses.Logistic(radius=1.0), records=500, features=3, regularization=0.05, rows_per_subject=rows,
                      budget=Budget(order=10, dp=1.0, deletion=0.1), method="sharp")  # fmt: skip
     told = Release(2, "unlearn", plan.delete_steps, plan.delete_steps, 1, {"deletion": plan.deletion}, None)
-    assert unit in sentence(told)
+    assert unit in describe_release(told)

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, errors, losses, make_plan
-from noisygd_delete.bounds import markov_sums
-from noisygd_delete.curator import drawing
-from noisygd_delete.curator.drawing import changed, draw, moments_of
+from noisygd_delete.bounds import correlated_sums
+from noisygd_delete.curator import carried_noise
+from noisygd_delete.curator.carried_noise import change_of_edits, draw_release, moments_of
 from noisygd_delete.curator.stream import Batching, Stream
-from noisygd_delete.engine.moments import IntegerMoments, carried
+from noisygd_delete.engine.moments import IntegerMoments, round_product
 from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.guarantee import Worlds
 from noisygd_delete.records import EditRequest
@@ -49,14 +49,14 @@ def moments(chosen: Plan) -> IntegerMoments:
 
 
 def usual(*given: Any) -> Any:
-    return draw(*given)
+    return draw_release(*given)
 
 
 def erases_first(held: Any, procedure: Any, after: Any, *others: Any) -> Any:
     """Planted fault: the usual order. Rows are overwritten, then the noise is recomputed from what is there."""
     if after.edits is not None:
         held.write(after.edits)
-    return draw(held, procedure, replace(after, edits=None), *others)
+    return draw_release(held, procedure, replace(after, edits=None), *others)
 
 
 def takes_the_new_table(held: Any, procedure: Any, after: Any, shape: Any, execution: Any) -> Any:
@@ -64,13 +64,13 @@ def takes_the_new_table(held: Any, procedure: Any, after: Any, shape: Any, execu
     if after.edits is not None and after.number == 2:
         row = moments_of(procedure, shape).of(*(part[:1] for part in rows()))
         after = replace(after, sums=after.sums - row)
-    return draw(held, procedure, after, shape, execution)
+    return draw_release(held, procedure, after, shape, execution)
 
 
 def later_releases(way: Callable[..., Any], left_out: tuple[int, ...]) -> list[Any]:
     """The releases after row 0 is gone, from noise that is the same in both worlds."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(drawing, "draw", way)
+        patched.setattr(carried_noise, "draw_release", way)
         curator = Curator(table(left_out), plan())
         curator.learn(np.random.default_rng(1))
         curator.delete([5], rng=np.random.default_rng(2))
@@ -128,10 +128,10 @@ def test_a_patch_read_from_the_edited_table_is_seen(monkeypatch: pytest.MonkeyPa
 
     def erased_first(records: Records, chosen: Plan, edits: Any) -> Any:
         records.write(edits)
-        return changed(records, chosen, edits)
+        return change_of_edits(records, chosen, edits)
 
     never = releases_after_patches((0,))
-    monkeypatch.setattr(drawing, "changed", erased_first)
+    monkeypatch.setattr(carried_noise, "change_of_edits", erased_first)
     assert any((one != other).any() for one, other in zip(releases_after_patches(()), never, strict=True))
 
 
@@ -331,7 +331,7 @@ def test_a_budget_that_asks_for_next_to_no_noise_gets_what_the_grid_needs(releas
     chosen = plan(gdp=5000.0, releases=releases, joiners=False)
     run = chosen.mechanism
     assert run.charges(chosen.problem.adjacency)[-1] <= 5000**2
-    assert min(variance for _, variance in run.draws) > markov_sums.SMOOTHING_SQUARED * max(2, run.label_weight**2)
+    assert min(variance for _, variance in run.draws) > correlated_sums.SMOOTHING_SQUARED * max(2, run.label_weight**2)
 
 
 def test_figures_of_a_release_say_their_worlds_and_conditions() -> None:
@@ -359,7 +359,7 @@ def test_statistic_of_random_rows_is_within_its_sensitivity() -> None:
         closest[True] = max(closest[True], float(np.linalg.norm(one - other)))
     for between, found in closest.items():
         stated = float(
-            markov_sums.sensitivity(norm_squared=summed.norm_squared, label_weight=weight, between_records=between)
+            correlated_sums.sensitivity(norm_squared=summed.norm_squared, label_weight=weight, between_records=between)
         )
         assert 0.93 * stated < found <= stated
 
@@ -370,11 +370,11 @@ def test_printed_sensitivities() -> None:
     norm = 11.2024 * scale**2
     weight = round(0.6 * math.sqrt(norm))
     facts = {"norm_squared": round(norm), "label_weight": weight}
-    between = float(markov_sums.sensitivity(**facts, between_records=True)) / scale**2
-    against_none = float(markov_sums.sensitivity(**facts, between_records=False)) / scale**2
+    between = float(correlated_sums.sensitivity(**facts, between_records=True)) / scale**2
+    against_none = float(correlated_sums.sensitivity(**facts, between_records=False)) / scale**2
     assert between / against_none == pytest.approx(18.672 / 13.051, rel=1e-3)
     weight = round(math.sqrt(2.5 * norm))
-    beyond = float(markov_sums.sensitivity(norm_squared=round(norm), label_weight=weight, between_records=True))
+    beyond = float(correlated_sums.sensitivity(norm_squared=round(norm), label_weight=weight, between_records=True))
     assert beyond / scale**2 == pytest.approx(35.425, rel=1e-4)
 
 
@@ -394,11 +394,11 @@ def test_sums_are_exact_in_any_order_and_patches_add_up() -> None:
 
 def test_rounding_of_what_is_carried_on_has_fixed_ties() -> None:
     rest = np.array([-3, -1, 0, 1, 3, 5])
-    assert carried(rest, Fraction(1, 2), 20).tolist() == [-1, 0, 0, 1, 2, 3]
+    assert round_product(rest, Fraction(1, 2), 20).tolist() == [-1, 0, 0, 1, 2, 3]
     with pytest.raises(OverflowError):
-        carried(np.array([1 << 45]), Fraction(1, 2), 20)
+        round_product(np.array([1 << 45]), Fraction(1, 2), 20)
     with pytest.raises(OverflowError):
-        carried(rest, Fraction(1, 3), 20)
+        round_product(rest, Fraction(1, 3), 20)
 
 
 def test_models_of_the_stream_tell_the_classes_apart() -> None:

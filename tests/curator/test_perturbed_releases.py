@@ -257,14 +257,15 @@ def determinant_ratio() -> float:
 
 def _same_signs_only(*, order: float, ratio: float, below: float) -> float:
     q = order
-    return max(tilt._with(q, ratio) + tilt._without(q, ratio), tilt._with(q, -below) + tilt._without(q, -below)) / (
-        q - 1
-    )
+    return max(
+        tilt._moment_with_record(q, ratio) + tilt._moment_without_record(q, ratio),
+        tilt._moment_with_record(q, -below) + tilt._moment_without_record(q, -below),
+    ) / (q - 1)
 
 
 CLAIMS = {
     "the Hessian term forgotten": (tilt, "_without", lambda order, r: 0.0),
-    "q and q − 1 swapped": (tilt, "_without", tilt._with),
+    "q and q − 1 swapped": (tilt, "_without", tilt._moment_with_record),
     "the solver's tolerance ignored": (flow, "spread", lambda **_: 0.0),
 }
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from noisygd_delete import Budget, Curator, Execution, Records, errors, learn, losses, make_plan, unlearn
 from noisygd_delete.curator import learning
 from noisygd_delete.curator.curator import Release
-from noisygd_delete.evidence.signing import canonical
+from noisygd_delete.evidence.signing import canonical_bytes
 from noisygd_delete.methods import Ladder, Perturbed, Stage
 from noisygd_delete.records import EditRequest, SparseRows
 from noisygd_delete.store import Store
@@ -59,7 +59,7 @@ def test_releases_are_those_of_the_dense_table(loss, method: str) -> None:
         ours, others = mine.to_dict(), theirs.to_dict()
         passes = ours.pop("gradient_passes"), others.pop("gradient_passes")
         assert abs(passes[0] - passes[1]) <= 2
-        assert canonical(ours) == canonical(others)  # every figure of every guarantee
+        assert canonical_bytes(ours) == canonical_bytes(others)  # every figure of every guarantee
         # both are as near to the same minimiser as the solver was asked to come; steps without a solver differ by roundings
         apart = 2 * plan.gradient_tolerance / plan.regularization + 2e-5 * plan.dimension**0.5
         assert np.linalg.norm(mine.model.weights - theirs.model.weights) <= apart
@@ -139,7 +139,7 @@ def test_a_fixed_solver_reads_a_table_the_same_way_however_full_it_is(solver, lo
     """A wide table that is mostly zeros is read sparsely, which is quicker: whoever watches the clock would see how full the rows are, and
     so that all others have left."""
     seen = []
-    monkeypatch.setattr(learning, "read_sparsely", lambda records: seen.append(records) or records)
+    monkeypatch.setattr(learning, "to_sparse_records", lambda records: seen.append(records) or records)
     plan = plan_for(TWO, Perturbed(solver=solver))
     curator = Curator(tables(TWO)[1], plan)
     curator.learn(np.random.default_rng(1))

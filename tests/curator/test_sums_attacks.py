@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
-from noisygd_delete.bounds import markov_sums
-from noisygd_delete.curator.drawing import moments_of
-from noisygd_delete.engine.moments import carried
+from noisygd_delete.bounds import correlated_sums
+from noisygd_delete.curator.carried_noise import moments_of
+from noisygd_delete.engine.moments import round_product
 from noisygd_delete.engine.noise import ResearchNoise, discrete_gaussian
 from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.guarantee import Worlds
@@ -44,7 +44,9 @@ class Streams:
         scales = variance, variance / self.run.label_weight**2
         fresh = [discrete_gaussian(TRIALS, self.noise, variance=_fraction(each)) for each in scales]
         rest = (
-            0 if self.published is None else carried(self.published - before, _fraction(carry), markov_sums.CARRY_BITS)
+            0
+            if self.published is None
+            else round_product(self.published - before, _fraction(carry), correlated_sums.CARRY_BITS)
         )
         self.published, self.released = after + rest + np.stack(fresh, axis=1), self.released + 1
         return self.published

@@ -19,9 +19,9 @@ TEXTS = [
     *(ROOT / "paper").glob("*.md"),
     *(ROOT / "examples").rglob("*.md"),
     ROOT / "benchmarks" / "demonstration.html",
-    *(ROOT / "noisygd_delete" / "privacy" / "catalogue").glob("*.toml"),
-    *(ROOT / "noisygd_delete" / "papers" / "catalogue").glob("*.toml"),
-    *(ROOT / "noisygd_delete" / "papers" / "templates").rglob("*.*"),
+    *(ROOT / "noisygd_delete" / "privacy" / "texts").glob("*.toml"),
+    *(ROOT / "noisygd_delete" / "reports" / "texts").glob("*.toml"),
+    *(ROOT / "noisygd_delete" / "reports" / "templates").rglob("*.*"),
 ]
 DELETION = r"(?:the )?(?:delet|eras)(?:e|es|ing|ion|ions|ure|ures)\b"
 OFFERS = re.compile(

@@ -269,7 +269,7 @@ def test_the_script_says_what_it_can_do() -> None:
 
 def test_what_is_published_holds_the_scripts_that_readers_compare_with(materials: ModuleType, tmp_path: Path) -> None:
     """A wheel and an sdist of this tree's scripts, and of altered ones."""
-    folder, version = "noisygd_delete/papers/templates", noisygd_delete.__version__
+    folder, version = "noisygd_delete/reports/templates", noisygd_delete.__version__
     page = (ROOT / "docs" / "page-digests.md").read_text()
     for more, known in ((b"", True), (b" ", False)):
         wheel, sdist = (

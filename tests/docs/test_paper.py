@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import norm
 
 from benchmarks import capacity, paper
+from noisygd_delete.bounds.correlated_sums import equalizer_costs
+from noisygd_delete.bounds.forgetting_limits import steps_worth_waiting
 from noisygd_delete.bounds.gaussian import gdp_for
-from noisygd_delete.bounds.markov_sums import reserves
-from noisygd_delete.bounds.waiting import steps_worth_waiting
 from proofs_check.closed_forms import charged_steps
 from tests.docs.prose import ROOT, words
 from tests.docs.test_claims import verdicts
@@ -100,7 +100,7 @@ def in_note() -> Iterator[str]:
     worth = [steps_worth_waiting(expansion=c) for c in (1.1, 1.01)]
     yield f"worth {worth[0]:.2f} steps"
     yield f"and {worth[1]:.1f} at"
-    (reserve, *_) = reserves(1_000)
+    (reserve, *_) = equalizer_costs(1_000)
     yield f"For 1,000 releases the charge is {1 + reserve:.1f} times that of one; fresh noise pays 1,000 times."
     many = {
         row["what"]: row["accuracy"].split(" ")[0]

@@ -1,4 +1,4 @@
-"""What README's terminal says is what a terminal says."""
+"""The session printed in the quick start is what the command prints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytest.importorskip("jinja2", reason="jinja2 is not installed")
 from tests.docs import session
 
 
-def test_the_session_of_the_first_page_is_what_the_command_says() -> None:
+def test_the_session_of_the_quick_start_is_what_the_command_says() -> None:
     written = session.written_down()
     assert session.without_chance(session.run()) == session.without_chance(written), "python -m tests.docs.session"
     assert "signed and verified" in written

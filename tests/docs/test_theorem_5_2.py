@@ -14,7 +14,9 @@ from noisygd_delete.errors import PlanInfeasible
 
 datasets = pytest.importorskip("sklearn.datasets", reason="the table is one of scikit-learn's")
 PAGE = Path(__file__).parents[2] / "docs" / "non-convex.md"
-ROW = re.compile(r"^\| (printed|sharper), ([^|]+) \| ([\d.]+) \| ([\d.e+]+) / ([\d.e+]+) \| ([\d.]+) \| ([\d.]+) % \|$", re.M)
+ROW = re.compile(
+    r"^\| (printed|sharper), ([^|]+) \| ([\d.]+) \| ([\d.e+]+) / ([\d.e+]+) \| ([\d.]+) \| ([\d.]+) % \|$", re.M
+)
 ROWS = ROW.findall(PAGE.read_text())
 REGULARIZATION, GRID = 0.05, 31
 
@@ -60,7 +62,7 @@ def test_a_row_is_what_the_plan_and_the_gibbs_law_say(row: tuple[str, ...]) -> N
 
 def test_no_runnable_row_predicts() -> None:
     assert len(ROWS) >= 5
-    rows, labels = table()
+    _, labels = table()
     guess = max(np.mean(labels[455:] > 0), np.mean(labels[455:] < 0))
     runnable = [row for row in ROWS if float(row[3]) <= 1e8]
     assert runnable

@@ -31,10 +31,10 @@ def test_every_fault_is_graded_and_shown() -> None:
 
 
 def test_what_software_cannot_promise_is_in_the_certificate_too() -> None:
-    from noisygd_delete.evidence.claims import Claim, sentence
-    from noisygd_delete.evidence.deriving import NOT_COVERED
+    from noisygd_delete.evidence.claims import Claim, claim_sentence
+    from noisygd_delete.evidence.derivation import NOT_COVERED
 
-    said = " ".join(sentence(Claim(key, {})) for key in NOT_COVERED)
+    said = " ".join(claim_sentence(Claim(key, {})) for key in NOT_COVERED)
     for word in ("backups", "snapshots", "worn or remapped cells", "encrypt the volume", "models published before"):
         assert word in said
         assert word.split()[0] in TEXT.lower()

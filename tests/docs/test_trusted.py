@@ -18,7 +18,7 @@ def test_neither_planner_nor_store_nor_words_are_among_it() -> None:
     ]
     assert {
         "evidence/verification.py",
-        "evidence/deriving.py",
+        "evidence/derivation.py",
         "bounds/shifted_interpolation.py",
         "accountant/account.py",
     } <= set(reached)

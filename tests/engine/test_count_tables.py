@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Records, losses
-from noisygd_delete.bounds import markov_sums
+from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.engine.count_tables import CodedMoments, CountTables, check_coded
 from noisygd_delete.errors import InvalidRecords
 from noisygd_delete.features import maps
@@ -95,7 +95,7 @@ def test_no_row_is_longer_than_the_radius_and_no_two_are_further_apart_than_decl
     squares = (rows**2).sum(axis=1)
     assert squares.max() <= 4**BITS
     assert squares.min() >= 4**BITS * 0.95
-    delta = float(markov_sums.sensitivity(norm_squared=4**BITS, label_weight=300, between_records=True))
+    delta = float(correlated_sums.sensitivity(norm_squared=4**BITS, label_weight=300, between_records=True))
     for one, other in zip(rows[::2].astype(float), rows[1::2].astype(float), strict=True):
         apart = np.outer(one, one) - np.outer(other, other)
         assert math.hypot(np.linalg.norm(apart), 300 * np.linalg.norm(one + other)) <= delta

@@ -17,7 +17,7 @@ from noisygd_delete.engine import Objective, device
 from noisygd_delete.engine.device import DeviceObjective
 from noisygd_delete.engine.execution import ALONE, Group
 from noisygd_delete.engine.noise import ResearchNoise
-from noisygd_delete.engine.noisygd import run, run_in_blocks
+from noisygd_delete.engine.noisygd import run_in_blocks, run_noisy_steps
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from tests.bank import sized_plan, unit_rows
 
@@ -28,7 +28,7 @@ LOSSES = [
     losses.Sigmoid(1.0),
     losses.PseudoHuber(1.0, 0.5),
     losses.Linear(1.0),
-    losses.clip(losses.Logistic(1.0), 0.4),
+    losses.clip_loss(losses.Logistic(1.0), 0.4),
     losses.Softmax(1.0, 3),
     losses.TanhNetwork(1.0, (1.0, -0.5)),
 ]
@@ -56,7 +56,7 @@ def test_a_run_on_a_device_is_a_run(loss: losses.Loss, dtype: str, place: str, m
     scale = {"step_size": 0.4, "noise_variance": 1e-4, "steps": steps}
     host, there = Objective(records, loss, **facts), DeviceObjective(records, loss, device=place, **facts)
     start, told = np.ones(host.shape), []
-    one = run(start, host.gradient, noise=ResearchNoise(np.random.default_rng(3)), **scale)
+    one = run_noisy_steps(start, host.gradient, noise=ResearchNoise(np.random.default_rng(3)), **scale)
     noise = ResearchNoise(np.random.default_rng(3))
     two = run_in_blocks(start, there.descend, noise=noise, block=device.STEPS, progress=told.append, **scale)
     assert np.abs(one - two).max() < (1e-5 if dtype == "float32" else 1e-11)

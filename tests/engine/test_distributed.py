@@ -13,7 +13,7 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, Store, losses, make_plan, methods
 from noisygd_delete.bounds.arithmetic import BLOCK
 from noisygd_delete.engine import Objective
-from noisygd_delete.engine.execution import ALONE, Group, worth_sharing
+from noisygd_delete.engine.execution import ALONE, Group, is_worth_sharing
 from noisygd_delete.engine.noise import KEY_BYTES, SecureNoise, noise_source
 from noisygd_delete.engine.objective import PreciseObjective
 from tests.store.conftest import SCHEMA, plan, records
@@ -137,10 +137,10 @@ def test_two_processes_do_the_work_of_one(tmp_path: Path) -> None:
 
 
 def test_advice_on_sharing_weighs_the_work_against_starting_and_messages() -> None:
-    assert not worth_sharing(26_000 * 108, passes=120, processes=2)  # Adult: launching alone takes longer
-    assert worth_sharing(10**8, passes=120, processes=2)
-    assert not worth_sharing(10**8, passes=1, processes=2)
-    assert not worth_sharing(10**5, passes=10**6, processes=64)  # every step waits for a message
+    assert not is_worth_sharing(26_000 * 108, passes=120, processes=2)  # Adult: launching alone takes longer
+    assert is_worth_sharing(10**8, passes=120, processes=2)
+    assert not is_worth_sharing(10**8, passes=1, processes=2)
+    assert not is_worth_sharing(10**5, passes=10**6, processes=64)  # every step waits for a message
 
 
 COMMAND = """

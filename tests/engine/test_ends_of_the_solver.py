@@ -7,7 +7,7 @@ import pytest
 from numpy.linalg import LinAlgError
 
 from noisygd_delete.engine import solver
-from noisygd_delete.engine.solver import descend, steer
+from noisygd_delete.engine.solver import lbfgs, minimize
 
 
 def curved(seed: int, size: int = 8) -> np.ndarray:
@@ -20,7 +20,7 @@ def test_conjugate_gradients_on_differences_solve_and_stop_where_nothing_is_left
     for seed in range(20):
         matrix, right = curved(seed), np.random.default_rng(seed).standard_normal((1, 8))
         point = np.linalg.solve(matrix, right.T).T  # where the gradient is `right`
-        found, used = solver._step(lambda x, matrix=matrix: x @ matrix, point, right, 8)
+        found, used = solver._newton_step(lambda x, matrix=matrix: x @ matrix, point, right, 8)
         assert np.linalg.norm(found @ matrix - right) <= solver._RESIDUAL * np.linalg.norm(right) * 1.001
         assert used <= 8
 
@@ -29,10 +29,10 @@ def test_a_direction_without_curvature_ends_the_solve_with_a_step_that_still_des
     """Curvature 0 or below: the answer is what was reached, or the gradient itself; a NaN counts as none."""
     right, origin = np.array([[3.0, -1.0, 2.0]]), np.zeros((1, 3))
     for function in (lambda x: right, lambda x: right - x, lambda x: x * np.nan):
-        step, used = solver._step(function, origin, right, 3)
+        step, used = solver._newton_step(function, origin, right, 3)
         assert (step == right).all()
         assert used == 1
-    half, _ = solver._step(lambda x: right + x * np.array([[1.0, 4.0, -9.0]]), origin, right, 3)
+    half, _ = solver._newton_step(lambda x: right + x * np.array([[1.0, 4.0, -9.0]]), origin, right, 3)
     assert np.vdot(half, right) > 0
 
 
@@ -40,7 +40,7 @@ def test_a_preconditioner_that_points_uphill_is_not_followed() -> None:
     """Minus the identity, or zero, in place of an inverse Hessian: the gradient takes its place and the value falls."""
     for inverse in (lambda g: -g, lambda g: 0 * g, lambda g: g * np.nan):
         matrix, start = curved(3), np.random.default_rng(3).standard_normal((1, 8))
-        found, _ = descend(
+        found, _ = lbfgs(
             lambda x, matrix=matrix: x @ matrix, start, start @ matrix, lambda _, inverse=inverse: inverse, until=1e-6
         )
         assert np.vdot(found @ matrix, found) < np.vdot(start @ matrix, start) / 2
@@ -55,7 +55,7 @@ def test_a_wall_beyond_which_nothing_is_finite_is_backed_away_from() -> None:
         return x.copy() if asked[-1] < 1.5 else np.full_like(x, np.nan)
 
     start = np.full((1, 4), 0.7)
-    found, _ = descend(walled, start, start, lambda _: lambda g: 100 * g, until=1e-8)
+    found, _ = lbfgs(walled, start, start, lambda _: lambda g: 100 * g, until=1e-8)
     assert max(asked) > 50
     assert np.linalg.norm(found) <= 1e-8
 
@@ -68,9 +68,9 @@ def test_a_function_whose_slope_never_falls_ends_the_search() -> None:
         return np.ones_like(x)
 
     start = np.zeros((1, 3))
-    _, evaluations = descend(lying, start, np.ones_like(start), lambda _: lambda g: g)
+    _, evaluations = lbfgs(lying, start, np.ones_like(start), lambda _: lambda g: g)
     assert evaluations == len(calls) == solver.PATIENCE
-    solver.newton(lying, start, passes=30)
+    solver.newton_cg(lying, start, passes=30)
     assert len(calls) == solver.PATIENCE + 31
 
 
@@ -90,7 +90,7 @@ def test_a_sample_that_cannot_be_factored_leaves_the_rest_to_the_caller() -> Non
         measured.append(x)
         return np.ones_like(x)
 
-    assert steer(Sample(), function, np.zeros((1, 2)), 1.0) is None
+    assert minimize(Sample(), function, np.zeros((1, 2)), 1.0) is None
     assert len(measured) == 1
 
 
@@ -116,5 +116,5 @@ def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:
         return gradient
 
     with pytest.raises(Reached):
-        steer(Sample(), function, np.zeros((1, 8)), 1.0)
+        minimize(Sample(), function, np.zeros((1, 8)), 1.0)
     assert not taken

@@ -11,7 +11,7 @@ from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
 from noisygd_delete.engine import Objective, check_records, kernel
 from noisygd_delete.engine import sums as assumptions
-from noisygd_delete.engine.kernel import in_a_tree
+from noisygd_delete.engine.kernel import sum_pairwise
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
 
 
@@ -119,11 +119,11 @@ class Depth:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 64, 100, 1023, 1025])
 def test_the_tree_adds_each_part_a_few_times_only(n: int) -> None:
-    deepest = in_a_tree((np.array(Depth(), dtype=object) for _ in range(n)), ())
+    deepest = sum_pairwise((np.array(Depth(), dtype=object) for _ in range(n)), ())
     assert deepest.additions == math.ceil(math.log2(n))
     values = np.random.default_rng(n).standard_normal((n, 3))
-    assert in_a_tree(values, (3,)) == pytest.approx(values.sum(axis=0), abs=1e-12)
-    assert (in_a_tree([], (3,)) == 0).all()
+    assert sum_pairwise(values, (3,)) == pytest.approx(values.sum(axis=0), abs=1e-12)
+    assert (sum_pairwise([], (3,)) == 0).all()
 
 
 def test_slack_has_power_over_plain_float32_sums() -> None:

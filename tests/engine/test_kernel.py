@@ -31,7 +31,7 @@ LOSSES = {
     "sigmoid": (losses.Sigmoid(1.0), lambda z, y: -y / (2 + 2 * math.cosh(z))),
     "pseudo-huber": (losses.PseudoHuber(1.0, 0.7), lambda z, y: (z - y) / math.hypot(1, (z - y) / 0.7)),
     "linear": (losses.Linear(1.0), lambda z, y: 1.0),
-    "clipped": (losses.clip(losses.Logistic(1.0), 0.4), lambda z, y: -y * min(0.4, 1 / (1 + math.exp(y * z)))),
+    "clipped": (losses.clip_loss(losses.Logistic(1.0), 0.4), lambda z, y: -y * min(0.4, 1 / (1 + math.exp(y * z)))),
 }
 SLOPE_TOLERANCE = 2.0**-21
 
@@ -72,7 +72,7 @@ def slopes(name: str, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     loss, _ = LOSSES[name]
     kind, slope = scores.dtype, loss.scalar_slope
     facts = kind.type(slope.parameter), kind.type(slope.bound)
-    clamped, root = kernel_numba.clamped, kernel_numba.root
+    clamped, root = kernel_numba.clamp, kernel_numba.root
     formula, tanh = (kernel_numba.formula_for(text, kind.name) for text in (slope.formula, kernel_numba.tanh))
 
     @numba.njit(error_model="numpy")
@@ -262,21 +262,21 @@ def test_without_the_compiler_matrix_products_serve_within_the_slack(monkeypatch
     rows, labels = table(60_000, 20)
     weights = np.random.default_rng(5).standard_normal((1, 20))
     compiled = objective(rows, labels, losses.Logistic(1.0)).gradient_sum(weights)
-    monkeypatch.setattr(kernel, "_compiles", lambda: False)
+    monkeypatch.setattr(kernel, "_can_compile", lambda: False)
     plain = objective(rows, labels, losses.Logistic(1.0))
     assert plain._kernel is None
     assert np.linalg.norm(plain.gradient_sum(weights) - compiled) < 60_000 * 3e-7
 
 
 def test_a_missing_compiler_is_no_error(monkeypatch) -> None:
-    kernel._compiles.cache_clear()
+    kernel._can_compile.cache_clear()
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "noisygd_delete.engine.kernel_numba")
     monkeypatch.delattr("noisygd_delete.engine.kernel_numba", raising=False)
     try:
-        assert not kernel._compiles()
+        assert not kernel._can_compile()
     finally:
-        kernel._compiles.cache_clear()
+        kernel._can_compile.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["logistic", "softmax"])
@@ -292,7 +292,7 @@ def test_a_mapped_table_gives_the_bits_of_one_in_memory(name: str, tmp_path: Pat
     streamed = Objective(Records.from_slots(there, labels, ids, None), loss, regularization=0.1)
     monkeypatch.setattr(kernel, "LIMIT", rows.nbytes // 5)
     released = []
-    monkeypatch.setattr(kernel, "let_go", released.append)
+    monkeypatch.setattr(kernel, "release_memory", released.append)
     assert (held.gradient(weights) == streamed.gradient(weights)).all()
     assert len(released) >= 4
 
@@ -355,10 +355,11 @@ def test_resident_memory_is_bounded(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is measured in Linux's units")
-def test_a_learn_and_a_deletion_hold_little_more_than_the_table() -> None:
+def test_a_learn_and_a_deletion_hold_little_more_than_the_table_twice() -> None:
+    """Once as it is, and once in the order of its contents."""
     from benchmarks.memory import peak_ratio
 
-    assert 1 < peak_ratio(200_000, 100) < 1.3
+    assert 1.9 < peak_ratio(200_000, 100) < 2.3
 
 
 def test_a_compiler_is_not_loaded_for_a_few_steps(monkeypatch) -> None:
@@ -394,7 +395,7 @@ def test_rows_that_are_gone_decide_not_how_later_ones_are_added(filled: float, m
     monkeypatch.setattr(kernel, "WORTH", rows.size * 2)
     monkeypatch.setattr(kernel, "_worth", [False])
     one = 1  # reading: worth nothing by itself
-    assert not kernel.serves(losses.Logistic(1.0), rows, one)
+    assert not kernel.is_supported(losses.Logistic(1.0), rows, one)
     chosen = sized_plan(losses.Logistic(1.0), 300, 400, 0.05, method="perturbed")
     Curator(Records(rows, labels), chosen).learn()
-    assert kernel.serves(losses.Logistic(1.0), rows, one)
+    assert kernel.is_supported(losses.Logistic(1.0), rows, one)

@@ -13,7 +13,7 @@ from scipy import sparse
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import CHUNK
 from noisygd_delete.engine import nested as module
-from noisygd_delete.engine.nested import nested
+from noisygd_delete.engine.nested import nest_rows
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import Sample
 from noisygd_delete.features.maps import Additive
@@ -61,7 +61,7 @@ def test_what_is_kept_is_what_every_row_allows(n: int, seed: int, looked_at: int
         patch.setattr(module, "_LOOKED_AT", looked_at)
         patch.setattr(module, "_TOGETHER", 37)
         patch.setattr(module, "_PAYS", 1)
-        made = nested(given)
+        made = nest_rows(given)
     if made is None:
         assert n == 0
         return
@@ -75,7 +75,7 @@ def test_what_is_kept_is_what_every_row_allows(n: int, seed: int, looked_at: int
 
 
 @pytest.mark.parametrize(
-    "loss", [losses.clip(losses.Logistic(1.0), 0.6), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0)]
+    "loss", [losses.clip_loss(losses.Logistic(1.0), 0.6), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0)]
 )
 @pytest.mark.parametrize("n", [1, CHUNK + 7, 3 * CHUNK])
 def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, n: int) -> None:
@@ -101,7 +101,7 @@ def test_a_planted_fault_is_seen(fault: str, monkeypatch) -> None:
     rows[1234, place] = 0.0 if "asked" in fault else rows[1234, place] / 2
     given = SparseRows.of("rows", sparse.csr_array(rows), ValueError)
     monkeypatch.setattr(module, "_LOOKED_AT", 100)  # not at that row
-    right = nested(given)
+    right = nest_rows(given)
     assert right is not None
     np.testing.assert_array_equal((right.rows.part(0, 4000) @ right.spread.T).toarray(), given.written_out())
     monkeypatch.setattr(module, "_blocks", lambda entries: iter([slice(0, 50)]))  # no later row is asked
@@ -115,10 +115,10 @@ def test_what_a_row_did_to_the_coding_leaves_with_it() -> None:
     rows[5] = 0.0
     rows[5, ::3] = np.linspace(0.01, 0.02, len(rows[5, ::3]))
     records = Records(sparse.csr_array(rows), np.ones(600))
-    assert nested(records.sparse) is None
+    assert nest_rows(records.sparse) is None
     records.edit(EditRequest(deletions=(5,)))
     never = Records(sparse.csr_array(np.delete(rows, 5, axis=0)), np.ones(599))
-    left, other = nested(records.sparse), nested(never.sparse)
+    left, other = nest_rows(records.sparse), nest_rows(never.sparse)
     np.testing.assert_array_equal(left.parents, other.parents)
     assert [row for row in listed(left.rows) if row] == [row for row in listed(other.rows) if row]
 

@@ -12,10 +12,10 @@ from sklearn.linear_model import Ridge
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.curator import Model, PublishedSums
-from noisygd_delete.curator.drawing import moments_of
+from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.features import maps
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sums import usual_levels
+from noisygd_delete.methods.sums import default_levels
 
 MAP, ROWS = maps.Additive((0, 0, 0), levels=2), 3000  # every block of every row is filled
 
@@ -125,11 +125,11 @@ def test_moments_freed_of_noise_are_nearer_to_the_rows() -> None:
 def test_levels_follow_the_noise() -> None:
     """More rows, fewer columns, fewer releases: finer bins; by public numbers alone."""
     facts: dict[str, Any] = {"records": 26_000, "blocks": 13, "releases": 101}
-    known = usual_levels(**facts)
-    assert 1 <= usual_levels(**{**facts, "records": 500}) <= 2
-    assert usual_levels(**{**facts, "records": 10**7}) == 7
-    assert usual_levels(**{**facts, "releases": 2001}) <= known <= usual_levels(**{**facts, "releases": 1})
-    assert usual_levels(**facts, gdp=0.1) <= known <= usual_levels(**facts, gdp=10.0)
+    known = default_levels(**facts)
+    assert 1 <= default_levels(**{**facts, "records": 500}) <= 2
+    assert default_levels(**{**facts, "records": 10**7}) == 7
+    assert default_levels(**{**facts, "releases": 2001}) <= known <= default_levels(**{**facts, "releases": 1})
+    assert default_levels(**facts, gdp=0.1) <= known <= default_levels(**facts, gdp=10.0)
 
 
 def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from noisygd_delete.engine.noise import ResearchNoise
-from noisygd_delete.engine.noisygd import initial_weights, on_grid, publication_grid, run, run_in_blocks
+from noisygd_delete.engine.noisygd import initial_weights, on_grid, publication_grid, run_in_blocks, run_noisy_steps
 
 
 def quadratic(weights):
@@ -16,7 +16,7 @@ def quadratic(weights):
 
 def test_noise_off_is_gradient_descent() -> None:
     start = np.array([[1.0, -2.0]])
-    after = run(start, quadratic, step_size=0.3, noise_variance=0, steps=7, noise=None)
+    after = run_noisy_steps(start, quadratic, step_size=0.3, noise_variance=0, steps=7, noise=None)
     assert after == pytest.approx(start * (1 - 0.15) ** 7, rel=1e-14)
     assert (start == [[1.0, -2.0]]).all()  # the argument is untouched
 
@@ -25,7 +25,9 @@ def test_noise_off_is_gradient_descent() -> None:
 def test_one_step_adds_noise_of_variance_two_eta_sigma2(factor: float, accepted: bool) -> None:
     noise = ResearchNoise(np.random.default_rng(0))
     eta, sigma2 = 0.3, 0.8
-    after = run(np.zeros((1, 4000)), quadratic, step_size=eta, noise_variance=sigma2 * factor**2, steps=1, noise=noise)
+    after = run_noisy_steps(
+        np.zeros((1, 4000)), quadratic, step_size=eta, noise_variance=sigma2 * factor**2, steps=1, noise=noise
+    )
     p = stats.kstest(after.ravel() / np.sqrt(2 * eta * sigma2), "norm").pvalue
     assert bool(p > 1e-6) is accepted
 
@@ -43,7 +45,7 @@ def test_running_in_two_parts_is_running_once() -> None:
     def steps(*parts):
         noise, weights = ResearchNoise(np.random.default_rng(2)), np.ones((1, 3))
         for count in parts:
-            weights = run(weights, quadratic, step_size=0.1, noise_variance=0.5, steps=count, noise=noise)
+            weights = run_noisy_steps(weights, quadratic, step_size=0.1, noise_variance=0.5, steps=count, noise=noise)
         return weights
 
     assert (steps(3, 0, 4) == steps(7)).all()
@@ -51,7 +53,9 @@ def test_running_in_two_parts_is_running_once() -> None:
 
 def test_progress_reports_steps_only() -> None:
     seen: list[int] = []
-    run(np.ones((1, 1)), quadratic, step_size=0.1, noise_variance=0, steps=3, noise=None, progress=seen.append)
+    run_noisy_steps(
+        np.ones((1, 1)), quadratic, step_size=0.1, noise_variance=0, steps=3, noise=None, progress=seen.append
+    )
     assert seen == [1, 2, 3]
 
 
@@ -68,7 +72,7 @@ def test_progress_in_blocks_ends_with_the_last_step_and_without_a_listener_nobod
         np.ones((1, 2)), descend, **facts, noise=ResearchNoise(np.random.default_rng(1)), block=3, progress=seen.append
     )
     untold = run_in_blocks(np.ones((1, 2)), descend, **facts, noise=ResearchNoise(np.random.default_rng(1)), block=3)
-    plain = run(np.ones((1, 2)), quadratic, **facts, noise=ResearchNoise(np.random.default_rng(1)))
+    plain = run_noisy_steps(np.ones((1, 2)), quadratic, **facts, noise=ResearchNoise(np.random.default_rng(1)))
     assert seen == [3, 6, 7]
     np.testing.assert_array_equal(told, untold)
     np.testing.assert_allclose(told, plain)

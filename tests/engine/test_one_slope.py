@@ -85,7 +85,7 @@ def test_an_heir_with_a_derivative_of_its_own_is_left_to_products(monkeypatch) -
     )
     assert Objective(Records(ROWS, LABELS), Heir(1.0), regularization=0.0)._kernel is None
     assert losses.Softmax(1.0, 3).scalar_slope is None
-    assert losses.clip(losses.Logistic(1.0), 0.4).scalar_slope.bound == 0.4
+    assert losses.clip_loss(losses.Logistic(1.0), 0.4).scalar_slope.bound == 0.4
 
 
 def test_a_loss_without_slope_and_derivative_says_so() -> None:
@@ -104,7 +104,7 @@ def test_the_arithmetic_of_a_slope_is_single_and_its_loop_is_named_by_it() -> No
     def edited(score, label, parameter, tanh, sqrt):
         return label * ((tanh(score * label * 0.5) - 1.0) * 0.25)
 
-    clamped, root = kernel_numba.clamped, kernel_numba.root
+    clamped, root = kernel_numba.clamp, kernel_numba.root
     widths, tanh = [], kernel_numba.formula_for(kernel_numba.tanh, "float32")
     for formula in (kernel_numba.formula_for(Planted.slope, kind) for kind in ("float32", "float64")):
 

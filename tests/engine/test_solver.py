@@ -118,8 +118,8 @@ def gives_up(sample, function, start, lipschitz, warm):
 @pytest.mark.parametrize(("loss", "regularization"), LOSSES[1:], ids=IDS[1:])
 def test_the_fallback_meets_it_alone(name, loss, regularization, monkeypatch) -> None:
     """L-BFGS and Newton that give up at once, at a point of their own choice, cost passes and nothing else."""
-    monkeypatch.setattr(solver, "steer", gives_up)
-    monkeypatch.setattr(solver, "newton", lambda function, point, passes: function(point))
+    monkeypatch.setattr(solver, "minimize", gives_up)
+    monkeypatch.setattr(solver, "newton_cg", lambda function, point, passes: function(point))
     records, objective, curvature = problem(name, loss, regularization)
     solution = solve(objective, start=None, tolerance=1e-7, **curvature)
     assert residual(records, loss, regularization, solution.weights) <= 1e-7
@@ -247,7 +247,7 @@ def passes_of(objective, start, tolerance, inverse) -> int:
     """Evaluations of L-BFGS with this initial inverse Hessian, measured as `solve` does."""
     measured = solver._Measured(objective, tolerance)
     with pytest.raises(solver._Reached):
-        solver.descend(measured, start, measured(start), inverse)
+        solver.lbfgs(measured, start, measured(start), inverse)
     return measured.passes
 
 
@@ -396,7 +396,7 @@ def test_the_first_step_leads_to_the_minimiser_of_the_tilted_sample(monkeypatch)
         monkeypatch.setattr(solver, "_NEARLY", nearly)
         sample, measured = solver.Sample(objective, 2500.0), solver._Measured(objective, 1e-5)
         with pytest.raises(solver._Reached):
-            solver.steer(sample, measured, start, 1.0)
+            solver.minimize(sample, measured, start, 1.0)
         passes.append(measured.passes)
     assert passes[0] <= 3 < passes[1]
     warm = solve(objective, start=start, tolerance=1e-5, strong_convexity=1e-4, objective_smoothness=0.2501)
@@ -414,7 +414,7 @@ def adversarial(name: str) -> tuple[PreciseObjective, losses.Loss, dict[str, flo
     assert step == 2
     loss, regularization = losses.Logistic(1.0), 1e-5
     if name == "kinks everywhere":
-        labels, loss = np.where(rng.random(600) < 0.5, 1.0, -1.0), losses.clip(loss, 1e-3)
+        labels, loss = np.where(rng.random(600) < 0.5, 1.0, -1.0), losses.clip_loss(loss, 1e-3)
     elif name == "a sample that sees null rows":
         rows[::step] = 0
     elif name == "a sample that lies":
@@ -433,12 +433,12 @@ def test_the_tolerance_is_always_reached_in_the_proven_number_of_passes(name, al
     objective, _, curvature = adversarial(name)
     regularization, tolerance = curvature["strong_convexity"], 1e-5
     if alone != "all three":
-        monkeypatch.setattr(solver, "steer", gives_up)
+        monkeypatch.setattr(solver, "minimize", gives_up)
         start = np.random.default_rng(0).standard_normal(objective.shape) * 10
         slope = float(np.linalg.norm(objective.gradient(start)))
         proven = proven_steps(distance=slope * 1.001 / regularization, tolerance=tolerance, **curvature)
     if alone == "the proven steps":
-        monkeypatch.setattr(solver, "newton", lambda function, point, passes: None)
+        monkeypatch.setattr(solver, "newton_cg", lambda function, point, passes: None)
     solution = solve(objective, start=None, tolerance=tolerance, **curvature)
     assert np.linalg.norm(objective.gradient(solution.weights)) <= tolerance
     if alone == "all three":
@@ -467,14 +467,14 @@ def test_no_table_takes_more_than_the_quick_ways_and_the_proven_steps(name, quic
 
 def test_newton_goes_to_a_kink_where_no_second_derivative_is() -> None:
     """Two rows whose clipped slopes end in the minimiser itself: the generalised derivative there is neither side's."""
-    loss = losses.clip(losses.PseudoHuber(1.0, 1.0), 0.5)
+    loss = losses.clip_loss(losses.PseudoHuber(1.0, 1.0), 0.5)
     edge = 0.5 / np.sqrt(0.75)  # residual at which the slope is clipped
     records = Records(np.array([[0.9, 0.0], [0.0, 0.9]]), np.array([0.9 + edge, -0.9 - edge]))
     regularization = 0.225  # the slopes ∓.5 · .9/2 and λ(±1) cancel
     objective = PreciseObjective(records, loss, regularization=regularization)
     measured = solver._Measured(objective, 1e-12)
     with pytest.raises(solver._Reached):
-        solver.newton(measured, np.array([[50.0, -80.0]]), passes=60)
+        solver.newton_cg(measured, np.array([[50.0, -80.0]]), passes=60)
     np.testing.assert_allclose(measured.point, [[1.0, -1.0]], rtol=1e-6)
 
 

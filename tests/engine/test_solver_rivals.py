@@ -70,7 +70,7 @@ def test_it_is_scipys_minimiser_where_slopes_are_clipped(limit) -> None:
     rows, labels = table()
     targets = (labels * 2.0 - 1) * 1.5
     regularization = 1e-3
-    ours = solved(losses.clip(losses.PseudoHuber(1.0, 1.0), limit), rows, targets, regularization)[0]
+    ours = solved(losses.clip_loss(losses.PseudoHuber(1.0, 1.0), limit), rows, targets, regularization)[0]
     arguments = (rows.astype(np.float64), targets, regularization, limit)
     rival = minimize(
         huber,

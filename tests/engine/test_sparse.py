@@ -17,7 +17,7 @@ from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, SPAN
 from noisygd_delete.engine import solver
 from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.engine.solver import Sample, solve
-from noisygd_delete.engine.sums import BothWays, SparseSums
+from noisygd_delete.engine.sums import SparseSums, TransposableRows
 
 LOSSES = [
     losses.Logistic(1.0),
@@ -25,8 +25,8 @@ LOSSES = [
     losses.OneVsRest(1.0, classes=3),
     losses.PseudoHuber(1.0, delta=0.5),
     losses.Linear(1.0),
-    losses.clip(losses.Logistic(1.0), 0.4),
-    losses.weigh(losses.Softmax(1.0, classes=3), [1.0, 0.2, 1.0]),
+    losses.clip_loss(losses.Logistic(1.0), 0.4),
+    losses.with_class_weights(losses.Softmax(1.0, classes=3), [1.0, 0.2, 1.0]),
 ]
 
 
@@ -122,7 +122,7 @@ class Faulty(SparseSums):
         for rows, labels in super()._pieces(part, dtype):
             moved = rows.rows.copy()
             moved.data = np.roll(moved.data, 1)
-            yield BothWays(moved, CHUNK), labels
+            yield TransposableRows(moved, CHUNK), labels
 
 
 class Forgetful(SparseSums):

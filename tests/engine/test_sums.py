@@ -163,7 +163,7 @@ def plan(method: str = "perturbed", **options: object):
 
 def test_the_same_plan_makes_the_same_release_of_a_cluster() -> None:
     """Same noise, same certificate numbers, and weights as far apart as the solver's tolerance allows: on whichever engine."""
-    records, chosen, made = table(losses.Logistic(1.0)), plan(), {}
+    records, chosen, made = table(losses.Logistic(1.0)), plan().in_any_order(), {}
     for name, held in (("memory", records), ("cluster", in_partitions(records, 7))):
         curator = Curator(held, chosen)
         release = curator.learn(execution=Execution(rng=np.random.default_rng(3)))
@@ -227,13 +227,13 @@ def test_parts_side_by_side_add_up_to_the_same_bits(rows: int, width: int, proce
     generator = np.random.default_rng(rows)
     table = (generator.standard_normal((rows, width)) / width).astype(np.float32)
     loss = losses.Linear(1.0)
-    monkeypatch.setattr(execution, "processors", lambda numbers: processors)
+    monkeypatch.setattr(execution, "thread_count", lambda numbers: processors)
     got = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
     exact = np.array([math.fsum(column) for column in table.T.astype(float)])
     slope = loss.derivative(np.zeros((1, 1)), np.zeros(1), np)[0, 0]
     bound = {"lipschitz": 1.0, "curvature": 0.0, "outputs": 1, "records": rows, "features": width}
     allowed = rows * gradient_error(**bound, regularization=0.0, weights_norm=math.sqrt(width))
     assert np.linalg.norm(got[0] - slope * exact) <= allowed
-    monkeypatch.setattr(execution, "processors", lambda numbers: 1)
+    monkeypatch.setattr(execution, "thread_count", lambda numbers: 1)
     again = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
     assert got.tobytes() == again.tobytes()

@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.opening import open_rows
+from noisygd_delete.store.sources.factory import open_rows
 from tests.store.sources.rows import records_of
 
 from .conftest import SCHEMA, SLOTS, N, name

@@ -11,7 +11,7 @@ from noisygd_delete_engines.questions import EveryStepth
 
 from noisygd_delete.errors import SourceError
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.opening import Selection, open_rows
+from noisygd_delete.store.sources.factory import Selection, open_rows
 from tests.store.sources.rows import records_of
 
 from .conftest import SCHEMA, SLOTS, N, Start, columns

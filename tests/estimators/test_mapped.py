@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from noisygd_delete import Budget, NoisyGDClassifier, RecordWisePipeline, maps
 from noisygd_delete.errors import AssumptionViolated
-from noisygd_delete.estimators import MappedRows, mapped
+from noisygd_delete.estimators import MappedRows, make_mapped_pipeline
 
 RNG = np.random.default_rng(1)
 ROWS = RNG.uniform(-1, 1, (300, 2))
@@ -24,7 +24,9 @@ MAP = maps.BinsAndCrosses((0, 0), bins=4, buckets=64)
 
 def pipeline(**options) -> RecordWisePipeline:
     given = {"method": "sharp", "regularization": 1e-2, "utility": False, **options}
-    return mapped(MAP, NoisyGDClassifier(random_state=0, budget=Budget(order=2, dp=200.0, deletion=50.0), **given))
+    return make_mapped_pipeline(
+        MAP, NoisyGDClassifier(random_state=0, budget=Budget(order=2, dp=200.0, deletion=50.0), **given)
+    )
 
 
 def test_a_map_makes_a_linear_model_see_what_is_not_linear() -> None:
@@ -57,7 +59,7 @@ def test_the_digest_follows_the_pipeline_that_is_fitted() -> None:
 def test_texts_are_records_too() -> None:
     texts = [f"good fine {k}" if k % 2 else f"bad poor {k}" for k in range(200)]
     labels = np.arange(200) % 2
-    model = mapped(maps.HashedNgrams(longest=1, buckets=128), pipeline()[-1]).fit(texts, labels)
+    model = make_mapped_pipeline(maps.HashedNgrams(longest=1, buckets=128), pipeline()[-1]).fit(texts, labels)
     assert model.score(texts, labels) > 0.9
     model.delete([0])
     model.replace({1: ("fine", 1)})

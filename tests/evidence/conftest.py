@@ -1,5 +1,5 @@
 """The key that papers of tests are signed with."""
 
-from ..papers.conftest import key
+from ..reports.conftest import key
 
 __all__ = ["key"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from noisygd_delete.evidence.claims import Claim, sentence
+from noisygd_delete.evidence.claims import Claim, claim_sentence
 
 
 def figure(paper: dict[str, Any], key: str) -> dict[str, Any]:
@@ -24,4 +24,4 @@ def keys(paper: dict[str, Any]) -> set[str]:
 
 def said(paper: dict[str, Any]) -> str:
     """All its sentences."""
-    return " ".join(sentence(Claim(**claim)) for claim in paper["claims"])
+    return " ".join(claim_sentence(Claim(**claim)) for claim in paper["claims"])

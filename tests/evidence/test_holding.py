@@ -16,18 +16,18 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import claims, erasure_certificate, signing, verify_certificate
-from noisygd_delete.evidence.claims import Claim, sentence
+from noisygd_delete.evidence.claims import Claim, claim_sentence
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
-from noisygd_delete.evidence.signing import enveloped, open_envelope, read_private, sign, signed_by
+from noisygd_delete.evidence.signing import make_envelope, open_envelope, read_private, sign_document, signed_by
 from noisygd_delete.methods import minimiser, perturbed
 from noisygd_delete.privacy.guarantee import Guarantee
-from noisygd_delete.records import EditCounts, bounded
+from noisygd_delete.records import EditCounts, limited_io
 
 from ..bank import plan_by
-from ..papers.certificate_mutations import dumped
-from ..papers.histories import history
-from ..papers.test_certificate_mutations import papers
+from ..reports.certificate_mutations import dumped
+from ..reports.histories import history
+from ..reports.test_certificate_mutations import papers
 from .reading_papers import figure, keys, said
 
 METHODS = {  # method -> status of the request
@@ -39,12 +39,12 @@ METHODS = {  # method -> status of the request
 @pytest.fixture(scope="module")
 def issued(key: Path) -> dict[str, str]:
     """The files of certificates of every method, written before anything is changed."""
-    return {method: dumped(sign(papers(status, method), key)) for method, status in METHODS.items()}
+    return {method: dumped(sign_document(papers(status, method), key)) for method, status in METHODS.items()}
 
 
 def broken(issued: dict[str, str]) -> set[str]:
     """The certificates that do not hold."""
-    return {name for name, text in issued.items() if not verify_certificate(bounded.parsed(text)).passed}
+    return {name for name, text in issued.items() if not verify_certificate(limited_io.parse_json(text)).passed}
 
 
 def test_certificates_of_several_methods_hold(issued: dict[str, str]) -> None:
@@ -52,10 +52,10 @@ def test_certificates_of_several_methods_hold(issued: dict[str, str]) -> None:
 
 
 def reworded(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = copy.deepcopy(claims.catalogue("en"))
+    words = copy.deepcopy(claims.load_catalogue("en"))
     words["claims"]["not-covered.backups"] = "backups and whatever else there is"
-    monkeypatch.setattr(claims, "catalogue", lambda _: words)
-    assert sentence(Claim("not-covered.backups", {})) == "backups and whatever else there is"
+    monkeypatch.setattr(claims, "load_catalogue", lambda _: words)
+    assert claim_sentence(Claim("not-covered.backups", {})) == "backups and whatever else there is"
 
 
 def other_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_a_tighter_bound_breaks_no_paper_and_a_looser_one_those_that_rest_on_it(
     monkeypatch.setattr(module, name, lambda **facts: right(**facts) * LOOSER)
     assert broken(issued) == resting
     for each in resting:
-        answer = verify_certificate(bounded.parsed(issued[each])).text()
+        answer = verify_certificate(limited_io.parse_json(issued[each])).text()
         assert any(figure in answer for figure in ("present.", "erased.", "replaced.", "budget"))
 
 
@@ -214,7 +214,7 @@ def test_no_delta_is_stated_that_means_nothing() -> None:
 
 def test_a_model_read_before_the_deletion_is_not_certified(key: Path) -> None:
     source = {"deleted_at": "version:7", "counted": "versions"}
-    paper = sign(paper_of("sharp", read_at="version:8", **source), key)
+    paper = sign_document(paper_of("sharp", read_at="version:8", **source), key)
     assert verify_certificate(json.loads(json.dumps(paper))).passed
     with pytest.raises(InvalidParameter, match="does not show the deletion"):
         paper_of("sharp", read_at="version:6", **source)
@@ -223,7 +223,7 @@ def test_a_model_read_before_the_deletion_is_not_certified(key: Path) -> None:
         {**claim, "values": {**claim["values"], "read_at": "version:6"}} if claim["key"] == "source.order" else claim
         for claim in paper["claims"]
     ]
-    assert not verify_certificate(sign(forged, key)).passed
+    assert not verify_certificate(sign_document(forged, key)).passed
 
 
 def test_an_old_model_at_a_publisher_is_told_of_while_pending() -> None:
@@ -238,14 +238,14 @@ def test_an_old_model_at_a_publisher_is_told_of_while_pending() -> None:
 
 def test_the_subject_of_an_envelope_is_bound_to_its_certificate(key: Path) -> None:
     """Another model's digest under an honest certificate, signed by the right key."""
-    paper = sign(paper_of("sharp", model_after="2" * 64), key)
-    good = enveloped(paper, key)
+    paper = sign_document(paper_of("sharp", model_after="2" * 64), key)
+    good = make_envelope(paper, key)
     inside = json.loads(base64.b64decode(good["payload"]))
     inside["subject"][0]["digest"]["sha256"] = "4" * 64
-    from noisygd_delete.evidence.signing import PAYLOAD, canonical, encoded
+    from noisygd_delete.evidence.signing import PAYLOAD, canonical_bytes, pre_authentication_encoding
 
-    body = canonical(inside)
-    signature = base64.b64encode(read_private(key).sign(encoded(PAYLOAD, body))).decode()
+    body = canonical_bytes(inside)
+    signature = base64.b64encode(read_private(key).sign(pre_authentication_encoding(PAYLOAD, body))).decode()
     forged = {
         **good,
         "payload": base64.b64encode(body).decode(),
@@ -257,7 +257,7 @@ def test_the_subject_of_an_envelope_is_bound_to_its_certificate(key: Path) -> No
 
 
 def test_an_envelope_has_one_form(key: Path) -> None:
-    good = enveloped(sign(paper_of("sharp", model_after="2" * 64), key), key)
+    good = make_envelope(sign_document(paper_of("sharp", model_after="2" * 64), key), key)
     assert open_envelope(good)[1].passed
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     sig = good["signatures"][0]["sig"]
@@ -297,7 +297,7 @@ def test_a_guarantee_without_its_condition_is_not_derived(monkeypatch: pytest.Mo
     """Power: a derivation that forgets the condition of later models makes papers that today's verifier refuses."""
     with monkeypatch.context() as patched:
         patched.setattr(Guarantee, "non_adaptive", property(lambda self: False))
-        careless = sign(paper_of("sharp"), key)
+        careless = sign_document(paper_of("sharp"), key)
         assert verify_certificate(json.loads(json.dumps(careless))).passed
     answer = verify_certificate(json.loads(json.dumps(careless)))
     assert not answer.passed

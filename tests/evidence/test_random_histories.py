@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from noisygd_delete.accountant import Accountant, Event, events
-from noisygd_delete.evidence import deriving, erasure_certificate, standing
+from noisygd_delete.evidence import derivation, erasure_certificate, store_claims
 from noisygd_delete.evidence.claims import Claim
 from noisygd_delete.evidence.facts import Erasure
-from noisygd_delete.evidence.standing import claims_of_store
+from noisygd_delete.evidence.store_claims import claims_of_store
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.methods.sampled_steps import SampledGaussian
+from noisygd_delete.methods.serialization import plan_from_dict
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 
@@ -163,9 +163,9 @@ def test_no_sentence_of_a_release_that_resumed_says_that_it_was_learned_afresh()
 @pytest.mark.parametrize("fault", ["counted", "in place"])
 def test_a_source_spoken_of_like_a_table_here_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if fault == "counted":
-        right = deriving._source
+        right = derivation._source_claims
         monkeypatch.setattr(
-            deriving, "_source", lambda *given: (c for c in right(*given) if c.key != "source.uncounted")
+            derivation, "_source_claims", lambda *given: (c for c in right(*given) if c.key != "source.uncounted")
         )
     else:
         monkeypatch.setattr(Plan, "in_any_order", lambda self: self)
@@ -196,7 +196,7 @@ def test_papers_about_a_store_state_of_a_record_still_there_what_its_certificate
 
 
 def newest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = deriving.conditions_of
+    right = derivation.conditions_of
 
     def careless(plan: Plan, accountant: Accountant, from_data: Any) -> Any:
         kept = {key for key, _ in plan.mechanism.conditions()}
@@ -210,16 +210,16 @@ def newest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
             *mine,
         ]
 
-    monkeypatch.setattr(deriving, "conditions_of", careless)
+    monkeypatch.setattr(derivation, "conditions_of", careless)
 
 
 def everyone_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deriving, "whole_persons", lambda erasure, rows: True)
+    monkeypatch.setattr(derivation, "are_whole_subjects", lambda erasure, rows: True)
 
 
 def ranges_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = deriving.conditions_of
-    monkeypatch.setattr(deriving, "conditions_of", lambda plan, accountant, from_data: right(plan, accountant, ()))
+    right = derivation.conditions_of
+    monkeypatch.setattr(derivation, "conditions_of", lambda plan, accountant, from_data: right(plan, accountant, ()))
 
 
 def unconditional(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,10 +227,10 @@ def unconditional(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def any_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = deriving._figures
+    right = derivation._figure_claims
     monkeypatch.setattr(
-        deriving,
-        "_figures",
+        derivation,
+        "_figure_claims",
         lambda *given: (
             replace(c, conditions=tuple(n for n in c.conditions if "schedule" not in n)) for c in right(*given)
         ),
@@ -254,7 +254,7 @@ def time_unspoken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def no_publisher_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deriving, "_may_have_used", lambda oldest, release: False)
+    monkeypatch.setattr(derivation, "_may_have_used", lambda oldest, release: False)
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def standing_faults(seed: int) -> list[str]:
     """What the claims about a store as it stands state less than an observer of a random history is owed, each asked of the ledger by itself."""
     plan, events, _ = history(random.Random(seed))
     accountant = Accountant(plan, events)
-    claims = standing.claims_of_store(accountant, plan)
+    claims = store_claims.claims_of_store(accountant, plan)
     erasing = [number for number, event in enumerate(events, start=1) if event.counts.deleted or event.counts.replaced]
     owing: dict[str, list[Guarantee]] = {
         "present.one": [accountant.dp()],
@@ -370,16 +370,19 @@ def test_papers_about_a_store_state_what_every_observer_is_owed() -> None:
 def test_what_a_deletion_would_cost_is_no_less_than_what_it_costs() -> None:
     for seed in range(60):
         plan, events, _ = history(random.Random(seed))
-        ahead, then = Accountant(plan, events).ahead(), Accountant(plan, events)
+        ahead, then = Accountant(plan, events).forecast(), Accountant(plan, events)
         ahead.add(then.planned())
         then.record(then.planned())
-        owed_then = [guarantee.with_slack().epsilon(1e-6) for guarantee in (then.forgotten(), then.deletion_observed())]
+        owed_then = [
+            guarantee.with_slack().epsilon(1e-6)
+            for guarantee in (then.deletion_later_releases(), then.deletion_observed())
+        ]
         assert all(told >= owing for told, owing in zip(ahead.deletion(1e-6), owed_then, strict=True)), seed
 
 
 def test_a_card_by_the_plan_s_own_figure_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan's figure is about its own runs: after other methods, a statistic or an extractor it may be too small."""
-    monkeypatch.setattr(standing, "claims_of_store", partial(_careless, standing.claims_of_store))
+    monkeypatch.setattr(store_claims, "claims_of_store", partial(_careless, store_claims.claims_of_store))
     assert sum(bool(standing_faults(seed)) for seed in range(60)) >= 3
 
 

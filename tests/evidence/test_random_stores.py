@@ -28,16 +28,16 @@ from noisygd_delete.errors import (
     PlanInfeasible,
     StoreCorrupt,
 )
-from noisygd_delete.evidence import deriving, erasure, erasure_certificate
+from noisygd_delete.evidence import derivation, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.evidence.notices import NOTHING_STATED
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.papers.requests import line_of, notices_of, practice_of, register_lines
 from noisygd_delete.records import Records
-from noisygd_delete.store import Store, onward, tie, verify
+from noisygd_delete.reports.request_rows import line_of, notices_of, practice_of, register_lines
+from noisygd_delete.store import Store, file_footer, publishing, verify
+from noisygd_delete.store.batch import RequestBatch
 from noisygd_delete.store.journal import read_key
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.together import Together
 
 from ..oracles import desk, owed
 from ..store.conftest import SCHEMA, memory_folder, name, person, plan, records, row
@@ -136,7 +136,7 @@ class History:
         self.released(store, before)
 
     def aside(self, token: str) -> list[str]:
-        return [str(self.root / f"{token}.aside"), "--aside-key", str(self.root / f"{token}.key")]
+        return [str(self.root / f"{token}.aside"), "--archive-key", str(self.root / f"{token}.key")]
 
     def restrict(self) -> None:
         """Rows set aside, in a file outside the store."""
@@ -145,7 +145,7 @@ class History:
         token, before = f"r{self.number}", ledger_of(self.path)
         self.number += 1
         who = self.chance.choice(sorted(self.desk.people))
-        how = self.chance.choice(([], ["--later"], ["--later", "--withdraw"]))
+        how = self.chance.choice(([], ["--no-publish"], ["--no-publish", "--withdraw"]))
         main(["restrict", str(self.path), who, "--to", *self.aside(token), "--request-id", token, *how])
         with Store.open(self.path) as store:
             if store.ledger.position(token) is None:  # refused
@@ -162,7 +162,7 @@ class History:
         if not set_aside:
             return
         token, before = self.chance.choice(set_aside), ledger_of(self.path)
-        asked, how = self.desk.requests[token], self.chance.choice(([], ["--later"]))
+        asked, how = self.desk.requests[token], self.chance.choice(([], ["--no-publish"]))
         done = main(["lift", str(self.path), token, "--from", *self.aside(token), "--told", "2026-01-01", *how])
         if ledger_of(self.path).length == before.length:
             assert done
@@ -373,15 +373,15 @@ def test_papers_of_many_random_stores_say_what_is_so(record_property: Callable[[
 
 
 def lists_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onward, "_is_put_back", lambda found, changes: False)
+    monkeypatch.setattr(publishing, "_is_restored_list", lambda found, changes: False)
 
 
 def register_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noisygd_delete.store.seal.is_register_put_back", lambda layout: False)
+    monkeypatch.setattr("noisygd_delete.store.rollback_guard.is_register_restored", lambda layout: False)
 
 
 def ties_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tie, "check", lambda *given: None)
+    monkeypatch.setattr(file_footer, "check", lambda *given: None)
 
 
 def seal_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,13 +391,13 @@ def seal_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """What an earlier request of a batch deleted counts as left by a later one."""
-    right = Together.change
+    right = RequestBatch.change
 
-    def careless(self: Together, *given: object, **options: object) -> object:
+    def careless(self: RequestBatch, *given: object, **options: object) -> object:
         left = tuple(None if part.beside is None else len(part.beside) for part in self.edits)
         return replace(right(self, *given, **options), left=left)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Together, "change", careless)
+    monkeypatch.setattr(RequestBatch, "change", careless)
 
 
 def new_row_uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,14 +417,16 @@ def waiting_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def places_unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deriving, "_may_have_used", lambda oldest, release: False)
+    monkeypatch.setattr(derivation, "_may_have_used", lambda oldest, release: False)
 
 
 def lifts_unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that came back are taken for gone."""
-    right = deriving.guarantees
+    right = derivation.derive_guarantees
     monkeypatch.setattr(
-        deriving, "guarantees", lambda erasure, accountant: right(replace(erasure, notices=NOTHING_STATED), accountant)
+        derivation,
+        "derive_guarantees",
+        lambda erasure, accountant: right(replace(erasure, notices=NOTHING_STATED), accountant),
     )
 
 

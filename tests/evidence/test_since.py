@@ -10,12 +10,20 @@ from typing import Any
 
 import pytest
 
-from noisygd_delete.evidence import certificate, claims, deriving, facts, sign, verification, verify_certificate
+from noisygd_delete.evidence import (
+    certificate,
+    claims,
+    derivation,
+    facts,
+    sign_document,
+    verification,
+    verify_certificate,
+)
 from noisygd_delete.evidence.claims import KEYS, Claim, Claimable
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 
-from ..papers.certificate_mutations import dumped
-from ..papers.test_certificate_mutations import papers
+from ..reports.certificate_mutations import dumped
+from ..reports.test_certificate_mutations import papers
 
 NEW = "new-claim"
 KINDS = (("published", "sharp"), ("pending", "theorem"), ("withheld", "minimiser, warm"))
@@ -28,16 +36,16 @@ def issued(key: Path) -> list[str]:
 
 
 def signed(status: str, method: str, key: Path) -> str:
-    return dumped(sign(papers(status, method), key))
+    return dumped(sign_document(papers(status, method), key))
 
 
 def holds(text: str) -> bool:
-    return verify_certificate(bounded.parsed(text)).passed
+    return verify_certificate(limited_io.parse_json(text)).passed
 
 
 def derive_more(more: Callable[[tuple[Claim, ...]], tuple[Claim, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
     """Have writer and verifier derive other claims than today's."""
-    right = deriving.claims_of
+    right = derivation.claims_of
     for module in (certificate, verification):
         monkeypatch.setattr(module, "claims_of", lambda *given: more(right(*given)))
 
@@ -47,7 +55,7 @@ def add_claim(role: str, monkeypatch: pytest.MonkeyPatch, *, since: int = 2) -> 
     monkeypatch.setitem(KEYS, NEW, Claimable(role.removeprefix("figure "), {}, since=since))
     for module in (claims, certificate):
         monkeypatch.setattr(module, "CATALOGUE", 2)
-    for function in (certificate.stated,):
+    for function in (certificate.facts_to_json,):
         monkeypatch.setitem(function.__kwdefaults__, "catalogue", 2)
     if role == "figure condition":
         derive_more(lambda found: tuple(on_figures(claim) for claim in found), monkeypatch)
@@ -71,16 +79,16 @@ def test_a_new_claim_breaks_no_certificate_of_an_earlier_catalogue_and_is_owed_f
     new = signed(*KINDS[0], key)
     assert holds(new)
     assert NEW in new
-    without = bounded.parsed(new)
+    without = limited_io.parse_json(new)
     without["claims"] = [
         {**claim, "conditions": [name for name in claim["conditions"] if name != NEW]}
         for claim in without["claims"]
         if claim["key"] != NEW
     ]
-    assert not holds(dumped(sign(without, key))), "it names the catalogue that has the claim"
-    older = bounded.parsed(new)
+    assert not holds(dumped(sign_document(without, key))), "it names the catalogue that has the claim"
+    older = limited_io.parse_json(new)
     older["identity"]["catalogue"] = 1
-    assert not holds(dumped(sign(older, key))), "its catalogue has no such claim"
+    assert not holds(dumped(sign_document(older, key))), "its catalogue has no such claim"
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -104,7 +112,7 @@ def test_a_certificate_of_a_later_catalogue_is_not_judged(key: Path, monkeypatch
 def test_a_catalogue_that_is_none_is_refused(number: Any, key: Path) -> None:
     paper = papers(*KINDS[0])
     paper["identity"]["catalogue"] = number
-    assert not holds(dumped(sign(paper, key)))
+    assert not holds(dumped(sign_document(paper, key)))
 
 
 def test_a_new_fact_is_stated_from_its_catalogue_on(
@@ -120,13 +128,13 @@ def test_a_new_fact_is_stated_from_its_catalogue_on(
     monkeypatch.setattr(certificate, "_FACTS", known)
     monkeypatch.setattr(certificate, "_SINCE", {"weather": 2})
     monkeypatch.setattr(certificate, "Erasure", Later)
-    monkeypatch.setattr("tests.papers.test_certificate_mutations.Erasure", Later)
+    monkeypatch.setattr("tests.reports.test_certificate_mutations.Erasure", Later)
     assert all(map(holds, issued))
     new = papers(*KINDS[0])
     assert new["evidence"]["weather"] == "unknown"
-    assert holds(dumped(sign(new, key)))
+    assert holds(dumped(sign_document(new, key)))
     del new["evidence"]["weather"]
-    assert not holds(dumped(sign(new, key)))
+    assert not holds(dumped(sign_document(new, key)))
     monkeypatch.setattr(certificate, "_SINCE", {})
     assert not any(map(holds, issued)), (
         "power: without its catalogue the fact is missing from every earlier certificate"

@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.accountant import Event
-from noisygd_delete.evidence import erasure_certificate, sign, verify_certificate
+from noisygd_delete.evidence import erasure_certificate, sign_document, verify_certificate
 from noisygd_delete.evidence.facts import Erasure
-from noisygd_delete.records import EditCounts, bounded
+from noisygd_delete.records import EditCounts, limited_io
 
 from ..bank import plan_by
 from ..oracles import third_verifier as third
-from ..papers.certificate_mutations import dumped, mixtures, mutants
-from ..papers.histories import history
-from ..papers.test_certificate_mutations import papers
+from ..reports.certificate_mutations import dumped, mixtures, mutants
+from ..reports.histories import history
+from ..reports.test_certificate_mutations import papers
 
 METHODS = ("sharp", "sharp, over the reals", "minimiser, over the reals", "minimiser, cold", "minimiser, warm", "sums")
 
 
 def judged(text: str) -> bool:
     try:
-        third.check(bounded.parsed(text))
+        third.check(limited_io.parse_json(text))
     except (third.Refused, KeyError, TypeError, ValueError, AttributeError, OverflowError, ZeroDivisionError):
         return False
     return True
@@ -46,34 +46,37 @@ def test_it_holds_papers_of_random_histories(method: str, key: Path) -> None:
             continue
         for facts in ({"release": number}, {"release": None, "status": "pending"}):
             erasure = Erasure(rows=2, replaced=1, **facts)
-            paper = dumped(sign(erasure_certificate(erasure, plan=plan, events=events), key))
+            paper = dumped(sign_document(erasure_certificate(erasure, plan=plan, events=events), key))
             third.check(json.loads(paper))
             found += 1
     assert found > 4
 
 
 def test_it_judges_no_method_but_its_own(key: Path) -> None:
-    assert judged(dumped(sign(papers("published", "sharp"), key)))
-    assert not judged(dumped(sign(papers("published", "perturbed"), key)))
+    assert judged(dumped(sign_document(papers("published", "sharp"), key)))
+    assert not judged(dumped(sign_document(papers("published", "perturbed"), key)))
 
 
 def test_no_unsafe_mutant_passes_it_and_what_passes_both_is_the_same(key: Path) -> None:
     """Of what it looks at (figures, conditions, units): nothing that the package refuses for such a claim passes here, and the other way round."""
-    signed = [sign(json.loads(dumped(papers(*kind))), key) for kind in (("published", "sharp"), ("withheld", "sharp"))]
+    signed = [
+        sign_document(json.loads(dumped(papers(*kind))), key)
+        for kind in (("published", "sharp"), ("withheld", "sharp"))
+    ]
     plan, events, number = history("minimiser, warm", 6)
     solved = erasure_certificate(Erasure(rows=2, replaced=1, release=number), plan=plan, events=events)
-    signed.append(sign(json.loads(dumped(solved)), key))
+    signed.append(sign_document(json.loads(dumped(solved)), key))
     made = [
         one
         for number, paper in enumerate(signed)
-        for one in mutants(paper, lambda changed: sign(changed, key), 60, 400 + number)
+        for one in mutants(paper, lambda changed: sign_document(changed, key), 60, 400 + number)
     ]
-    made += mixtures(signed, lambda changed: sign(changed, key), 120, 41)
+    made += mixtures(signed, lambda changed: sign_document(changed, key), 120, 41)
     both = 0
     for text, fine, done in made:
         try:
             here = judged(text)
-            there = verify_certificate(bounded.parsed(text)).passed
+            there = verify_certificate(limited_io.parse_json(text)).passed
         except ValueError:
             continue
         assert fine or not there, done
@@ -91,7 +94,7 @@ def test_no_unsafe_mutant_passes_it_and_what_passes_both_is_the_same(key: Path) 
                 if claim["values"][name]:
                     changed = json.loads(dumped(paper))
                     changed["claims"][i]["values"][name] *= 0.999
-                    text = dumped(sign(changed, key))
+                    text = dumped(sign_document(changed, key))
                     assert not judged(text), (claim["key"], name)
                     assert not verify_certificate(json.loads(text)).passed
                     weak += 1
@@ -103,14 +106,14 @@ def test_figures_of_sums_are_near_the_least_and_smaller_ones_refused(key: Path) 
     plan = plan_by("sums")
     erases = EditCounts(deleted=1, replaced=1)
     events = [Event("learn", 0, 0, plan.mechanism), *[Event("unlearn", 0, 2, plan.mechanism, erases)] * 5]
-    paper = sign(erasure_certificate(Erasure(rows=2, replaced=1, release=6), plan=plan, events=events), key)
+    paper = sign_document(erasure_certificate(Erasure(rows=2, replaced=1, release=6), plan=plan, events=events), key)
     third.check(json.loads(dumped(paper)))
     refused = 0
     for i, claim in enumerate(paper["claims"]):
         for name in ("gdp", "advantage", "epsilon") if claim["values"].get("gdp") else ():
             changed = json.loads(dumped(paper))
             changed["claims"][i]["values"][name] *= 0.98
-            refused += not judged(dumped(sign(changed, key)))
+            refused += not judged(dumped(sign_document(changed, key)))
     assert refused == 6  # of the erased; one that is still there is charged as if it could have left
     beyond = [*events, *[events[-1]] * 3]
     with pytest.raises(third.Refused, match="more draws"):

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete import EditRequest, Plan, Schema
-from noisygd_delete.curator.stream.parsing import numbered
+from noisygd_delete.curator.stream.parsing import parse_requests
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
-from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.evidence.signing import canonical
-from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.records import bounded
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign_document, verify_certificate
+from noisygd_delete.evidence.signing import canonical_bytes
+from noisygd_delete.methods.serialization import plan_from_dict
+from noisygd_delete.records import limited_io
 from noisygd_delete.store import Store, Tombstones, journal, models, status
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
@@ -69,7 +69,7 @@ def targets(folder: Path) -> list[Target]:
     with closing(sqlite3.connect(Layout(path).ledger)) as connection:
         bodies = [body for (body,) in connection.execute("SELECT body FROM entries ORDER BY number")]
     erasure = Erasure(rows=1, release=2, ledger_entries=3, ledger_sha256=ledger.digests[-1])
-    paper = sign(erasure_certificate(erasure, plan=good_plan, events=events), key)
+    paper = sign_document(erasure_certificate(erasure, plan=good_plan, events=events), key)
     tombstones = Tombstones.create(folder / "list.txt", folder / "list.key")
     change = journal.InFlight(3, edits, True, "s", (None,), "0" * 64)
     layout = Layout(folder / "other")
@@ -97,7 +97,7 @@ def targets(folder: Path) -> list[Target]:
 
     def a_journal(data: bytes) -> None:
         layout.request.write_bytes(data)
-        found = journal.in_flight(layout)
+        found = journal.read_in_flight(layout)
         assert found is not None
         whole(found)
 
@@ -119,7 +119,7 @@ def targets(folder: Path) -> list[Target]:
             return
         if not verify_certificate(value, public_key=f"{key}.pub").passed:
             raise InvalidRequest("the certificate does not hold")
-        assert canonical(value) == canonical(paper), "an altered certificate passed"
+        assert canonical_bytes(value) == canonical_bytes(paper), "an altered certificate passed"
 
     def a_list(data: bytes) -> None:
         (folder / "list.txt").write_bytes(data)
@@ -186,11 +186,11 @@ def a_schema(schema: Schema) -> None:
 
 
 def requests(path: Path, table: bool) -> None:
-    from noisygd_delete.cli.stream import _opened
+    from noisygd_delete.cli.stream import _open_source
 
     refused = None
-    with _opened(str(path)) as file:
-        for _, request in numbered(bounded.lines(file, error=InvalidRequest), SCHEMA, table=table):
+    with _open_source(str(path)) as file:
+        for _, request in parse_requests(limited_io.iterate_lines(file, error=InvalidRequest), SCHEMA, table=table):
             if isinstance(request, InvalidRequest):
                 refused = request
                 continue

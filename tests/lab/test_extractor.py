@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.accountant import Event, report
+from noisygd_delete.accountant import Event, build_report
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import SampledGaussian
 
@@ -83,7 +83,7 @@ def test_the_ledger_of_the_head_begins_with_the_extractor(trained, digits):
             assert release.guarantees[name].renyi(order) == pytest.approx(alone.renyi(order) + extra.renyi(order))
     assert plain.guarantees["deletion"].epsilon(1e-5) <= 0.1 < private.extractor_epsilon(1e-5)
     assert private.extractor_epsilon(1e-5) < erased.guarantees["deletion"].epsilon(1e-5)
-    assert report(private.accountant).to_dict()["releases"][0]["kind"] == "extractor"
+    assert build_report(private.accountant).to_dict()["releases"][0]["kind"] == "extractor"
     assert not private.curator.records.features[[3, 5]].any()
 
 

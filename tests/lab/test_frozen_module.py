@@ -25,7 +25,7 @@ class TestModules:
 
     def test_a_frozen_module_is_public(self) -> None:
         map = FrozenModule(self.network(norm=True).eval(), (4,))
-        maps.check(map, INPUTS)
+        maps.check_map(map, INPUTS)
         assert map.rows(INPUTS).shape == (12, 7)
         assert copy.deepcopy(map) is map
         with pytest.raises(InvalidParameter, match="onnx"):
@@ -49,7 +49,7 @@ class TestModules:
                 return rows - rows.mean(dim=0)
 
         with pytest.raises(AssumptionViolated, match="the records beside it"):
-            maps.check(FrozenModule(Centred().eval(), (4,), block=64), INPUTS)
+            maps.check_map(FrozenModule(Centred().eval(), (4,), block=64), INPUTS)
 
         class Remembering(torch.nn.Module):
             def __init__(self):
@@ -61,7 +61,7 @@ class TestModules:
                 return rows + 1e-3 * self.calls
 
         with pytest.raises(AssumptionViolated, match="keeps nothing of a call"):
-            maps.check(FrozenModule(Remembering().eval(), (4,)), INPUTS)
+            maps.check_map(FrozenModule(Remembering().eval(), (4,)), INPUTS)
 
     def test_weights_that_moved_are_another_map(self) -> None:
         torch = self.torch

@@ -24,11 +24,11 @@ GRADIENTS = OrientedGradients((8, 12), cell=2)
         (GRADIENTS, FLAT),
         (Scattering((8, 12), scales=2), FLAT),
         (maps.Chain((GRADIENTS, maps.RandomFourier(GRADIENTS.width, size=20))), FLAT),
-        (maps.Beside((GRADIENTS, Scattering((8, 12))), weights=(6.0, 3.0)), FLAT),
+        (maps.ConcatenatedMap((GRADIENTS, Scattering((8, 12))), weights=(6.0, 3.0)), FLAT),
     ],
 )
 def test_each_is_public(map: maps.PublicMap, inputs: np.ndarray) -> None:
-    maps.check(map, inputs)
+    maps.check_map(map, inputs)
 
 
 @pytest.mark.parametrize(

@@ -69,19 +69,19 @@ def test_clipped_softmax_is_not_convex_for_three_classes():
 
 def test_the_engine_refuses_to_clip_what_it_may_not():
     with pytest.raises(AssumptionViolated, match=r"Lemma F\.3"):
-        losses.clip(losses.Softmax(1.0, 3), 0.5)
+        losses.clip_loss(losses.Softmax(1.0, 3), 0.5)
     with pytest.raises(AssumptionViolated, match="gradient directions"):
-        losses.clip(losses.TanhNetwork(1.0, (1.0, 1.0)), 0.5)
+        losses.clip_loss(losses.TanhNetwork(1.0, (1.0, 1.0)), 0.5)
     for loss in (losses.Sigmoid(1.0), losses.Linear(1.0)):
         with pytest.raises(InvalidParameter, match="smaller radius"):
-            losses.clip(loss, 0.1)
-    assert losses.clip(losses.Softmax(1.0, 3), 2.0) == losses.Softmax(1.0, 3)  # nothing to clip
+            losses.clip_loss(loss, 0.1)
+    assert losses.clip_loss(losses.Softmax(1.0, 3), 2.0) == losses.Softmax(1.0, 3)  # nothing to clip
 
 
 ALLOWED = [
-    (losses.clip(losses.Logistic(2.0), 0.5), (-1.0, 1.0)),
-    (losses.clip(losses.Logistic(1.0), 0.8), (-1.0, 1.0)),
-    (losses.clip(losses.PseudoHuber(1.0, 1.0), 0.3), (-1.0, 0.4)),
+    (losses.clip_loss(losses.Logistic(2.0), 0.5), (-1.0, 1.0)),
+    (losses.clip_loss(losses.Logistic(1.0), 0.8), (-1.0, 1.0)),
+    (losses.clip_loss(losses.PseudoHuber(1.0, 1.0), 0.3), (-1.0, 0.4)),
 ]
 
 
@@ -107,7 +107,7 @@ def test_clipped_scalar_losses_keep_their_constants(loss, labels):
 
 def test_clipped_losses_get_the_tight_certificate_and_not_the_printed_theorem():
     options = {"records": 200, "features": 2, "regularization": 0.1, "budget": Budget(order=2, dp=1.0, deletion=0.1)}
-    loss = losses.clip(losses.Logistic(1.0), 0.5)
+    loss = losses.clip_loss(losses.Logistic(1.0), 0.5)
     with pytest.raises(AssumptionViolated, match="twice differentiable"):
         make_plan(loss, method="theorem", **options)
     plan = make_plan(loss, method="sharp", **options)
@@ -125,7 +125,7 @@ def test_clipped_losses_get_the_tight_certificate_and_not_the_printed_theorem():
 @pytest.mark.parametrize("share", [0.9, 0.7, 0.2])
 def test_the_loss_of_fit_is_what_it_says(base: losses.Loss, share: float) -> None:
     """The base loss is at most L/limit times the clipped one, is equal where nothing is clipped, and comes near the factor."""
-    clipped = losses.clip(base, share * base.constants.lipschitz)
+    clipped = losses.clip_loss(base, share * base.constants.lipschitz)
     assert clipped.loss_of_fit == pytest.approx(1 / share)
     assert base.loss_of_fit == 1
     scores = np.linspace(-2000, 2000, 400_001)[:, None]

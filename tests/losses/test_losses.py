@@ -20,7 +20,7 @@ LOSSES = [
     losses.OneVsRest(radius=1.0, classes=3),
     losses.PseudoHuber(radius=1.0, delta=0.5),
     losses.Linear(radius=1.0),
-    losses.weigh(losses.Logistic(radius=1.0), [0.5, 3.0]),
+    losses.with_class_weights(losses.Logistic(radius=1.0), [0.5, 3.0]),
 ]
 NETWORKS = [(1.0,), (0.5, -0.25), (2.0, -1.0, 0.5), (30.0, -0.1)]
 NONCONVEX = [losses.Sigmoid(radius=1.0), *(losses.TanhNetwork(radius=1.0, outer_weights=a) for a in NETWORKS)]
@@ -48,7 +48,9 @@ def test_the_search_reaches_the_constants_and_never_exceeds_them(loss):
 
 
 @pytest.mark.parametrize(
-    "loss", [*LOSSES, losses.weigh(losses.Softmax(radius=1.0, classes=3), [1.0, 0.25, 2.0]), *NONCONVEX], ids=str
+    "loss",
+    [*LOSSES, losses.with_class_weights(losses.Softmax(radius=1.0, classes=3), [1.0, 0.25, 2.0]), *NONCONVEX],
+    ids=str,
 )
 def test_derivative_is_the_gradient_of_value_in_numpy_and_torch(loss):
     rng = np.random.default_rng(0)

@@ -85,7 +85,7 @@ def test_the_objective_sums_over_blocks_and_masks_null_slots(monkeypatch):
 
 def test_clipping_a_network_takes_any_norm_and_its_description_reads_back():
     loss = losses.MultilayerPerceptron(radius=2.0, classes=3, hidden=9, clip=1.0)
-    assert losses.clip(loss, 4.0).constants.lipschitz == 4.0
+    assert losses.clip_loss(loss, 4.0).constants.lipschitz == 4.0
     assert losses.from_dict(loss.to_dict()) == loss
     for wrong in ({"hidden": 0}, {"clip": float("nan")}, {"classes": 1}):
         with pytest.raises(InvalidParameter):

@@ -21,7 +21,7 @@ def table(copies=(1, 1)):
 def test_a_weight_of_three_counts_like_three_equal_records(dtype):
     weights = np.array([[0.3, -1.0, 2.0]])
     weighted = Objective(
-        table(), losses.weigh(losses.Logistic(1.0), [3.0, 1.0]), regularization=0.1, dtype=dtype
+        table(), losses.with_class_weights(losses.Logistic(1.0), [3.0, 1.0]), regularization=0.1, dtype=dtype
     ).gradient_sum(weights)
     repeated = Objective(table((3, 1)), losses.Logistic(1.0), regularization=0.1, dtype=dtype).gradient_sum(weights)
     np.testing.assert_allclose(weighted, repeated, rtol=1e-5)
@@ -31,36 +31,36 @@ def test_a_weight_of_three_counts_like_three_equal_records(dtype):
 def test_the_heaviest_class_sets_the_noise():
     facts = {"records": 1000, "features": 5, "regularization": 0.01, "budget": Budget(order=10), "method": "sharp"}
     plain = make_plan(losses.Logistic(1.0), **facts)
-    heavy = make_plan(losses.weigh(losses.Logistic(1.0), [1.0, 4.0]), **facts)
+    heavy = make_plan(losses.with_class_weights(losses.Logistic(1.0), [1.0, 4.0]), **facts)
     assert heavy.mechanism.lipschitz == pytest.approx(4, rel=1e-6)
     assert heavy.noise_variance > 15 * plain.noise_variance
-    light = make_plan(losses.weigh(losses.Logistic(1.0), [1.0, 0.1]), **facts)
+    light = make_plan(losses.with_class_weights(losses.Logistic(1.0), [1.0, 0.1]), **facts)
     assert light.noise_variance == pytest.approx(plain.noise_variance, rel=1e-5)
 
 
 def test_weights_of_one_are_no_weights_and_others_are_refused():
     logistic = losses.Logistic(1.0)
-    assert losses.weigh(logistic, [1, 1]) == logistic
+    assert losses.with_class_weights(logistic, [1, 1]) == logistic
     for bad in ([1.0], [1.0, 2.0, 3.0], [1.0, -2.0], [0.0, 1.0], [1.0, float("nan")]):
         with pytest.raises(InvalidParameter):
-            losses.weigh(logistic, bad)
+            losses.with_class_weights(logistic, bad)
     with pytest.raises(InvalidParameter, match="weights already"):
-        losses.weigh(losses.weigh(logistic, [1.0, 2.0]), [1.0, 2.0])
+        losses.with_class_weights(losses.with_class_weights(logistic, [1.0, 2.0]), [1.0, 2.0])
     with pytest.raises(AssumptionViolated, match="no classes to weigh"):
-        losses.weigh(losses.PseudoHuber(1.0, 1.0), [1.0])
+        losses.with_class_weights(losses.PseudoHuber(1.0, 1.0), [1.0])
 
 
 @pytest.mark.parametrize(
     "change", [{"weights": "12"}, {"weights": [1.0]}, {"more": 1}, {"weights": None}, {"base": {"name": "nothing"}}]
 )
 def test_what_a_file_says_of_weights_is_checked(change):
-    described = losses.weigh(losses.Logistic(1.0), [1.0, 2.0]).to_dict()
+    described = losses.with_class_weights(losses.Logistic(1.0), [1.0, 2.0]).to_dict()
     assert losses.from_dict(described).to_dict() == described
     with pytest.raises(InvalidParameter):
         losses.from_dict({**described, **change})
 
 
 def test_weights_go_with_clipping():
-    clipped = losses.weigh(losses.clip(losses.Logistic(1.0), 0.5), [1.0, 2.0])
+    clipped = losses.with_class_weights(losses.clip_loss(losses.Logistic(1.0), 0.5), [1.0, 2.0])
     assert clipped.constants.lipschitz == pytest.approx(1.0, rel=1e-6)
     assert clipped.loss_of_fit == pytest.approx(2.0)

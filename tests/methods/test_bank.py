@@ -9,7 +9,7 @@ import pytest
 
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.methods import METHODS
-from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.methods.serialization import plan_from_dict
 
 from ..bank import PROBLEMS, plan_by
 from ..fingerprint import differences

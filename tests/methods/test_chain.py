@@ -14,9 +14,9 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.curator import learning
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.planner import advise, advised_plan, explain
+from noisygd_delete.planner import advise, explain_plan, make_advised_plan
 
-LOSS = losses.clip(losses.Logistic(1.0), 0.6)
+LOSS = losses.clip_loss(losses.Logistic(1.0), 0.6)
 BUDGET = Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
 SIZES = {"records": 500, "features": 8, "regularization": 0.05}
 
@@ -69,15 +69,14 @@ def test_an_observed_release_of_a_chain_costs_its_links_squared() -> None:
         assert plan.deletion_observed(models).gdp == pytest.approx(math.sqrt(3 * models) * single, rel=1e-9)
 
 
-def test_plans_and_facts_without_a_chain_read_as_before() -> None:
+def test_plans_and_facts_state_the_length_of_the_chain() -> None:
     plan, one = planned(), planned(chain=1)
     assert plan.mechanism.to_dict()["chain"] == 3
-    assert "chain" not in one.mechanism.to_dict()
-    assert "chain" not in one.method.to_dict()
+    assert one.mechanism.to_dict()["chain"] == one.method.to_dict()["chain"] == 1
     for wrong in (0, 17, 1.5):
         with pytest.raises(InvalidParameter, match="chain"):
             methods.Perturbed(chain=wrong)
-    assert "3 times in a row" in explain(plan)
+    assert "3 times in a row" in explain_plan(plan)
 
 
 # -- what is run
@@ -159,7 +158,12 @@ def test_later_links_go_on_from_what_the_first_found_out_of_how_the_rows_curve(m
         fresh = right(objective, **{**facts, "sample": None}).gradient_passes
         taken.append((None if sample is None else len(sample.pairs), solution.gradient_passes, fresh))
         made = PreciseObjective(
-            records, LOSS, regularization=plan.regularization, linear=objective.linear, centre=objective.centre
+            records,
+            LOSS,
+            regularization=plan.regularization,
+            linear=objective.linear,
+            centre=objective.centre,
+            by_content=True,
         )
         np.testing.assert_array_equal(objective.gradient(solution.weights), made.gradient(solution.weights))
         return solution
@@ -185,8 +189,8 @@ def test_a_table_that_is_mostly_zeros_is_read_sparsely_and_gives_the_same() -> N
     facts = {"records": 600, "features": 400, "regularization": 0.05}
     plan = make_plan(LOSS, **facts, budget=Budget.from_gdp(dp=1e4, deletion=1e4), method=methods.Perturbed(chain=2))
     dense = learn(Records(rows, labels), plan, np.random.default_rng(0)).weights
-    assert learning.read_sparsely(Records(rows, labels)).sparse is not None
-    assert learning.read_sparsely(Records(np.full((600, 400), 0.01, np.float32), labels)).sparse is None
+    assert learning.to_sparse_records(Records(rows, labels)).sparse is not None
+    assert learning.to_sparse_records(Records(np.full((600, 400), 0.01, np.float32), labels)).sparse is None
     from scipy.sparse import csr_array
 
     thin = learn(Records(csr_array(rows), labels), plan, np.random.default_rng(0)).weights
@@ -200,7 +204,7 @@ def test_advice_takes_a_chain_where_the_noise_raised_the_ridge_and_one_row_bends
     facts = {"records": 26_000, "adjacency": "zero-out"}
     budget = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))
     wide = advise(losses.Logistic(1.0), features=1373, budget=budget, **facts)
-    plan = advised_plan(wide, None)
+    plan = make_advised_plan(wide, None)
     assert (plan.method.chain, plan.loss.constants.lipschitz) == (3, 0.6)
     assert wide.options()["chain"] == 3
     assert wide.options()["clip"] == 0.6
@@ -208,8 +212,8 @@ def test_advice_takes_a_chain_where_the_noise_raised_the_ridge_and_one_row_bends
     assert plan.linear_term * plan.mechanism.ratios()[0] <= 0.25 * 0.6
     assert budget.affords(plan.dp)
     narrow = advise(losses.Logistic(1.0), features=108, budget=budget, **facts)
-    assert advised_plan(narrow, None).method.chain == 1  # κ would be above 1/4
+    assert make_advised_plan(narrow, None).method.chain == 1  # κ would be above 1/4
     fixed = advise(losses.Logistic(1.0), features=1373, budget=budget, regularization=5e-4, **facts)
-    assert advised_plan(fixed, None).method.chain == 1  # λ was given, and stays what it is
+    assert make_advised_plan(fixed, None).method.chain == 1  # λ was given, and stays what it is
     several = advise(losses.Softmax(1.0, classes=3), features=1373, budget=budget, **facts)
     assert several.chained is None

@@ -12,9 +12,9 @@ from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import PrivacyFilter
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Stage
+from noisygd_delete.methods.explanations import explain_noise
 from noisygd_delete.methods.minimiser import Minimiser
-from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
-from noisygd_delete.methods.words import noise
+from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
 from tests.bank import FURTHER, PROBLEMS, USUAL, plan_by
 
 OF_GDP = {"interleaved, in Gaussian DP": {**USUAL, "method": "interleaved", "budget": Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(1.0, 1e-6)), "releases": 8}}  # fmt: skip
@@ -33,7 +33,7 @@ def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name
     assert len(paragraphs) >= 4
     assert all(one.strip() for one in paragraphs)
     assert f"{plan.records:,}" in paragraphs[0] or str(plan.records) in paragraphs[0]
-    assert noise(plan.learning, [stage.learning for stage in plan.stages])
+    assert explain_noise(plan.learning, [stage.learning for stage in plan.stages])
     assert json.loads(json.dumps(plan.summary(), allow_nan=False))["method"] == plan.method.name
     assert plan.excess_risk > 0
     assert plan.outlook.weight_deviation > 0

@@ -15,7 +15,7 @@ from noisygd_delete import Budget, Curator, Execution, Records, errors, losses, 
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.curator.learning import train
 from noisygd_delete.methods import Interleaved
-from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
 from noisygd_delete.planner import compare_plans
 
 from ..bank import RENYI, plan_by, unit_records, unit_rows
@@ -106,7 +106,7 @@ def test_a_hidden_fresh_publication_is_counted() -> None:
     exact = exact_gdp(plan, [True, True, False], [2], 1.0)
     alone = plan.mechanism.interval("deletion", "definition-4.1", steps_with=4, steps_without=4).gdp
     assert alone < 0.5 * exact
-    assert exact <= account.deletion(1, 3, [3]).gdp <= account.forgotten().gdp
+    assert exact <= account.deletion(1, 3, [3]).gdp <= account.deletion_later_releases().gdp
     assert account.deletion_of_each()[-1].gdp == pytest.approx(account.deletion(1, 3, [3]).gdp)
     assert exact_gdp(plan, [True, True, True], [2], 2.0) <= account.dp().gdp
     assert account.dp().gdp == pytest.approx(account.dp_of_each()[-1].gdp)

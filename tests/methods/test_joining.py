@@ -144,7 +144,7 @@ def test_a_method_with_an_option_of_its_own_joins_by_its_file_and_its_lines(copy
         "docs/public-names.txt",
         "docs/rooms.svg",
         "docs/page-digests.md",
-        "noisygd_delete/papers/",
+        "noisygd_delete/reports/",
         "noisygd_delete/evidence/",
     )
     assert {name for name in written if not name.startswith(allowed)} == set(), "written by commands"

@@ -16,10 +16,10 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Ladder, Stage
 from noisygd_delete.methods.ladder import KEPT
-from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
-from noisygd_delete.planner import explain
+from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
+from noisygd_delete.planner import explain_plan
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
-from noisygd_delete.privacy.sentences import shown
+from noisygd_delete.privacy.sentences import format_bound
 from noisygd_delete.store import Store
 from tests.bank import unit_rows
 from tests.cli.planned import main
@@ -244,7 +244,7 @@ def test_any_number_of_deletions_costs_the_base_and_every_observed_release_the_r
 
 
 def test_a_plan_explains_itself():
-    text = explain(plan_for(THREE))
+    text = explain_plan(plan_for(THREE))
     assert "stage 0 (network, kept by deletions)" in text
     assert "stage 2 (head, run again at every deletion)" in text
     assert "there is no horizon" in text
@@ -326,7 +326,7 @@ def test_stages_that_cannot_be_read_are_one_line(capsys) -> None:
 
 
 def test_methods_name_the_ladder() -> None:
-    assert isinstance(methods.of("ladder"), Ladder)
+    assert isinstance(methods.resolve_method("ladder"), Ladder)
 
 
 # ---------------------------------------------------------------- honest refusals of waiting
@@ -339,7 +339,7 @@ def test_a_plan_that_does_not_contract_says_what_waiting_can_buy_and_what_does_f
     expansion = 1 + plan.step_size * (tanh.constants.weak_convexity - 0.01)
     text = plan.explain()
     assert f"c={expansion:.6g}" in text
-    assert shown((math.log(2) - 0.5) / math.log(expansion)) in text
+    assert format_bound((math.log(2) - 0.5) / math.log(expansion)) in text
     assert "e^−" in text
     assert "method 'ladder'" in text
     assert f"in {plan.learn_steps} passes" in text

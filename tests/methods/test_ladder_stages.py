@@ -12,7 +12,7 @@ from noisygd_delete_lab.ancestors import Presence, ancestor_guarantee, stage_run
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses
 from noisygd_delete.bounds import moments as bounds
 from noisygd_delete.engine import Execution
-from noisygd_delete.engine.moments import least_squares, moments, noisy
+from noisygd_delete.engine.moments import add_noise, compute_moments, least_squares
 from noisygd_delete.engine.noise import ResearchNoise, poisson
 from noisygd_delete.engine.objective import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
@@ -70,18 +70,18 @@ def test_moments_are_the_sums_over_the_records_that_are_there():
     records.edit(EditRequest.delete([3, 7]))
     used = records.occupied
     rows, labels = records.features[used].astype(float), records.labels[used]
-    first, second = moments(records, outputs=1, radius=1.0)
+    first, second = compute_moments(records, outputs=1, radius=1.0)
     assert first == pytest.approx(labels[None] @ rows)
     assert second == pytest.approx(rows.T @ rows)
     classes = Records(records.features[used], (labels > 0).astype(float))
-    each, again = moments(classes, outputs=2, radius=2.0)
+    each, again = compute_moments(classes, outputs=2, radius=2.0)
     assert each == pytest.approx(np.stack([rows[labels < 0].sum(0), rows[labels > 0].sum(0)]) / 2)
     assert again == pytest.approx(second / 4)
 
 
 def test_the_noise_of_moments_is_what_the_plan_counts():
     quiet = np.zeros((2, 60)), np.zeros((60, 60))
-    first, second = noisy(*quiet, deviation=3.0, noise=ResearchNoise(np.random.default_rng(1)))
+    first, second = add_noise(*quiet, deviation=3.0, noise=ResearchNoise(np.random.default_rng(1)))
     assert np.array_equal(second, second.T)
     above = second[np.triu_indices(60, 1)]
     assert above.std() == pytest.approx(3.0, rel=0.06)
@@ -92,7 +92,7 @@ def test_the_noise_of_moments_is_what_the_plan_counts():
 
 def test_least_squares_is_ridge_regression_of_the_labels():
     records = table()
-    first, second = moments(records, outputs=1, radius=1.0)
+    first, second = compute_moments(records, outputs=1, radius=1.0)
     fitted = least_squares(first, second, ridge=0.6)
     rows = records.features.astype(float)
     right = np.linalg.solve(rows.T @ rows + 0.6 * np.eye(4), rows.T @ np.where(records.occupied, records.labels, 0))

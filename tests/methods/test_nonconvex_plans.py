@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Accountant, Budget, Curator, Records, losses, make_plan
-from noisygd_delete.accountant import Event, forecast
+from noisygd_delete.accountant import Event, forecast_requests
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
-from noisygd_delete.planner import explain
+from noisygd_delete.planner import explain_plan
 from tests.bank import unit_rows
 from tests.oracles.gibbs_grid import Line
 
@@ -55,18 +55,18 @@ def test_one_release_more_than_planned_stays_below_the_supremum():
     for method in ("theorem", "sharp"):
         plan = plan_for(method, noise_variance=2.0, batch=3)
         run, supremum = plan.mechanism, plan.deletion.renyi(2)
-        closeness = run.closer(None, plan.learn_steps, 0)
+        closeness = run.distance_after(None, plan.learn_steps, 0)
         for _ in range(60):
-            closeness = run.closer(closeness, plan.delete_steps, 3)
-            assert run.forgets_at(closeness).renyi(2) <= supremum * (1 + 1e-12)
-        assert run.forgets_at(run.closer(closeness, plan.delete_steps, 50)).renyi(2) > supremum
-        assert run.forgets_at(run.closer(closeness, plan.delete_steps // 3, 3)).renyi(2) > supremum
+            closeness = run.distance_after(closeness, plan.delete_steps, 3)
+            assert run.guarantee_at(closeness).renyi(2) <= supremum * (1 + 1e-12)
+        assert run.guarantee_at(run.distance_after(closeness, plan.delete_steps, 50)).renyi(2) > supremum
+        assert run.guarantee_at(run.distance_after(closeness, plan.delete_steps // 3, 3)).renyi(2) > supremum
 
 
 def test_edits_before_a_fresh_learn_cost_nothing():
     plan = plan_for("sharp", noise_variance=2.0)
-    learned = plan.mechanism.forgets_at(plan.mechanism.closer(None, plan.learn_steps, 40)).renyi(2)
-    assert learned == plan.mechanism.forgets_at(plan.mechanism.closer(None, plan.learn_steps, 0)).renyi(2)
+    learned = plan.mechanism.guarantee_at(plan.mechanism.distance_after(None, plan.learn_steps, 40)).renyi(2)
+    assert learned == plan.mechanism.guarantee_at(plan.mechanism.distance_after(None, plan.learn_steps, 0)).renyi(2)
 
 
 def test_weak_convexity_takes_over_above_its_threshold():
@@ -157,7 +157,7 @@ def test_epsilon_delta_budgets_pick_their_order():
 
 
 def test_plans_explain_themselves_and_why_the_others_lost():
-    near = explain(plan_for("theorem", noise_variance="cheapest"))
+    near = explain_plan(plan_for("theorem", noise_variance="cheapest"))
     for text in (
         "Theorem 5.2 as printed",
         "total variation",
@@ -168,7 +168,7 @@ def test_plans_explain_themselves_and_why_the_others_lost():
     ):
         assert text in near
     assert "Theorem 5.2 sharpened" in plan_for("sharp", noise_variance="cheapest").explain()
-    weak = explain(plan_for("sharp", regularization=0.2))
+    weak = explain_plan(plan_for("sharp", regularization=0.2))
     assert "exceeds the weak convexity" in weak
     assert "K_A=" in weak.split("'theorem'")[1]  # and the infeasible steps of the printed theorem are named
     composed = plan_for("composition")
@@ -252,7 +252,7 @@ def test_no_release_under_composition_exceeds_the_budget_whatever_was_hidden(sha
         assert alone.renyi(2) <= 0.9 * (1 + 1e-9)
         if releases == 1:
             assert alone.renyi(2) <= plan.dp.renyi(2) * (1 + 1e-12)
-        assert accountant.forgotten().renyi(2) <= 0.9 * share * (1 + 1e-9)
+        assert accountant.deletion_later_releases().renyi(2) <= 0.9 * share * (1 + 1e-9)
     assert len(kinds) + 1 >= releases
     if releases > 1:
         assert accountant.dp_cumulative().renyi(2) <= 0.9 * (1 + 1e-9)
@@ -270,7 +270,7 @@ def test_forecasts_count_the_fresh_learns_that_the_horizon_asks_for(releases, af
     for _ in range(after):
         accountant.record(accountant.publication(edits=1))
     for requests in (1, 2, 5, 17):
-        ahead, followed = forecast(accountant, requests), Accountant(plan, accountant.events)
+        ahead, followed = forecast_requests(accountant, requests), Accountant(plan, accountant.events)
         for _ in range(requests):
             spent = followed.horizon_spent
             followed.record(followed.planned("relearn" if spent else "unlearn"))
@@ -327,7 +327,9 @@ def test_learn_and_twenty_deletions_audited_against_the_exact_law(method):
     density = None
     for number, release in enumerate(releases):
         run = plan.mechanism
-        said = release.guarantees["deletion"] if number else run.forgets_at(run.closer(None, release.steps, 0))
+        said = (
+            release.guarantees["deletion"] if number else run.guarantee_at(run.distance_after(None, release.steps, 0))
+        )
         assert said.renyi(2) <= deletion * (1 + 1e-9)
         assert release.model.certified
         if number < audited:

@@ -11,7 +11,7 @@ from scipy import optimize
 
 from noisygd_delete import losses
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods.perturbed import longest_from_zero
+from noisygd_delete.methods.perturbed import minimizer_norm_bound
 from noisygd_delete.methods.plan import Plan
 from tests.bank import sized_plan
 
@@ -23,9 +23,9 @@ KINDS = [
     losses.PseudoHuber(1.0, delta=0.5),
     losses.Sigmoid(1.0),
     losses.Linear(1.0),
-    losses.clip(losses.Logistic(1.0), 0.3),
-    losses.clip(losses.PseudoHuber(1.0, delta=0.5), 0.1),
-    losses.weigh(losses.Softmax(1.0, classes=3), [1.0, 0.25, 2.0]),
+    losses.clip_loss(losses.Logistic(1.0), 0.3),
+    losses.clip_loss(losses.PseudoHuber(1.0, delta=0.5), 0.1),
+    losses.with_class_weights(losses.Softmax(1.0, classes=3), [1.0, 0.25, 2.0]),
 ]
 
 
@@ -82,7 +82,7 @@ def test_no_minimiser_is_longer_than_planning_takes_it_to_be(
 ) -> None:
     """Rows that all pull the same way, and b with them."""
     problem = type("Asked", (), {"loss": loss, "regularization": regularization})()
-    declared = longest_from_zero(problem, pull)
+    declared = minimizer_norm_bound(problem, pull)
     label = np.ones(1)
 
     def objective(weight: float) -> float:

@@ -14,7 +14,7 @@ from scipy import sparse, stats
 
 from noisygd_delete import Budget, Curator, EditRequest, Execution, Records, learn, losses, make_plan
 from noisygd_delete.bounds import exact_steps
-from noisygd_delete.curator import descent
+from noisygd_delete.curator import noisy_descent
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import check_records
 from noisygd_delete.engine import noisygd as engine
@@ -23,7 +23,7 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.sums import HeldSums, RowsElsewhere
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Sharp
-from noisygd_delete.methods.reading import mechanism_from_dict
+from noisygd_delete.methods.serialization import mechanism_from_dict
 
 from ..bank import unit_records
 
@@ -91,7 +91,7 @@ def test_what_its_papers_say() -> None:
     words = " ".join(plan.deletion.assumptions)
     assert "the noise of every step is an exact discrete Gaussian" in words
     assert "real numbers" not in words
-    assert "keeps its place" in words
+    assert "rows-in-place" in dict(plan.mechanism.conditions())
     with pytest.raises(InvalidParameter, match="too fine"):
         replace(plan.mechanism, exact=replace(plan.mechanism.exact, radius=plan.mechanism.exact.radius * 2.0**40))
 
@@ -228,7 +228,7 @@ def test_a_plan_in_any_order_keeps_its_noise() -> None:
     assert (charged.noise_variance, charged.delete_steps) == (plan.noise_variance, plan.delete_steps)
     assert charged.deletion.gdp >= plan.deletion.gdp
     assert charged.budget.affords(charged.deletion)
-    assert not any("keeps its place" in words for words in charged.deletion.assumptions)
+    assert "rows-in-place" not in dict(charged.mechanism.conditions())
 
 
 def test_every_point_lies_on_the_grid_and_every_step_begins_inside_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +241,7 @@ def test_every_point_lies_on_the_grid_and_every_step_begins_inside_the_ball(monk
             begun.append(float(np.linalg.norm(weights)))
             return super().gradient(weights, dtype)
 
-    monkeypatch.setattr(descent, "PreciseObjective", Seen)
+    monkeypatch.setattr(noisy_descent, "PreciseObjective", Seen)
     curator = Curator(records, plan)
     for release in (curator.learn(), curator.delete([3])):
         steps = release.model.weights / plan.mechanism.exact.grid(plan.mechanism)
@@ -338,7 +338,7 @@ def off_the_true_step(plan: Any, records: Records, step_size: float, point: np.n
         off = mpmath.sqrt(sum((mpmath.mpf(float(one)) - two) ** 2 for one, two in zip(found[0], true, strict=True)))
     facts = {"lipschitz": 1 + 2.0**-19, "regularization": plan.regularization, "step_size": plan.step_size}
     d, h = point.size, mechanism.exact.grid(mechanism)
-    charged = exact_steps.gap(
+    charged = exact_steps.rounding_gap(
         gradient_error=mechanism.exact.measured_error(mechanism), strong_convexity=plan.problem.strong_convexity,
         radius=mechanism.exact.radius, dimension=d, grid=h, **facts,
     )  # fmt: skip

@@ -7,13 +7,13 @@ import pytest
 from scipy.special import ndtri
 
 from noisygd_delete import Accountant, Budget, Guarantee, losses, make_plan
-from noisygd_delete.accountant import Event, PrivacyFilter, report, within
+from noisygd_delete.accountant import Event, PrivacyFilter, build_report, is_within_budget
 from noisygd_delete.bounds import gaussian as gaussian_bounds
 from noisygd_delete.engine import noise
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.methods.serialization import plan_from_dict
 from noisygd_delete.privacy.guarantee import LEAST_DELTA
 
 RENYI = Budget(order=10, dp=1.0, deletion=0.1)
@@ -62,7 +62,7 @@ def test_no_promise_with_its_slack_exceeds_the_budget(loss, method, budget, dtyp
         accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
     assert over(budget, "dp", accountant.dp_cumulative()) <= 1 + 1e-11
     assert over(budget, "deletion", plan.deletion) <= 1 + 1e-11
-    assert within(accountant.dp_cumulative(), plan)
+    assert is_within_budget(accountant.dp_cumulative(), plan)
     if releases > 1:
         if loss is LOGISTIC:  # under composition the deletion budget decides
             assert over(budget, "dp", accountant.dp_cumulative()) > 0.98  # and little is wasted
@@ -124,7 +124,7 @@ def test_no_smaller_delta_is_stated() -> None:
     accountant = Accountant(plan)
     accountant.record(accountant.planned())
     with pytest.raises(InvalidParameter, match="256-bit"):
-        report(accountant, delta=small)
+        build_report(accountant, delta=small)
     accountant.record(accountant.planned())
     for delta in (small, 2 * LEAST_DELTA):
         try:

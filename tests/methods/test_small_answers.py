@@ -10,23 +10,23 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
-from noisygd_delete.methods.base import Mechanism, contradict
+from noisygd_delete.methods.base import Mechanism, are_contradictory
 from noisygd_delete.methods.plan import Method
-from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict, problem_from_dict
 from noisygd_delete.methods.sampled_steps import SampledGaussian
+from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict, problem_from_dict
 
 SIZES = {"records": 300, "features": 4, "regularization": 0.05, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
 
 
 def test_a_method_that_is_one_takes_no_options_beside_it() -> None:
     cold = methods.Minimiser(solver="cold")
-    assert methods.of(cold) is cold
+    assert methods.resolve_method(cold) is cold
     with pytest.raises(InvalidParameter, match="give the options of a method to the method itself"):
-        methods.of(cold, solver="warm")
+        methods.resolve_method(cold, solver="warm")
     with pytest.raises(InvalidParameter, match="solver belongs to 'minimiser'"):
-        methods.of("sharp", solver="warm")
+        methods.resolve_method("sharp", solver="warm")
     with pytest.raises(InvalidParameter, match="belongs to no method"):
-        methods.of("sharp", speed="high")
+        methods.resolve_method("sharp", speed="high")
 
 
 @pytest.mark.parametrize("junk", [None, 3, "plan", [1, 2], [["records", 3]]])
@@ -75,7 +75,7 @@ def test_noise_below_what_theorem_5_2_asks_for_is_refused_with_the_least() -> No
 def test_an_extractor_forgets_nothing_and_contradicts_nobody() -> None:
     extractor = SampledGaussian(records=100, noise_multiplier=1.0, sampling_rate=0.1)
     assert extractor.fading is None
-    assert not contradict(extractor, replace(extractor))
+    assert not are_contradictory(extractor, replace(extractor))
 
 
 @pytest.mark.parametrize(("kind", "most"), [(Mechanism, 17), (Method, 12)])

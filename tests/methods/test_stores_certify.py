@@ -22,11 +22,11 @@ OVER_THE_REALS, PLACED = {"real-arithmetic", "gaussian-noise"}, {"exact-steps", 
     ("method", "asked", "stated", "absent"),
     [
         *((name, (3,), PLACED, OVER_THE_REALS | {"time-unseen"}) for name in ("sharp", "theorem")),
-        (Minimiser(solver="passes"), (3,), PLACED | {"machine-trusted"}, OVER_THE_REALS | {"time-unseen", "solver-tolerance"}),
+        (Minimiser(solver="cold"), (3,), PLACED | {"machine-trusted", "time-unseen", "solver-tolerance"}, OVER_THE_REALS),
         # by a resumed publication, and by a fresh one
         (Interleaved(fresh_every=4, exact=True), (4, 6), PLACED | {"exact-noise"}, OVER_THE_REALS),
     ],
-    ids=["sharp", "theorem", "passes", "interleaved"],
+    ids=["sharp", "theorem", "minimiser", "interleaved"],
 )  # fmt: skip
 def test_a_store_learns_deletes_and_certifies(
     method: str | Method, asked: tuple[int, ...], stated: set[str], absent: set[str], tmp_path: Path

@@ -158,7 +158,9 @@ def test_gradients_of_records_are_opacus(weights):
     loss = NetworkLoss(radius=10.0, classes=3, module=module, input_shape=(1, 4, 4), clip=0.5)
     ours = loss.clipped_gradients(np.zeros(loss.dimension(16)), rows, labels)
     hooked = opacus.GradSampleModule(module, loss_reduction="sum")
-    torch.nn.functional.cross_entropy(hooked(rows.reshape(-1, 1, 4, 4).requires_grad_()), labels, reduction="sum").backward()
+    torch.nn.functional.cross_entropy(
+        hooked(rows.reshape(-1, 1, 4, 4).requires_grad_()), labels, reduction="sum"
+    ).backward()
     theirs = torch.cat([parameter.grad_sample.flatten(1) for parameter in hooked.parameters()], dim=1)
     theirs *= (0.5 / theirs.norm(dim=1, keepdim=True)).clamp(max=1.0)
     assert ours.numpy() == pytest.approx(theirs.numpy(), abs=2e-5)
@@ -210,7 +212,10 @@ def test_a_described_network_is_built_again():
     loss = NetworkLoss(radius=1.0, classes=2, module=module, start="zero", init_variance=0.1)
     again = losses.from_dict(json.loads(json.dumps(loss.to_dict())))
     assert again == loss
-    weights, rows = np.random.default_rng(0).normal(size=(1, loss.dimension(36))), np.random.default_rng(1).random((3, 36))
+    weights, rows = (
+        np.random.default_rng(0).normal(size=(1, loss.dimension(36))),
+        np.random.default_rng(1).random((3, 36)),
+    )
     assert again.scores(weights, rows) == pytest.approx(loss.scores(weights, rows), abs=1e-6)
 
 

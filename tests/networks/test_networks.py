@@ -77,7 +77,9 @@ def test_composition_counts_what_opacus_counts(batches: int) -> None:
     for passes in (1, 6, 10):
         ours = run.interval("dp", "zero-out", steps_with=passes).with_slack()
         for order in (2, 5, 32):
-            theirs = compute_rdp(q=rate, noise_multiplier=run.noise_multiplier, steps=passes * batches, orders=[order])[0]
+            theirs = compute_rdp(q=rate, noise_multiplier=run.noise_multiplier, steps=passes * batches, orders=[order])[
+                0
+            ]
             assert theirs * (1 - 1e-9) <= ours.renyi(order) <= theirs * (1 + 1e-3)
         accountant = RDPAccountant()
         accountant.history = [(run.noise_multiplier, rate, passes * batches)]
@@ -107,7 +109,7 @@ def test_the_noise_of_samples_is_the_least_within_the_budget() -> None:
 
 
 def test_a_sampled_pass_takes_the_samples_and_the_noise_that_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:
-    from noisygd_delete.curator import descent
+    from noisygd_delete.curator import noisy_descent
     from noisygd_delete.engine.noise import poisson
 
     plan, drawn = planned(SAMPLED), []
@@ -116,7 +118,7 @@ def test_a_sampled_pass_takes_the_samples_and_the_noise_that_are_charged(monkeyp
         drawn.append((slots, rate))
         return poisson(slots, noise, rate=rate)
 
-    monkeypatch.setattr(descent, "poisson", counting)
+    monkeypatch.setattr(noisy_descent, "poisson", counting)
     curator = Curator(table(), plan)
     curator.learn()
     assert drawn == [(120, 1 / 8)] * 48
@@ -171,7 +173,9 @@ def test_an_audit_runs_the_network_itself(method) -> None:
     torch.manual_seed(0)
     module = torch.nn.Sequential(torch.nn.Linear(60, 4, bias=False), torch.nn.Tanh(), torch.nn.Linear(4, 3))
     loss = NetworkLoss(radius=1.0, classes=3, module=module, clip=0.3)
-    plan = make_plan(loss, records=60, features=60, regularization=1e-2, budget=PAIRS, adjacency="zero-out", method=method)
+    plan = make_plan(
+        loss, records=60, features=60, regularization=1e-2, budget=PAIRS, adjacency="zero-out", method=method
+    )
     assert len(audit_one_run(plan, rng=np.random.default_rng(0)).rows) == 2
     with pytest.raises(AssumptionViolated):
         audit(plan)  # which would run another algorithm
@@ -180,7 +184,9 @@ def test_an_audit_runs_the_network_itself(method) -> None:
 def store_plan(method):
     module = torch.nn.Sequential(torch.nn.Linear(WIDTH, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
     loss = NetworkLoss(radius=1.0, classes=2, module=module, start="zero", init_variance=0.1)
-    return make_plan(loss, records=12, features=WIDTH, regularization=0.1, budget=PAIRS, adjacency="zero-out", method=method)
+    return make_plan(
+        loss, records=12, features=WIDTH, regularization=0.1, budget=PAIRS, adjacency="zero-out", method=method
+    )
 
 
 @pytest.mark.parametrize("method", [SAMPLED, STAGED], ids=["composition", "staged"])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from noisygd_delete.networks import NetworkLoss
 
 from noisygd_delete import Budget, Curator, Records
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.networks import NetworkLoss
 from tests.bank import sized_plan
 
 

@@ -86,6 +86,19 @@ def number(value: float) -> str:
     )
 
 
+def whole_numbers(value: Any) -> Any:
+    """The same value with every number without a fraction as an `int`: 2.0 and 2 are one number in JSON."""
+    if isinstance(value, dict):
+        return {name: whole_numbers(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [whole_numbers(part) for part in value]
+    return (
+        int(value)
+        if type(value) is float and value.is_integer() and abs(value) < 2**53 and repr(value) != "-0.0"
+        else value
+    )
+
+
 def check_signature(paper: dict[str, Any]) -> str:
     """The id of the key that signed it. Whether that key is the controller's, its reader must know."""
     block = paper["signature"]
@@ -119,47 +132,59 @@ def slack_of(records: int, dtype: str) -> float:
 EXACT = ("regularization", "curvature", "features", "outputs", "radius", "grid_bits", "in_place")
 
 
-class Run:
-    """One kind of release, from its facts, each at least as cautious as the plan's problem asks for."""
+def row_norm_of(facts: dict[str, Any]) -> float:
+    """How long a row may be in the releases that these facts describe."""
+    radius = facts["row_norm"]
+    need(type(radius) in (int, float) and 0 < radius < math.inf, "a release that does not state the norm of its rows")
+    return float(radius)
 
-    def __init__(self, facts: dict[str, Any], problem: dict[str, Any]) -> None:
+
+class Run:
+    """One kind of release, from its facts, each at least as cautious as the logistic loss on rows of its norm asks for.
+
+    problem: of the plan that made it, where the certificate holds that plan; None: of a plan before.
+    """
+
+    def __init__(self, facts: dict[str, Any], problem: dict[str, Any] | None) -> None:
         self.method = facts["method"]
         need(self.method in ("sharp", "minimiser"), f"method {self.method!r} is not one of this file's")
-        need(problem["loss"]["name"] == "logistic", "the loss is not one of this file's")
-        need(facts.get("passes") is None, "a solver that is none of this file's")
-        radius, lam = problem["loss"]["radius"], problem["regularization"]
+        self.row_norm = radius = row_norm_of(facts)
+        lam = facts["strong_convexity"] if problem is None else problem["regularization"]
         self.n, self.eta, self.variance = facts["records"], facts["step_size"], facts["noise_variance"]
         self.m, self.lipschitz, self.rows = facts["strong_convexity"], facts["lipschitz"], facts["rows_per_subject"]
         self.slack, self.proven = facts["slack"], facts["proven"]
         self.gamma, self.warm = facts.get("gradient_tolerance", 0.0), facts.get("warm", False)
-        for value in (self.n, self.eta, self.variance, self.m, self.lipschitz, radius, lam):
+        for value in (self.n, self.eta, self.variance, self.m, self.lipschitz, lam):
             need(type(value) in (int, float) and 0 < value < math.inf, "a fact out of its range")
-        need(type(self.rows) is int and self.rows == problem["rows_per_subject"] >= 1, "rows of a person")
-        need(type(self.n) is int and self.n == problem["records"], "number of slots")
+        need(type(self.rows) is int and self.rows >= 1, "rows of a person")
+        need(type(self.n) is int, "number of slots")
+        check_own(problem, self)
         need(self.lipschitz >= radius * (1 - ROOM), "the gradient bound of the logistic loss is its radius")
         need(self.m <= lam * (1 + ROOM), "a logistic objective is no more strongly convex than its regulariser")
         need(self.eta <= 2 / (2 * lam + radius**2 / 4) * (1 + ROOM), "a step that may carry two runs apart")
         self.exact = facts.get("exact")
         if self.exact is None:
-            need(self.slack >= slack_of(self.n, problem["dtype"]), "less slack than the machine's rounding needs")
+            least = slack_of(self.n, "float64" if problem is None else problem["dtype"])
+            need(self.slack >= least, "less slack than the machine's rounding needs")
         need(self.proven is True and self.gamma >= 0, "a fact out of its range")
         self.c = 1 - self.eta * self.m
         self.rounding = self.variance_left = 0.0
         if self.exact is not None:
             self.check_exact(self.exact, problem)
 
-    def check_exact(self, exact: dict[str, Any], problem: dict[str, Any]) -> None:
+    def check_exact(self, exact: dict[str, Any], problem: dict[str, Any] | None) -> None:
         """Facts of exact steps; δ: what the roundings of one step may move two runs apart, and τ² − 144h²."""
         need(exact.get("in_place", True) is True, "exact steps that are none of this file's")
-        radius, lam, bits = exact["radius"], problem["regularization"], exact["grid_bits"]
+        radius, lam, bits = exact["radius"], exact["regularization"], exact["grid_bits"]
         need(type(radius) in (int, float) and 0 < radius < math.inf, "a fact out of its range")
-        need(type(bits) is int and 12 <= bits <= 24 and problem["dtype"] == "float64", "a fact out of its range")
+        need(type(bits) is int and 12 <= bits <= 24, "a fact out of its range")
         d, beta = exact["features"], exact["curvature"] * LONGER**2
-        need(exact["outputs"] == 1 and d == problem["features"], "another number of weights")
-        need(exact["regularization"] == lam == self.m, "another regulariser")
-        need(
-            exact["curvature"] >= problem["loss"]["radius"] ** 2 / 4 * (1 - ROOM), "the curvature of the logistic loss"
-        )
+        need(exact["outputs"] == 1 and type(d) is int and d > 0, "another number of weights")
+        if problem is not None:
+            need(problem["dtype"] == "float64" and d == problem["features"], "steps of another problem")
+            need(lam == problem["regularization"], "another regulariser")
+        need(lam == self.m, "another regulariser")
+        need(exact["curvature"] >= self.row_norm**2 / 4 * (1 - ROOM), "the curvature of the logistic loss")
         need(self.eta <= 2 / (2 * lam + beta), "a step that may carry two runs apart")
         length, unit, tau = 1.001 * radius, 2.0**-53, math.sqrt(2 * self.eta * self.variance)
         steepest, h = self.lipschitz * LONGER + lam * length, tau / 2**bits
@@ -214,27 +239,28 @@ class Run:
         return mu**2
 
 
+def check_own(problem: dict[str, Any] | None, run: Run | Sums) -> None:
+    """Whether a run is one of the plan that the certificate holds."""
+    if problem is not None:
+        need(problem["loss"]["name"] == "logistic", "the loss is not one of this file's")
+        need(run.row_norm == problem["loss"]["radius"], "rows of another norm than the plan's")
+        need(run.n == problem["records"], "number of slots")
+        need(run.rows == problem["rows_per_subject"], "rows of a person")
+
+
 class Sums:
     """Chains of draws by one plan."""
 
     method, exact = "sums", None
 
-    def __init__(self, facts: dict[str, Any], problem: dict[str, Any]) -> None:
-        radius, names = (
-            problem["loss"]["radius"],
-            ("features", "norm_squared", "label_weight", "releases", "rows_per_subject"),
-        )
-        need(problem["loss"]["name"] == "logistic" and 0 < radius < math.inf, "the loss is not one of this file's")
-        columns, norm, weight, self.most, self.rows = (facts[name] for name in names)
+    def __init__(self, facts: dict[str, Any], problem: dict[str, Any] | None) -> None:
+        self.row_norm = radius = row_norm_of(facts)
+        names = ("features", "norm_squared", "label_weight", "releases", "rows_per_subject", "records")
+        columns, norm, weight, self.most, self.rows, self.n = (facts[name] for name in names)
         need(all(type(facts[name]) is int and facts[name] > 0 for name in names), "a fact out of its range")
-        need(
-            columns == problem["features"] and facts["outputs"] == 1 and self.most <= 2**16,
-            "other sums, or too many draws",
-        )
-        need(
-            facts["records"] == problem["records"] and self.rows == problem["rows_per_subject"],
-            "other slots, or rows of a person",
-        )
+        need(facts["outputs"] == 1 and self.most <= 2**16, "other sums, or too many draws")
+        need(problem is None or columns == problem["features"], "sums of another problem")
+        check_own(problem, self)
         bits = 15 - math.frexp(radius)[1]
         need(norm == math.floor(radius**2 * 4.0**bits), "rows on another grid")
         self.joiners, variance = facts["joiners"], facts["variance"]
@@ -291,26 +317,30 @@ class Release:
 
 
 def history(paper: dict[str, Any]) -> list[Release]:
-    problem, runs, found = paper["public_facts"]["plan"]["problem"], {}, []
+    problem, about = paper["public_facts"]["plan"]["problem"], paper["action"]["release"]
+    runs, found = {}, []
     need(
         sum(tally["releases"] for tally in paper["public_facts"]["ledger"]) <= 100_000,
         "more releases than this file goes through",
     )
+    listed = []
     for tally in paper["public_facts"]["ledger"]:
         facts = dict(tally["mechanism"])
         if facts.get("exact") is not None:  # what else stands there counts for nothing
             facts["exact"] = {name: facts["exact"][name] for name in EXACT if name in facts["exact"]}
-        name = json.dumps(facts, sort_keys=True)
-        made = Sums if facts["method"] == "sums" else Run
-        run = runs.setdefault(name, None) or made(tally["mechanism"], problem)
-        runs[name] = run
         need(type(tally["releases"]) is int and tally["releases"] >= 1, "releases of a tally")
-        found += [Release(tally["kind"], tally["steps"], run) for _ in range(tally["releases"])]
+        listed += [(json.dumps(facts, sort_keys=True), tally)] * tally["releases"]
+    need(bool(listed) and (about is None or 1 <= about <= len(listed)), "the release is not in the history")
+    own = listed[-1 if about is None else about - 1][0]  # what the plan of the certificate made
+    for name, tally in listed:
+        made = Sums if tally["mechanism"]["method"] == "sums" else Run
+        run = runs.setdefault(name, None) or made(tally["mechanism"], problem if name == own else None)
+        runs[name] = run
+        found.append(Release(tally["kind"], tally["steps"], run))
     need(bool(found) and found[0].kind == "learn", "a history begins with a learn")
     for before, after in pairwise(found):
         need(after.kind != "learn", "two beginnings")
         need(after.fresh or after.run is before.run, "a change of plan without a fresh run")
-    need(len({one.run.method == "sums" for one in found}) == 1, "sums beside other methods")
     return found
 
 
@@ -318,6 +348,8 @@ def of_sums(releases: list[Release], about: int | None, between: bool) -> float:
     """μ² of what the releases told of a record that release `about` erased, or that is still there."""
     chains: list[list[int]] = []
     for number, release in enumerate(releases, 1):
+        if release.run.method != "sums":
+            continue
         if release.fresh:
             chains.append([])
         chains[-1].append(number)
@@ -332,6 +364,16 @@ def of_sums(releases: list[Release], about: int | None, between: bool) -> float:
     return dearest
 
 
+def stretched(releases: list[Release]) -> list[tuple[float, list[int]]]:
+    """The releases (by number) in stretches whose rows have the same norm."""
+    found: list[tuple[float, list[int]]] = []
+    for number, release in enumerate(releases, 1):
+        if not found or found[-1][0] != release.run.row_norm:
+            found.append((release.run.row_norm, []))
+        found[-1][1].append(number)
+    return found
+
+
 def since_fresh(releases: list[Release]) -> int:
     """Steps since the last fresh run, its own among them."""
     steps = 0
@@ -342,16 +384,26 @@ def since_fresh(releases: list[Release]) -> int:
 
 def figures(releases: list[Release], about: int | None, between: bool, later: bool) -> float:
     """μ² about what release `about` erased (None: about a record that is still there, all models seen): from it on, or of all."""
-    if releases[0].run.method == "sums":
-        return 0.0 if later else of_sums(releases, about, between)
     end = len(releases) if about is None else about - 1
-    seen = 0.0 if later else sum(one.present(between, one.steps) for one in releases[:end])
+    stepped = [one for one in releases[:end] if one.run.method != "sums"]
+    seen = 0.0 if later else of_sums(releases, about, between) + sum(one.present(between, one.steps) for one in stepped)
     if about is None or not later:
         return seen  # release `about` starts at the model before it, which was seen: it never held the record
     served, steps = releases[about - 1], since_fresh(releases[: about - 1])
+    if served.run.method == "sums":
+        return seen
     if served.run.method == "minimiser":
         return seen + (served.run.solved(between, False, served.steps) if served.kind == "unlearn" and steps else 0.0)
     return seen + (0.0 if served.fresh else served.run.squared(between, steps, served.steps))
+
+
+def covered(key: str, releases: list[Release], about: int | None) -> list[Release]:
+    """The releases that a figure is about; the last one counts in each."""
+    if key == "present.one":
+        return releases[-1:]
+    later = key.endswith(".later") and about is not None
+    first, end = (about - 1, about) if later and about is not None else (0, len(releases) if about is None else about)
+    return [*releases[first:end], *(releases if key == "present.all" else releases[-1:])]
 
 
 # --- what a μ comes to ---
@@ -415,18 +467,58 @@ def check_figure(claim: dict[str, Any], squared: float, paper: dict[str, Any], w
     )
 
 
+def check_odds(found: list[dict[str, Any]], problem: dict[str, Any], delta: float, spent: float) -> None:
+    """Odds are stated where a total counts μ² and was fixed before the first model, and only there; they are of the whole total.
+
+    With mu the largest that the total allows, and p = P(odds of e^ε) = Φ(y) where Φ(y) = e^ε Φ(y − mu): (1 + e^−ε) p ≤ δ.
+    """
+    total = problem.get("total")
+    if total is None or total.get("late", False) or not total.get("gdp", False):
+        need((total is not None and "order" in total) or not found, "odds that no total covers")
+        return  # of a Rényi total they are not recomputed here
+    need(type(total["epsilon"]) in (int, float) and 0 < total["epsilon"] < 1e6, "total")
+    low, high = 0.0, 1.0
+    while epsilon_of(high, total["delta"]) <= total["epsilon"]:
+        low, high = high, 2 * high
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if epsilon_of(middle, total["delta"]) <= total["epsilon"] else (low, middle)
+    if math.sqrt(spent) > high * (1 + ROOM):
+        need(not found, "odds of a total that is exceeded")
+        return
+    near, far = -40.0, 40.0 + high  # y: the larger, the smaller the odds and the likelier
+    for _ in range(200):
+        y = (near + far) / 2
+        chance, wrong = below(y), below(y - high)
+        rare = wrong == 0 or chance + wrong <= delta
+        near, far = (y, far) if rare else (near, y)
+    least = math.log(below(near) / below(near - high))
+    if least > 100:
+        return
+    (claim,) = found
+    said = claim["values"]
+    need(claim["conditions"] == ["total-fixed"] and said["delta"] == delta, "odds under other conditions")
+    need(said["worlds"] == problem["adjacency"], "odds about other worlds")
+    need((said["total_epsilon"], said["total_delta"]) == (total["epsilon"], total["delta"]), "odds of another total")
+    for name, value in (("epsilon", least), ("odds", math.exp(least))):
+        need(said[name] >= value * (1 - 1e-5), f"odds: {name} is less than {value:.10g}")
+
+
 def check(paper: dict[str, Any]) -> str:
     """The key id of a certificate that holds.
 
     Raises:
         Refused: it does not, or is none that this file can judge.
     """
+    paper = whole_numbers(paper)
     need(paper["format"] == FORMAT and paper["identity"]["catalogue"] == 1, "another format or catalogue of claims")
     signer = check_signature(paper)
     releases, problem = history(paper), paper["public_facts"]["plan"]["problem"]
     request, about = paper["request"], paper["action"]["release"]
     need((about is None) == (paper["action"]["status"] != "published"), "status")
-    need(about is None or 1 < about <= len(releases), "the release is not in the history")
+    need(about is None or about > 1, "the first release cannot have erased anything")
+    counts = [request[name] for name in ("rows", "replaced", "inserted")]
+    need(all(type(number) is int for number in counts) and counts[0] >= max(1, counts[1]) and min(counts) >= 0, "rows")
     need(0 < paper["public_facts"]["delta"] <= 0.01, "δ")
     by_key: dict[str, list[dict[str, Any]]] = {}
     for claim in paper["claims"]:
@@ -437,6 +529,12 @@ def check(paper: dict[str, Any]) -> str:
     due = {"erased": problem["deletion_notion"]} if request["rows"] > request["replaced"] else {}
     due |= {"replaced": "pairwise"} if request["replaced"] else {}
     wanted: dict[str, tuple[float, str, str]] = {}
+    named = [
+        (claim["values"]["radius"], claim["values"]["first"], claim["values"]["last"])
+        for claim in by_key.get("row-norm", [])
+    ]
+    stretches = [(norm, numbers[0], numbers[-1]) for norm, numbers in stretched(releases)]
+    need(named == (stretches if len(stretches) > 1 else []), "in which releases rows had which norm is not said")
     for what, worlds in due.items():
         between = worlds == "pairwise"
         if about is None:
@@ -471,14 +569,13 @@ def check(paper: dict[str, Any]) -> str:
                 (schedule if condition == "schedule" else condition) in claim["conditions"],
                 f"{key}: its condition is missing",
             )
-        unit = (
-            "record"
-            if rows == 1
-            else "person"
-            if key.startswith("present") or (key.startswith("erased") and whole)
-            else "row"
-        )
+        target = "record-fixed" if key.startswith("present.") else "target-fixed"
+        need(target in claim["conditions"], f"{key}: that its record was fixed beforehand is not said")
+        about_all = key.startswith("present") or (key.startswith("erased") and whole)
+        fewest = min(release.run.rows for release in covered(key, releases, about))
+        unit = "record" if rows == 1 else "person" if about_all and fewest >= rows else "row"
         need(claim["values"]["unit"] == unit, f"{key}: another unit")
+    check_odds(by_key.get("odds.ever", []), problem, paper["public_facts"]["delta"], wanted["present.all"][0])
     said = {(claim["key"], claim["values"].get("method")) for claim in paper["claims"]}
     for method, exact in {(release.run.method, release.run.exact is not None) for release in releases}:
         if method == "sums":
@@ -495,8 +592,11 @@ def check(paper: dict[str, Any]) -> str:
     columns = paper["evidence"]["from_data"]
     ranges = "ranges-unknown" if columns is None else "ranges-from-data" if columns else "ranges-public"
     need({key for key in by_key if key.startswith("ranges-")} == {ranges}, "what is known of the ranges is not said")
-    if last.run.method != "sums":
-        need("gradient-norm" in by_key, "gradient-norm is not said")
+    longest = max(release.run.row_norm for release in releases)
+    need([claim["values"]["radius"] for claim in by_key[ranges]] == [longest], "the norm of the rows is not said")
+    for run in {release.run for release in releases if release.run.method != "sums"}:
+        steep = [claim["values"]["lipschitz"] for claim in by_key.get("gradient-norm", [])]
+        need(run.lipschitz in steep, "gradient-norm is not said")
     for key in ("slots-public", "curator-trusted", "rows-per-person", "not-anonymous"):
         need(key in by_key, f"{key} is not said")
     return signer

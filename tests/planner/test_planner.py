@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from noisygd_delete import Budget, Plan, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
-from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.planner import explain
+from noisygd_delete.methods.serialization import plan_from_dict
+from noisygd_delete.planner import explain_plan
 
 ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
 
@@ -136,10 +136,10 @@ def test_a_plan_that_takes_steps_back_is_refused() -> None:
 
 
 def test_explanation_names_the_drivers_and_the_rival() -> None:
-    text = explain(adult())
+    text = explain_plan(adult())
     for fact in ("K_A=12009", "K_Ā=7164", "2312", "κ=251", "Utility decides", "'sharp'", "K_Ā=287", "forgetting 115"):
         assert fact in text
-    text = explain(adult(method="sharp", utility=False))
+    text = explain_plan(adult(method="sharp", utility=False))
     assert "Careful" not in text
     for fact in ("K_Ā=115", "Deletion decides", "'theorem'", "12009"):
         assert fact in text
@@ -224,7 +224,7 @@ def test_bad_budgets_are_one_clear_error(make, message: str) -> None:
 
 
 def test_what_no_certificate_covers_is_refused_with_the_reason() -> None:
-    clipped = losses.clip(losses.PseudoHuber(radius=1.0, delta=1.0), 0.3)
+    clipped = losses.clip_loss(losses.PseudoHuber(radius=1.0, delta=1.0), 0.3)
     with pytest.raises(AssumptionViolated, match="not twice differentiable"):
         adult(loss=clipped)
     with pytest.raises(InvalidParameter, match="learn_steps belongs to 'composition'"):

@@ -11,9 +11,9 @@ import pytest
 
 from noisygd_delete import Budget, Curator, NoisyGDClassifier, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, NothingPromised
-from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.methods.serialization import plan_from_dict
 from noisygd_delete.planner import compare_plans
-from noisygd_delete.planner.usual import expected_cost, guessed_norm
+from noisygd_delete.planner.defaults import estimated_norm, expected_cost
 from noisygd_delete.records import Records
 from tests.bank import unit_rows
 
@@ -60,22 +60,22 @@ def test_the_guess_of_the_norm_is_public() -> None:
         planned = {"records": records, "features": 5, "regularization": regularization, "budget": tight(1.0)}
         return make_plan(loss, **planned, method="sharp").problem
 
-    assert guessed_norm(problem(losses.Logistic(2.0))) == pytest.approx(math.log(1000) / 2)
+    assert estimated_norm(problem(losses.Logistic(2.0))) == pytest.approx(math.log(1000) / 2)
     # two classes: W = (θ/2, −θ/2), of norm ‖θ‖/√2
-    assert guessed_norm(problem(losses.Softmax(1.0, classes=2))) == pytest.approx(math.log(1000) / math.sqrt(2))
+    assert estimated_norm(problem(losses.Softmax(1.0, classes=2))) == pytest.approx(math.log(1000) / math.sqrt(2))
     # a table four times as wide as a narrow one is taken for four models, each with a quarter of the columns
     wide = {"features": 160, "budget": tight(100.0), "regularization": 1e-4, "records": 1000, "method": "sharp"}
     four = make_plan(losses.Softmax(1.0, classes=3), **wide, ridge="forecast")
     assert four.problem.model_norm == pytest.approx(2 * math.log(1000))
     assert expected_cost(four) == pytest.approx((four.outlook.forecast + four.problem.ridge_cost) / 4)
-    assert guessed_norm(make_plan(losses.Logistic(1.0), **wide).problem) == pytest.approx(math.log(1000))
+    assert estimated_norm(make_plan(losses.Logistic(1.0), **wide).problem) == pytest.approx(math.log(1000))
     # no minimiser is longer than √(2L(0)/λ)
-    assert guessed_norm(problem(losses.Logistic(1.0), 1.0)) == pytest.approx(math.sqrt(2 * math.log(2)))
+    assert estimated_norm(problem(losses.Logistic(1.0), 1.0)) == pytest.approx(math.sqrt(2 * math.log(2)))
     # a target within [−1, 1]: one of five columns, of norm 2/√5 at most, takes the prediction from end to end
-    assert guessed_norm(problem(losses.PseudoHuber(2.0))) == pytest.approx(math.sqrt(5) / 2)
+    assert estimated_norm(problem(losses.PseudoHuber(2.0))) == pytest.approx(math.sqrt(5) / 2)
     linear = make_plan(losses.Linear(1.0), records=9, features=5, regularization=1, budget=tight(1.0), method="sharp")
     with pytest.raises(InvalidParameter, match="give a model_norm"):
-        guessed_norm(linear.problem)
+        estimated_norm(linear.problem)
 
 
 def test_the_plan_says_so_and_what_it_costs() -> None:

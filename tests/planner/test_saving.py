@@ -72,7 +72,9 @@ def test_learning_warns_where_no_step_is_taken() -> None:
 
 @pytest.mark.parametrize(("records", "number"), [(15, 2), (4000, 0)])
 def test_learning_warns_where_the_bound_on_its_risk_is_vacuous(records: int, number: int) -> None:
-    plan = make_plan(losses.Logistic(1.0), records=records, features=10, regularization=0.1, method="sharp", budget=BUDGET)
+    plan = make_plan(
+        losses.Logistic(1.0), records=records, features=10, regularization=0.1, method="sharp", budget=BUDGET
+    )
     assert (plan.excess_risk < np.log(2)) == (number == 0)
     assert warned(plan) == number
 

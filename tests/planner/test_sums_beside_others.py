@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
-from noisygd_delete.curator.drawing import moments_of
+from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.engine.noise import noise_source
 from noisygd_delete.features.maps import Additive, RandomFourier
-from noisygd_delete.methods.forecast import guessed_norm
+from noisygd_delete.methods.forecast import estimated_norm
 from noisygd_delete.planner import advise, compare_plans
-from noisygd_delete.planner.usual import expected_cost
+from noisygd_delete.planner.defaults import expected_cost
 
 SIZES = {"records": 4000, "features": 8, "regularization": 1e-4}
 BUDGET = Budget.from_gdp(dp=1.0, deletion=0.1)
@@ -32,7 +32,7 @@ def test_the_forecast_is_the_pull_of_the_noise_that_is_drawn(loss, fault: bool) 
     moments, noise = moments_of(begin, chosen.shape), noise_source(np.random.default_rng(1))
     odds = {"target": 1, "binary": 2, "class": outputs}[loss.label_kind]
     weights = np.random.default_rng(0).normal(size=(outputs, features))
-    weights *= guessed_norm(chosen.problem) / odds / np.linalg.norm(weights)
+    weights *= estimated_norm(chosen.problem) / odds / np.linalg.norm(weights)
     unit, above, pulls = 2.0**begin.bits, np.triu_indices(features), []
     for _ in range(500):
         drawn = moments.noise(noise, variance=int(begin.variance), label_weight=begin.label_weight)

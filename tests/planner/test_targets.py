@@ -11,7 +11,7 @@ from noisygd_delete.bounds import utility
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.methods.serialization import plan_from_dict
 
 LOSS = losses.Logistic(radius=1.0)
 SIZES = {"records": 26_000, "features": 108, "regularization": 1e-3, "budget": Budget(order=10, dp=1.0, deletion=0.1)}

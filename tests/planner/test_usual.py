@@ -8,10 +8,17 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
-from noisygd_delete.cli.budget_left import left_text
+from noisygd_delete.cli.remaining_budget import left_text
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.planner.usual import capped, together, usual_budget, usual_delta, usual_slots, usual_total
+from noisygd_delete.methods.serialization import plan_from_dict
+from noisygd_delete.planner.defaults import (
+    compose_publications,
+    default_budget,
+    default_delta,
+    default_slots,
+    default_total,
+    with_total,
+)
 from noisygd_delete.privacy.budget import Total
 from tests.oracles import gaussian_dp
 
@@ -20,15 +27,15 @@ SIZES = {"records": 2_000, "features": 5, "regularization": 0.01, "budget": Budg
 
 
 def test_delta_is_below_one_over_n() -> None:
-    assert usual_delta(100) == usual_delta(999_999) == 1e-6
+    assert default_delta(100) == default_delta(999_999) == 1e-6
     for records in (10**6, 3 * 10**6, 10**9):
-        assert records * usual_delta(records) <= 0.5
-    assert usual_budget(100) == Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
+        assert records * default_delta(records) <= 0.5
+    assert default_budget(100) == Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
 
 
 @pytest.mark.parametrize(("rows", "slots"), [(0, 2), (1, 2), (20, 21), (469, 493), (26_000, 27_300), (32_561, 34_200)])
 def test_a_twentieth_of_the_slots_is_free(rows: int, slots: int) -> None:
-    assert usual_slots(rows) == slots
+    assert default_slots(rows) == slots
     assert slots >= 1.05 * rows
 
 
@@ -36,17 +43,17 @@ def test_a_twentieth_of_the_slots_is_free(rows: int, slots: int) -> None:
 def test_the_usual_total_has_room_for_twelve_like_the_learn(method: str) -> None:
     """Gaussian releases of a known μ compose to √12 μ; what δ that is at the stated ε, by a formula of its own."""
     plan = make_plan(LOGISTIC, **SIZES, method=method, dtype="float64")
-    total = usual_total(plan)
+    total = default_total(plan)
     mu = plan.mechanism.interval("dp", "replace", steps_with=plan.mechanism.exposure(plan.learn_steps)).gdp
     assert gaussian_dp.delta(math.sqrt(12) * mu, total.epsilon) <= total.delta
     assert gaussian_dp.delta(math.sqrt(12) * mu, 0.9 * total.epsilon) > total.delta
     assert total.epsilon == float(f"{total.epsilon:.2g}")
-    assert usual_total(make_plan(LOGISTIC, **SIZES, method=method, releases=3)) is None  # they share a budget already
+    assert default_total(make_plan(LOGISTIC, **SIZES, method=method, releases=3)) is None  # they share a budget already
 
 
 def test_publication_stops_at_the_total_and_not_before() -> None:
     plan = make_plan(LOGISTIC, **SIZES, method="minimiser")
-    plan = capped(plan, usual_total(plan))
+    plan = with_total(plan, default_total(plan))
     accountant, published = Accountant(plan), 0
     while accountant.affordable(event := accountant.planned()):
         accountant.record(event)
@@ -63,9 +70,9 @@ def test_publication_stops_at_the_total_and_not_before() -> None:
 
 def test_both_caps_hold_where_both_are_set() -> None:
     shared = make_plan(LOGISTIC, **SIZES, method="sharp", releases=4)
-    tight = capped(shared, Total(0.9 * shared.allowed.epsilon(1e-6), 1e-6))
+    tight = with_total(shared, Total(0.9 * shared.allowed.epsilon(1e-6), 1e-6))
     assert 0 < Accountant(tight).remaining().publications < Accountant(shared).remaining().publications == 4
-    wide = capped(shared, Total(1e3, 1e-6))
+    wide = with_total(shared, Total(1e3, 1e-6))
     assert Accountant(wide).remaining().publications == 4
 
 
@@ -94,8 +101,8 @@ ONE_RELEASE = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
 def test_a_total_is_summed_in_one_measure_that_has_room_for_as_many(method: str, gdp: bool) -> None:
     """The measure is fixed with the total, so that the sum is a filter; what the best of several would afford, it affords."""
     plan = make_plan(LOGISTIC, records=4_000, features=5, regularization=0.01, budget=ONE_RELEASE, method=method)
-    usual = usual_total(plan)
-    fixed = capped(plan, usual)
+    usual = default_total(plan)
+    fixed = with_total(plan, usual)
     assert (fixed.total.gdp, fixed.total.order is None) == (gdp, gdp)
     assert fixed.total.is_filter
     assert plan_from_dict(fixed.to_dict()) == fixed
@@ -113,24 +120,24 @@ def test_the_best_of_several_sums_would_exceed_a_filter() -> None:
         make_plan(LOGISTIC, records=4_000, features=5, regularization=0.01, budget=ONE_RELEASE, method=method)
         for method in ("sharp", "theorem")
     )
-    by_mu = capped(sharp, Total(9.0, 1e-6)).total
+    by_mu = with_total(sharp, Total(9.0, 1e-6)).total
     assert by_mu.gdp
-    assert not by_mu.affords(together(theorem, 1))
-    assert by_mu.spent(together(theorem, 1)) == math.inf
+    assert not by_mu.affords(compose_publications(theorem, 1))
+    assert by_mu.spent(compose_publications(theorem, 1)) == math.inf
     with pytest.raises(InvalidParameter, match="name another method, or begin a new store"):
-        capped(theorem, by_mu)
-    by_order = capped(theorem, Total(9.0, 1e-6)).total
-    spent = together(sharp, 3).with_slack()
+        with_total(theorem, by_mu)
+    by_order = with_total(theorem, Total(9.0, 1e-6)).total
+    spent = compose_publications(sharp, 3).with_slack()
     q = by_order.order
     mine = q * spent.gdp**2 / 2 + math.log((q - 1) / q) - (math.log(1e-6) + math.log(q)) / (q - 1)
-    assert by_order.spent(together(sharp, 3)) <= mine * (
+    assert by_order.spent(compose_publications(sharp, 3)) <= mine * (
         1 + 1e-9
     )  # Canonne, Kamath & Steinke's conversion at that one order
 
 
 def test_a_later_total_is_no_filter_and_says_so() -> None:
     first = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(9.0, 1e-6))
-    out = together(first, 3)
+    out = compose_publications(first, 3)
     assert first.after(first, out) == first
     wider = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(12.0, 1e-6)).after(first, out)
     assert (wider.total.epsilon, wider.total.gdp, wider.total.late) == (12.0, True, True)
@@ -145,7 +152,7 @@ def test_a_later_total_is_summed_in_a_measure_that_all_methods_have() -> None:
     """Planted: that of the new plan alone, μ, by which what was published before costs more than any total."""
     sizes = {**SIZES, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
     first = make_plan(LOGISTIC, **sizes, method="theorem", total=(9.0, 1e-6))
-    out = together(first, 3)
+    out = compose_publications(first, 3)
     other = make_plan(LOGISTIC, **sizes, method="sharp", total=(12.0, 1e-6))
     assert (out.gdp, other.total.gdp) == (None, True)
     for former in (first, replace(first, problem=replace(first.problem, total=None))):
@@ -177,7 +184,7 @@ def test_the_cap_is_neither_exceeded_by_a_hair_nor_measured_without_the_slack(sh
     slack = plan.mechanism.interval("dp", "replace", steps_with=1).slack
     assert slack > 0
     total = share * _spent(plan, 5)
-    capped_ = capped(plan, Total(total, 1e-6))
+    capped_ = with_total(plan, Total(total, 1e-6))
     accountant, published = Accountant(capped_), 0
     assert accountant.remaining().publications == (5 if share > 1 else 4)
     while accountant.affordable(event := accountant.planned()):
@@ -190,7 +197,7 @@ def test_the_cap_is_neither_exceeded_by_a_hair_nor_measured_without_the_slack(sh
 def test_the_slack_alone_decides() -> None:
     """A total between what is spent over the reals and what is spent on the machine: without the slack it would be exceeded."""
     plan = make_plan(LOGISTIC, **SIZES, method="minimiser")
-    spent = replace(together(plan, 3), slack=1e-3)
+    spent = replace(compose_publications(plan, 3), slack=1e-3)
     between = (spent.epsilon(1e-6) + spent.with_slack().epsilon(1e-6)) / 2
     assert spent.epsilon(1e-6) < between < spent.with_slack().epsilon(1e-6)
     for total in (Total(between, 1e-6), Total(between, 1e-6, gdp=True), Total(between, 1e-6).measured_for(spent)):
@@ -205,9 +212,9 @@ def test_where_a_learn_reveals_nothing_the_total_is_measured_by_what_follows() -
     plan = make_plan(LOGISTIC, **sizes, method="theorem", budget=loose, releases=20, total=(24.0, 1e-6))
     assert plan.learn_steps == 0 < plan.delete_steps
     assert plan.total is not None
-    assert plan.total.affords(together(plan, 1))
+    assert plan.total.affords(compose_publications(plan, 1))
     assert (
         plan.total.measure
-        == capped(replace(plan, problem=replace(plan.problem, total=None)), (24.0, 1e-6)).total.measure
+        == with_total(replace(plan, problem=replace(plan.problem, total=None)), (24.0, 1e-6)).total.measure
     )
-    assert not plan.total.affords(together(plan, 10**6))
+    assert not plan.total.affords(compose_publications(plan, 10**6))

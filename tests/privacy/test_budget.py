@@ -9,7 +9,7 @@ import pytest
 from noisygd_delete import Budget, Guarantee
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy import Worlds
-from noisygd_delete.privacy.sentences import rounded_up
+from noisygd_delete.privacy.sentences import round_up
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_guarantee_that_cannot_be_read_is_refused(damage) -> None:
 
 
 def test_a_bound_without_end_stays_without_end_when_rounded() -> None:
-    assert rounded_up(math.inf) == math.inf
-    assert math.isnan(rounded_up(math.nan))
-    assert rounded_up(0.1) == 0.1
-    assert rounded_up(math.nextafter(0.1, 1)) > 0.1
+    assert round_up(math.inf) == math.inf
+    assert math.isnan(round_up(math.nan))
+    assert round_up(0.1) == 0.1
+    assert round_up(math.nextafter(0.1, 1)) > 0.1

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisygd_delete.privacy.sentences import right_of_hundred, rounded_up, shown
+from noisygd_delete.privacy.sentences import format_bound, round_up, success_per_hundred
 
 
 def bounds(count: int = 4000):
@@ -21,19 +21,19 @@ def bounds(count: int = 4000):
 def test_no_bound_is_written_smaller_than_it_is() -> None:
     for bound in bounds():
         exact = Fraction(repr(bound))
-        assert exact <= Fraction(shown(bound)) <= exact * (1 + Fraction(1, 1000))
-        assert exact <= Fraction(repr(rounded_up(bound, 10))) <= exact * (1 + Fraction(1, 10**9))
+        assert exact <= Fraction(format_bound(bound)) <= exact * (1 + Fraction(1, 1000))
+        assert exact <= Fraction(repr(round_up(bound, 10))) <= exact * (1 + Fraction(1, 10**9))
         if bound <= 1:
-            percent = shown(bound, percent=True)
+            percent = format_bound(bound, percent=True)
             assert percent.endswith(" %")
             assert 100 * exact <= Fraction(percent[:-2]) <= 100 * exact + Fraction(1, 10)
-            assert 50 + 50 * exact <= right_of_hundred(bound) <= 51 + 50 * exact
+            assert 50 + 50 * exact <= success_per_hundred(bound) <= 51 + 50 * exact
 
 
 def test_writing_twice_changes_nothing() -> None:
     """What a signed file holds in ten digits reads like what the command line shows."""
     for bound in bounds():
-        assert shown(rounded_up(bound, 10)) == shown(bound)
+        assert format_bound(round_up(bound, 10)) == format_bound(bound)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_writing_twice_changes_nothing() -> None:
     [(0.00321, "0.4 %"), (0.0032, "0.4 %"), (0.003, "0.3 %"), (0.00001, "0.1 %"), (0.0, "0.0 %"), (1.0, "100.0 %")],
 )
 def test_percentages(bound: float, text: str) -> None:
-    assert shown(bound, percent=True) == text
+    assert format_bound(bound, percent=True) == text
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_percentages(bound: float, text: str) -> None:
     [(0.1, "0.1"), (1e-6, "1e-6"), (0.12341, "0.1235"), (123456.7, "1.235e5"), (None, "∞"), (math.inf, "∞")],
 )
 def test_numbers(bound: float | None, text: str) -> None:
-    assert shown(bound) == text
+    assert format_bound(bound) == text

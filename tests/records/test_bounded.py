@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 
 
 def test_a_file_within_its_limit_is_read_whole(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"\xef\xbb\xbfab\r\n")
-    assert bounded.content(file, 7) == b"\xef\xbb\xbfab\r\n"
-    assert bounded.text(file, 7) == "ab\r\n"
-    assert bounded.digest(file) == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert limited_io.read_file(file, 7) == b"\xef\xbb\xbfab\r\n"
+    assert limited_io.read_text(file, 7) == "ab\r\n"
+    assert limited_io.file_digest(file) == hashlib.sha256(file.read_bytes()).hexdigest()
     with pytest.raises(InvalidParameter, match="longer than 6 bytes"):
-        bounded.content(file, 6)
+        limited_io.read_file(file, 6)
     file.write_bytes(b"secret\xff")
     with pytest.raises(InvalidRequest, match="not UTF-8 text") as caught:
-        bounded.text(file, 100, error=InvalidRequest)
+        limited_io.read_text(file, 100, error=InvalidRequest)
     assert "secret" not in str(caught.value)
 
 
@@ -32,7 +32,7 @@ def test_a_file_within_its_limit_is_read_whole(tmp_path: Path) -> None:
 def test_what_never_ends_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in ("/dev/zero", tmp_path / "pipe", tmp_path):
-        for read in (lambda path: bounded.content(path, 10), bounded.digest):
+        for read in (lambda path: limited_io.read_file(path, 10), limited_io.file_digest):
             with pytest.raises(InvalidParameter, match=r"not a plain file|cannot be read"):
                 read(path)
 
@@ -40,25 +40,27 @@ def test_what_never_ends_is_refused_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["absent", "x" * 300, "a\0b", "\ud800", ""])
 def test_a_name_that_opens_nothing_is_one_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidParameter):
-        bounded.content(os.path.join(tmp_path, name), 10)
+        limited_io.read_file(os.path.join(tmp_path, name), 10)
 
 
 def test_lines_end_at_newlines_and_nowhere_else() -> None:
     odd = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg\rh"
-    assert bounded.rows(f"{odd}\r\nx\n\ny") == [odd, "x", "", "y"]
+    assert limited_io.split_lines(f"{odd}\r\nx\n\ny") == [odd, "x", "", "y"]
     raw = io.BytesIO(f"\ufeff{odd}\r\nx\n\ny".encode())
-    assert list(bounded.lines(raw)) == [odd, "x", "", "y"]
+    assert list(limited_io.iterate_lines(raw)) == [odd, "x", "", "y"]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("length", range(8))
 def test_a_line_too_long_is_one_place_and_the_next_is_read(length: int, end: bytes, monkeypatch) -> None:
-    monkeypatch.setattr(bounded, "_CHUNK", 3)
+    monkeypatch.setattr(limited_io, "_CHUNK", 3)
     long, last = b"l" * length, b"z" * 4
     expected = None if length > 5 else "l" * length
-    assert list(bounded.lines(io.BytesIO(long + end + long + end + last), 5)) == [expected, expected, "zzzz"]
-    assert list(bounded.lines(io.BytesIO(b"\xef\xbb\xbf" + long), 8)) == ["l" * length if length <= 5 else None]
-    assert list(bounded.lines(io.BytesIO(b"a\xff" + end))) == ["a\udcff"]
+    assert list(limited_io.iterate_lines(io.BytesIO(long + end + long + end + last), 5)) == [expected, expected, "zzzz"]
+    assert list(limited_io.iterate_lines(io.BytesIO(b"\xef\xbb\xbf" + long), 8)) == [
+        "l" * length if length <= 5 else None
+    ]
+    assert list(limited_io.iterate_lines(io.BytesIO(b"a\xff" + end))) == ["a\udcff"]
 
 
 def test_a_line_without_an_end_holds_no_memory_and_stops() -> None:
@@ -75,10 +77,10 @@ def test_a_line_without_an_end_holds_no_memory_and_stops() -> None:
 
     raw = Zeros()
     with pytest.raises(InvalidRequest, match="without an end"):
-        list(bounded.lines(io.BufferedReader(raw), 100, error=InvalidRequest))
-    assert raw.asked < 2 * bounded.LIST
+        list(limited_io.iterate_lines(io.BufferedReader(raw), 100, error=InvalidRequest))
+    assert raw.asked < 2 * limited_io.LIST
     with pytest.raises(InvalidParameter, match="longer than 1000 bytes"):
-        bounded.taken(io.BufferedReader(Zeros()), 1000, "standard input")
+        limited_io.read_limited(io.BufferedReader(Zeros()), 1000, "standard input")
 
 
 @pytest.mark.parametrize(
@@ -87,9 +89,9 @@ def test_a_line_without_an_end_holds_no_memory_and_stops() -> None:
 )
 def test_json_that_says_two_things_or_none_is_refused(document: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
-        bounded.parsed(document)
+        limited_io.parse_json(document)
     assert '"a"' not in str(caught.value)
 
 
 def test_json_as_the_standard_has_it() -> None:
-    assert bounded.parsed('{"a": [1, 2.5, null, {"a": ""}]}') == {"a": [1, 2.5, None, {"a": ""}]}
+    assert limited_io.parse_json('{"a": [1, 2.5, null, {"a": ""}]}') == {"a": [1, 2.5, None, {"a": ""}]}

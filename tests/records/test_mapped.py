@@ -72,9 +72,9 @@ def test_the_limit_is_a_quarter_of_the_machine_s_memory_unless_told_otherwise(tm
         for megabytes, kept in ((15, True), (40, False)):
             rows = mapped(tmp_path / f"{megabytes}", megabytes << 10, 256)
             released: list[int] = []
-            monkeypatch.setattr(kernel, "let_go", lambda pages, released=released: released.append(1))
+            monkeypatch.setattr(kernel, "release_memory", lambda pages, released=released: released.append(1))
             table = Records(rows, np.zeros(len(rows)))
-            read = sum(part.stop - part.start for part in kernel.windows(table.features, 0, len(rows), 1 << 13))
+            read = sum(part.stop - part.start for part in kernel.row_windows(table.features, 0, len(rows), 1 << 13))
             assert read == len(rows)
             assert bool(released) != kept
             if not kept:

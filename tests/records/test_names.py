@@ -96,9 +96,9 @@ def test_a_name_in_another_unicode_form_is_seen(there: str) -> None:
     for form in ("NFC", "NFD", "NFKC", "NFKD"):
         other = normalize(form, there)
         if other != there:
-            assert Names.of(["somebody", there]).in_another_form(other)
-    assert not Names.of(["somebody", there]).in_another_form("nobody")
-    assert not Names.of([1, 2]).in_another_form("nobody")
+            assert Names.of(["somebody", there]).has_similar(other)
+    assert not Names.of(["somebody", there]).has_similar("nobody")
+    assert not Names.of([1, 2]).has_similar("nobody")
 
 
 def test_a_table_takes_names_as_they_are() -> None:
@@ -146,7 +146,7 @@ def test_names_are_compared_a_share_at_a_time(share: int, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("asked", ["17", " 17 ", 'b"17"', "17.0", 17])
 def test_a_name_that_differs_by_how_it_was_written_is_told_of(there: int | str, asked: int | str) -> None:
     table = Names.of(["somebody", there, "x" * 300] if isinstance(there, str) else [3, there, -5])
-    assert table.in_another_form(asked) == (asked != there)
-    assert not table.in_another_form("170")
-    assert not table.in_another_form("7")
-    assert not Names.of(["1717", "b17", "17.05", None]).in_another_form(asked)
+    assert table.has_similar(asked) == (asked != there)
+    assert not table.has_similar("170")
+    assert not table.has_similar("7")
+    assert not Names.of(["1717", "b17", "17.05", None]).has_similar(asked)

@@ -12,7 +12,7 @@ from typing import Any
 from noisygd_delete_server import Replayed, Verifier
 
 from noisygd_delete.errors import InvalidRequest
-from noisygd_delete.papers.requests import line_of
+from noisygd_delete.reports.request_rows import line_of
 
 from .conftest import SECRET
 

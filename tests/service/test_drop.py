@@ -18,8 +18,8 @@ from noisygd_delete_server.drop import DropIntake
 from noisygd_delete_server.drop_settings import Drop
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
-from noisygd_delete.papers.requests import line_of
-from noisygd_delete.register import Channels, decided
+from noisygd_delete.register import Channels, record_decision
+from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, status
 from noisygd_delete.store.disk import Disk
 from tests.oracles import deletion_hash as oracle
@@ -113,7 +113,9 @@ class Lists:
     def decide(self, k: int, how: Any, **more: Any) -> None:
         token = f"drop-{item(k)}"
         with Store.open(self.store, wait=5) as held:
-            held.register.state(token, decided(line_of(self.store, token), how, datetime.now(UTC).date(), **more))
+            held.register.state(
+                token, record_decision(line_of(self.store, token), how, datetime.now(UTC).date(), **more)
+            )
 
     @property
     def records(self) -> int:

@@ -20,7 +20,7 @@ import pytest
 pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
-from noisygd_delete.papers.requests import register_lines
+from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import source_at
 from tests.store.conftest import found

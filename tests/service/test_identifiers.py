@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from noisygd_delete_server import identifiers
-from noisygd_delete_server.identifiers import FIELDS, Lists, hashed
+from noisygd_delete_server.identifiers import FIELDS, Lists, hash_identifier
 
 from tests.oracles import deletion_hash as oracle
 
@@ -47,8 +47,8 @@ def test_the_platforms_own_examples(field: str, given: str, standard: str, expec
 
 
 def test_the_platforms_own_examples_of_several_fields() -> None:
-    johnson = hashed(Lists.NDZ, ["Danielle", "Johnson", "1985-07-04", "91790"])
-    genesis = hashed(Lists.NAME_VIN, ["Eve", "Genesis", "1HGCM82633A004352"])
+    johnson = hash_identifier(Lists.NDZ, ["Danielle", "Johnson", "1985-07-04", "91790"])
+    genesis = hash_identifier(Lists.NAME_VIN, ["Eve", "Genesis", "1HGCM82633A004352"])
     assert johnson == base64.b64decode("PQOfn1RffEKmqMmNAzDKKaoZCwxWbQZkQzPWmQo9REA=")
     assert genesis == base64.b64decode("rtnDuXIe63jXYQQXW5r07GJ7lSsrib8+46QuKFwkOmk=")
 
@@ -71,13 +71,13 @@ def test_any_person_as_the_oracle_has_it(texts: list[str], born: object, kind: L
     ]
     standard = [oracle.standardised(fields[rule], value) for rule, value in zip(FIELDS[kind], values, strict=True)]
     expected = None if None in standard else base64.b64decode(oracle.hashed(*map(str, standard)))
-    assert hashed(kind, values) == expected
+    assert hash_identifier(kind, values) == expected
 
 
 @pytest.mark.parametrize("text", ["Иван", "Σωκράτης", "Straße", "Łukasz", "王", ""])
 def test_a_name_that_takes_the_platforms_tables_is_not_guessed(text: str) -> None:
     assert identifiers.person_name(text) is None
-    assert hashed(Lists.NDZ, [text, "Johnson", "1985-07-04", "91790"]) is None
+    assert hash_identifier(Lists.NDZ, [text, "Johnson", "1985-07-04", "91790"]) is None
 
 
 LETTERS = {
@@ -127,7 +127,7 @@ def test_any_name_with_stated_letters_as_the_oracle_has_it(first: str, last: str
     others = ["1985-07-04", "91790"]
     rest = [oracle.standardised(field, value) for field, value in zip(("dob", "zip"), others, strict=True)]
     expected = None if None in standard else base64.b64decode(oracle.hashed(*map(str, [*standard, *rest])))
-    assert hashed(Lists.NDZ, [first, last, *others], LETTERS) == expected
+    assert hash_identifier(Lists.NDZ, [first, last, *others], LETTERS) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from noisygd_delete_server import carrying, writer
+from noisygd_delete_server import dispatcher, writer
 
 from noisygd_delete import Execution
 from noisygd_delete.curator.stream import Batching, Calendar
-from noisygd_delete.planner.usual import capped, usual_total
+from noisygd_delete.planner.defaults import default_total, with_total
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.entry import Occasions
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.pace import paced, public_seconds, publications
+from noisygd_delete.store.release_schedule import default_schedule, public_duration, publications
 from tests.store.conftest import plan
 
 from .conftest import Opened, make_store, name, person
@@ -31,11 +31,11 @@ class Clock:
         self.now = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         stamp = lambda: datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
         for place in (
-            "noisygd_delete.store.training_table.now",
-            "noisygd_delete.store.store.now",
+            "noisygd_delete.store.training_table.utc_now",
+            "noisygd_delete.store.store.utc_now",
         ):
             monkeypatch.setattr(place, stamp)
-        for module in (writer, carrying):
+        for module in (writer, dispatcher):
             monkeypatch.setattr(module.time, "time", lambda: self.now)
 
 
@@ -47,7 +47,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def capped_store(path: Path, **more: object) -> Path:
     """A store under the usual total: room for a learn and eleven more."""
     made = plan(slots=64)
-    return make_store(path, total=usual_total(made), **more)  # type: ignore[arg-type]
+    return make_store(path, total=default_total(made), **more)  # type: ignore[arg-type]
 
 
 def events(path: Path) -> list[tuple[str | None, int]]:
@@ -65,8 +65,8 @@ def test_a_burst_beside_a_budget_makes_one_release_and_withholds_none(
     ledger = Ledger.read(path / "ledger.sqlite")
     number = publications(ledger)
     assert number == ledger.accountant.remaining().publications >= 11
-    assert paced(ledger) == Calendar(clock.now, YEAR / number)
-    desk = opened(path, pace=paced)
+    assert default_schedule(ledger) == Calendar(clock.now, YEAR / number)
+    desk = opened(path, pace=default_schedule)
     for k in range(20):
         assert desk.ask(request_id=f"t{k}", delete=[name(k)]).status_code == 202
         clock.now += 0.08
@@ -98,7 +98,7 @@ def test_a_year_of_requests_is_published_to_the_last(tmp_path: Path, opened: Ope
     path = capped_store(tmp_path / "people")
     learned = Ledger.read(path / "ledger.sqlite")
     total, number = learned.plan.total, publications(learned)
-    desk = opened(path, pace=paced)
+    desk = opened(path, pace=default_schedule)
     for k in range(44):
         clock.now += YEAR / 44
         desk.turn()
@@ -148,18 +148,18 @@ def test_whoever_keeps_asking_does_not_keep_a_release_away(tmp_path: Path, opene
 
 
 def test_without_a_cap_nothing_waits_for_a_date(tmp_path: Path) -> None:
-    assert paced(Ledger.read(make_store(tmp_path / "people") / "ledger.sqlite")) == Batching(size=1)
+    assert default_schedule(Ledger.read(make_store(tmp_path / "people") / "ledger.sqlite")) == Batching(size=1)
 
 
 def test_a_replanned_store_spreads_what_its_new_total_affords(tmp_path: Path) -> None:
     path = capped_store(tmp_path / "people")
     with Store.open(path) as store:
-        wider = capped(store.plan, type(store.plan.total)(2 * store.plan.total.epsilon, store.plan.total.delta))
+        wider = with_total(store.plan, type(store.plan.total)(2 * store.plan.total.epsilon, store.plan.total.delta))
         store.relearn(wider)
         left = store.accountant.remaining().publications
     ledger = Ledger.read(path / "ledger.sqlite")
     assert publications(ledger) == left
-    pace = paced(ledger, period=1000.0)
+    pace = default_schedule(ledger, period=1000.0)
     assert pace.interval == 1000.0 / left
     assert json.dumps([one.occasion for one in ledger.entries if one.event]) == '["demand", "demand"]'
 
@@ -178,7 +178,7 @@ def test_a_date_of_a_calendar_publishes_at_a_public_time(
         return publish(store, **facts)
 
     monkeypatch.setattr(Store, "publish", noted)
-    desk = opened(path, pace=paced, lasts=lasts)
+    desk = opened(path, pace=default_schedule, lasts=lasts)
     ledger = Ledger.read(path / "ledger.sqlite")
     for k in (0, 2):
         clock.now += 5
@@ -189,7 +189,7 @@ def test_a_date_of_a_calendar_publishes_at_a_public_time(
         else:
             clock.now += YEAR / publications(ledger)
         desk.turn()
-    public = public_seconds(ledger.plan)
+    public = public_duration(ledger.plan)
     assert (public > 0) == (method == "perturbed")
     assert public < 60
     assert told == [public if lasts is None else lasts, lasts or 0.0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from noisygd_delete.store.sources.reading import held_in
+from noisygd_delete.store.sources.reading import find_held_ids
 
 
 class Counting:
@@ -32,14 +32,14 @@ def test_the_names_that_are_there_are_found_and_no_others(seed: int) -> None:
     source: Any = Counting(
         *({one: draw.randrange(1, 4) for one in there} for _ in range(2))
     )  # an id can stand in several rows
-    assert held_in(source, wanted) == there
-    assert held_in(source, wanted, persons=True) == there
-    assert held_in(source, []) == set()
+    assert find_held_ids(source, wanted) == there
+    assert find_held_ids(source, wanted, persons=True) == there
+    assert find_held_ids(source, []) == set()
 
 
 def test_ids_that_are_all_there_or_none_of_them_are_one_question() -> None:
     wanted = [f"n{k}" for k in range(50)]
     for there in (set(wanted), set()):
         source: Any = Counting(dict.fromkeys(there, 2), dict.fromkeys(there, 3))
-        assert held_in(source, wanted) == held_in(source, wanted, persons=True) == there
+        assert find_held_ids(source, wanted) == find_held_ids(source, wanted, persons=True) == there
         assert source.asked == 2

@@ -43,7 +43,7 @@ def settled(service: Serving, token: str, names: list[str], patience: float = 60
 
 def edits_of(path: Path) -> Counter[str]:
     """How often each request is in the ledger."""
-    from noisygd_delete.papers.requests import register_lines
+    from noisygd_delete.reports.request_rows import register_lines
 
     assert verify(path).passed
     with Store.open(path) as store:

@@ -15,7 +15,7 @@ from noisygd_delete_server.inbox import Inbox, Stages
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import SourceError, StoreError
-from noisygd_delete.papers.requests import register_lines
+from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.layout import Layout
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from noisygd_delete_server import Replayed, Verifier, messages
 from noisygd_delete_server.inbox import Inbox
-from noisygd_delete_server.messages import Hooks, Messenger, posted
+from noisygd_delete_server.messages import Hooks, Messenger, post_once
 from noisygd_delete_server.webhooks import headers, secret_from
 
 from noisygd_delete.errors import InvalidRequest
@@ -58,7 +58,7 @@ def test_a_receiver_that_trickles_is_cut_off(trickling: str, monkeypatch: pytest
     monkeypatch.setattr(messages, "_PATIENCE", 1.0)
     began = time.monotonic()
     with pytest.raises(OSError, match=r".*"):
-        posted(trickling, b"{}", {"content-type": "application/json"})
+        post_once(trickling, b"{}", {"content-type": "application/json"})
     assert time.monotonic() - began < 4
 
 

@@ -204,11 +204,11 @@ def test_a_list_of_deletions_with_a_backlog_beside_a_budget(
     tmp_path: Path, drop: Any, opened: Opened, clock: Clock
 ) -> None:
     """Under a total that is spent by a calendar: every answer waits for a release, and two lists with a backlog cost one."""
-    from noisygd_delete.store.pace import paced, publications
+    from noisygd_delete.store.release_schedule import default_schedule, publications
 
     path = capped_store(tmp_path / "people")
     number = publications(Ledger.read(path / "ledger.sqlite"))
-    lists = Lists(opened(path, pace=paced), drop)
+    lists = Lists(opened(path, pace=default_schedule), drop)
     desk = lists.desk
     for k in range(40, 56, 2):
         desk.ask(request_id=f"t{k}", subjects=[f"subject-token-{k // 2:05d}"])

@@ -542,12 +542,12 @@ def planted(fault: str | None) -> None:
     from noisygd_delete.store.ledger import Ledger
 
     if fault == "no journal":
-        journal.accept = lambda *_: None  # type: ignore[assignment]
-        journal.clear = lambda *_: None  # type: ignore[assignment]
+        journal.write_journal = lambda *_: None  # type: ignore[assignment]
+        journal.clear_journal = lambda *_: None  # type: ignore[assignment]
     elif fault == "no sweep":
         recovery.sweep_leftovers = lambda *_: None  # type: ignore[assignment]
     elif fault == "journal replaced":
-        journal.accept_drawn = journal.accept  # what it held is handed back as it is
+        journal.accept_drawn = journal.write_journal  # what it held is handed back as it is
     elif fault == "no charge":
         append = Ledger.append
         Ledger.append = lambda self, disk, entry: self if entry.event else append(self, disk, entry)  # type: ignore[method-assign]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from noisygd_delete import Budget, EditRequest
-from noisygd_delete.register import Case
+from noisygd_delete.register import RequestCase
 from noisygd_delete.store import Store
 
 from .conftest import SLOTS, name, nothing, person, plan, row, traces
@@ -93,12 +93,12 @@ def grow(store: Store) -> None:
     store.relearn(plan(slots=SLOTS + 5, budget=Budget(order=4, dp=1.0, deletion=0.5)))
 
 
-def serve(request: EditRequest, *, publish: bool = True, case: Case | None = None) -> Callable[[Store], object]:
+def serve(request: EditRequest, *, publish: bool = True, case: RequestCase | None = None) -> Callable[[Store], object]:
     return lambda store: store.serve(request, publish=publish, case=case)
 
 
 _DELETE = EditRequest.delete([name(3)], request_id="r")
-_CASE = Case(received="2026-05-04T09:30:00+02:00", channel="e-mail")
+_CASE = RequestCase(received="2026-05-04T09:30:00+02:00", channel="e-mail")
 _INSERT = EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r")
 _SUBJECT = EditRequest.delete(subjects=[person(3)], request_id="r")
 _REPLACE = EditRequest.replace({name(3): (row(70), 1.0)}, request_id="r")

@@ -15,8 +15,8 @@ import pytest
 from noisygd_delete import EditRequest, Records, Schema
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, StoreCorrupt, StoreError
-from noisygd_delete.store import Store, absent, budget, status, tokens, verify
-from noisygd_delete.store.journal import sealed
+from noisygd_delete.store import Store, budget, status, tokens, verify, verify_absence
+from noisygd_delete.store.journal import add_checksum
 from noisygd_delete.store.layout import Layout
 
 from .conftest import SCHEMA, SLOTS, found, name, plan, records, sql, traces
@@ -121,7 +121,7 @@ BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
     "an id that is no text": (lambda p: patch(p / "records" / "ids.names", 64, b"\xff"), "holds text that is none"),
     "journal garbage": (lambda p: (p / "journal" / "request.json").write_text("[]"), "not a request"),
     "journal of another version": (
-        lambda p: (p / "journal" / "request.json").write_bytes(sealed(b'{"format": 2}')),
+        lambda p: (p / "journal" / "request.json").write_bytes(add_checksum(b'{"format": 2}')),
         "not a request",
     ),
     "a link": (lambda p: (p / "plan.json").unlink() or (p / "plan.json").symlink_to("/etc/hostname"), "a link inside"),
@@ -202,16 +202,16 @@ def test_verify_finds_what_opening_does_not_look_for(path: Path) -> None:
 
 
 def test_absent_finds_a_token_in_any_coding_and_across_chunks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert absent(path, ["Zoë-token"]) == []
+    assert verify_absence(path, ["Zoë-token"]) == []
     for content in ("Zoë-token".encode(), "Zoë-token".encode("utf-16-le"), json.dumps("Zoë-token").encode()):
         (path / "journal" / "x").write_bytes(b"." * 4096 + content)
-        assert len(absent(path, ["other", "Zoë-token"])) == 1
+        assert len(verify_absence(path, ["other", "Zoë-token"])) == 1
         monkeypatch.setattr("noisygd_delete.store.verification._CHUNK", 4099)
-        assert absent(path, ["Zoë-token"]) == [f"{path}/journal/x: token 1"]
+        assert verify_absence(path, ["Zoë-token"]) == [f"{path}/journal/x: token 1"]
     (path / "journal" / "x").rename(path / "journal" / "my-token")
-    assert any("name of a file" in hit for hit in absent(path, ["my-token"]))
+    assert any("name of a file" in hit for hit in verify_absence(path, ["my-token"]))
     with pytest.raises(StoreError):
-        absent(path / "none", ["token"])
+        verify_absence(path / "none", ["token"])
     assert tokens("f", "long enough\n\n  \n  other one \n") == ["long enough", "other one"]
     with pytest.raises(InvalidParameter, match="line 2: shorter"):
         tokens("f", "long enough\n17\n")

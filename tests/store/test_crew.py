@@ -13,7 +13,7 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.engine.execution import Group
 from noisygd_delete.errors import AssumptionViolated, ProcessLost
 from noisygd_delete.store import Store
-from noisygd_delete.store.transaction import GroupRun, follow, leading
+from noisygd_delete.store.transaction import GroupRun, follow_group, lead_group
 
 from .conftest import plan
 
@@ -49,7 +49,7 @@ def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) ->
             lambda self, *given, name=name, call=call, **words: ran.append(name) or call(self, *given, **words),
         )
     group = Hearing(tasks=[task("learn"), task("publish", events, model, 1), None])
-    follow(path, Execution(group=group))
+    follow_group(path, Execution(group=group))
     assert ran == ["learn", "publish"]
     assert group.tasks == []
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before, "only process 0 writes"
@@ -63,15 +63,15 @@ def test_a_refusal_is_everybodys_and_a_lost_process_ends_the_run(path: Path, mon
     monkeypatch.setattr(Curator, "learn", fails)
     group = Hearing(tasks=[task("learn"), None])
     if heard:
-        follow(path, Execution(group=group))
+        follow_group(path, Execution(group=group))
         assert group.tasks == []
     else:
         with pytest.raises(ProcessLost):
-            follow(path, Execution(group=group))
+            follow_group(path, Execution(group=group))
     leader = Hearing()
-    with pytest.raises(type(error)), leading(leader):
+    with pytest.raises(type(error)), lead_group(leader):
         raise error
     assert leader.said == ([None] if heard else [])
-    with leading(leader):
+    with lead_group(leader):
         pass
     assert leader.said[-1:] == [None]

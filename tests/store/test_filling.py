@@ -19,8 +19,8 @@ import pytest
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
 from noisygd_delete.features.schema import RecordFile
-from noisygd_delete.planner.usual import usual_slots
-from noisygd_delete.store import Store, Tombstones, tie, verify
+from noisygd_delete.planner.defaults import default_slots
+from noisygd_delete.store import Store, Tombstones, file_footer, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.store import DryRun
@@ -40,7 +40,7 @@ dry_run = partial(Store.create_from, dry_run=True)
 
 def plan_for(rows: int, **changes):
     arguments = {"regularization": 0.5, "budget": Budget(order=4, dp=2.0, deletion=0.5), "method": "sharp"}
-    arguments |= {"rows_per_subject": 2, "utility": False, "records": usual_slots(rows), "features": 5} | changes
+    arguments |= {"rows_per_subject": 2, "utility": False, "records": default_slots(rows), "features": 5} | changes
     return make_plan(losses.Logistic(radius=1.0), **arguments)
 
 
@@ -67,7 +67,7 @@ def content(path: Path) -> dict[str, bytes]:
         file for file in path.rglob("*") if file.is_file() and file.suffix != ".sqlite" and file.name != "seal.json"
     ]
     """All but the stamps, which are random."""
-    ties = {file: tie.length_of(file) for file in tie.files(Layout(path))}
+    ties = {file: file_footer.length_of(file) for file in file_footer.files(Layout(path))}
     return {file.relative_to(path).as_posix(): file.read_bytes()[: ties.get(file)] for file in files}
 
 

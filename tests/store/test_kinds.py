@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import Curator, EditRequest
-from noisygd_delete.accountant import Accountant, Event, report
+from noisygd_delete.accountant import Accountant, Event, build_report
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, budget, status, verify
@@ -54,7 +54,7 @@ def test_an_insertion_is_not_an_erasure_in_any_account(path: Path) -> None:
         store.serve(inserted(50), publish=False)
         assert status(path)["pending"]["inserted"] == 1
         store.publish()
-        assert report(store.accountant).to_dict()["deletion"] is None
+        assert build_report(store.accountant).to_dict()["deletion"] is None
     answer = budget(path)
     assert "deletion" not in answer["releases"][1]
     assert answer["releases"][1]["counts"]["inserted"] == 1

@@ -14,13 +14,13 @@ from noisygd_delete.accountant import Account, Accountant, Event, events, histor
 from noisygd_delete.accountant import account as written
 from noisygd_delete.curator.stream import Stream
 from noisygd_delete.errors import StoreCorrupt
-from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
-from noisygd_delete.store import Store, budget, seal, status, tie, verify
+from noisygd_delete.evidence.erasure import erasure_in, ledger_of, ledger_status
+from noisygd_delete.store import Store, budget, file_footer, rollback_guard, status, verify
 from noisygd_delete.store import entry as entries
 from noisygd_delete.store import ledger as ledgers
 from noisygd_delete.store import ledger as places
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.entry import linked
+from noisygd_delete.store.entry import link_entry
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 
@@ -43,14 +43,14 @@ def old_store(path, releases, **chosen):
             account.record(event)
             answer, sums = {**last.answer, "release": number}, written.to_dict(account)
             entry = replace(last, answer=answer, account=sums, commitment=None)
-            body, digest = linked(digest, entry)
+            body, digest = link_entry(digest, entry)
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number + 1, body, digest))
             added.append(entry)
         places.write_places(connection, places.places_of(added, made + 2, made))
     connection.close()
     layout.model(made).rename(layout.model(releases))
-    seal.write(Disk(), layout.ledger, releases + 1, digest)
-    tie.note(Disk(), layout, releases + 1, digest)
+    rollback_guard.write(Disk(), layout.ledger, releases + 1, digest)
+    file_footer.note(Disk(), layout, releases + 1, digest)
     return path
 
 
@@ -68,9 +68,9 @@ def counted(monkeypatch):
 
         monkeypatch.setattr(owner, method, outer)
 
-    counting(ledgers, "parsed", "entries read")
-    counting(ledgers, "outlined", "entries read")
-    counting(entries, "_digest", "links checked")
+    counting(ledgers, "parse_entry", "entries read")
+    counting(ledgers, "parse_outline", "entries read")
+    counting(entries, "_entry_digest", "links checked")
     counting(Account, "_add", "releases recorded")
     for walk in ("stretches", "alone", "erasures"):
         counting(history, walk, "releases walked", lambda past, *_: len(past))
@@ -93,7 +93,7 @@ def one_request(path):
 
 def foreseen(path):
     with Store.open(path) as store:
-        assert store.foresee(EditRequest.delete([name(3)]))["steps"]
+        assert store.dry_run(EditRequest.delete([name(3)]))["steps"]
 
 
 def answered_before(path):
@@ -127,7 +127,7 @@ def test_what_reads_the_whole_ledger_reads_it_once_or_twice(tmp_path, counted):
     work = {
         "verify": lambda path: verify(path).passed or pytest.fail("not sound"),
         "certificate": lambda path: erasure_in(ledger_of(path), release=RELEASES),
-        "report": lambda path: standing(ledger_of(path)),
+        "report": lambda path: ledger_status(ledger_of(path)),
         "all of the budget": budget,
     }
     for what, whole in work.items():
@@ -166,7 +166,7 @@ def tampered(path, number, change):
             digest = hashlib.sha256(f"{digest}{new}".encode()).hexdigest()
             connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (new, digest, place))
     connection.close()
-    seal.write(Disk(), layout.ledger, number + len(rows) - 1, digest)
+    rollback_guard.write(Disk(), layout.ledger, number + len(rows) - 1, digest)
 
 
 def cheaper_from(number, ledger):
@@ -257,7 +257,7 @@ def test_what_was_judged_before_is_hashed_again_and_not_judged_again(judged_befo
     few = after(judged_before, counted, lambda path: verify(path).passed or pytest.fail("not sound"))
     few = after(judged_before, counted, verify)
     assert few["links checked"] >= 100
-    for note in ("{}", "not one", json.dumps(places.Judged(5000, "0" * 64, "0" * 64)._asdict())):
+    for note in ("{}", "not one", json.dumps(places.VerifiedPrefix(5000, "0" * 64, "0" * 64)._asdict())):
         (judged_before / "judged.json").write_text(note)
         whole = after(judged_before, counted, verify)
         assert min(whole[what] - few[what] for what in ("entries read", "releases recorded")) > 95, note
@@ -327,4 +327,7 @@ def test_an_account_that_grew_is_that_of_the_ledger_read_anew(tmp_path):
     again = [Event.from_dict(json.loads(text)) for text in described]
     assert list(grown.events) == again
     assert grown.accountant.dp_cumulative() == Accountant(grown.plan, again).dp_cumulative()
-    assert grown.accountant.forgotten() == type(grown.accountant)(grown.plan, again).forgotten()
+    assert (
+        grown.accountant.deletion_later_releases()
+        == type(grown.accountant)(grown.plan, again).deletion_later_releases()
+    )

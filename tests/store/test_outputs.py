@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.store import Store, absent
+from noisygd_delete.store import Store, verify_absence
 from noisygd_delete.store.disk import Disk
 from tests.cli.planned import main
 
@@ -91,11 +91,11 @@ def test_what_was_erased_is_in_no_file_and_no_output(said, tmp_path: Path) -> No
         ["verify", "store"], ["verify", "store", "--json"], ["verify", "store", "--absent", "tokens.txt"],
         ["delete", "store", name(GONE), "--request-id", "r", "--json"], ["keygen", "key.pem"],
         ["certificate", "store", "--request-id", "r", "--key", "key.pem", "--out", "paper.json", "--html", "paper.html"],
-        ["insert", "store", "--data", "new.csv"], ["delete", "store", name(4), "--later"], ["publish", "store", "--json"],
+        ["insert", "store", "--data", "new.csv"], ["delete", "store", name(4), "--no-publish"], ["publish", "store", "--json"],
         ["stream", "store", "more.jsonl", "--json"], ["relearn", "store"], ["verify", "store", "--certificate", "paper.json"],
     ):  # fmt: skip
         assert clean(said(*command)), command
-        assert absent(store, tokens()) == [], command
+        assert verify_absence(store, tokens()) == [], command
     for paper in ("paper.json", "paper.html", "key.pem.pub"):
         assert clean((tmp_path / paper).read_text())
     assert clean(said("delete", "store", name(GONE), status=2), name(GONE)), (
@@ -142,7 +142,7 @@ def test_a_traceback_of_a_crash_quotes_no_one(said, tmp_path: Path, words: list[
         with Store.open(tmp_path / "store") as store:
             if name(GONE) in store.records:
                 store.serve(EditRequest.delete([name(GONE)]))
-        assert absent(tmp_path / "store", tokens()) == []
+        assert verify_absence(tmp_path / "store", tokens()) == []
 
 
 def test_between_a_crash_and_the_next_command_verify_says_where_the_tokens_are(path: Path) -> None:
@@ -151,9 +151,9 @@ def test_between_a_crash_and_the_next_command_verify_says_where_the_tokens_are(p
         store.serve(EditRequest.delete([name(GONE)]))
     assert (path / "journal" / "request.json").exists()
     assert found(path, traces(GONE)) != []
-    assert absent(path, [name(GONE)]) != []
+    assert verify_absence(path, [name(GONE)]) != []
     Store.open(path).close()
-    assert absent(path, [name(GONE)]) == found(path, traces(GONE)) == []
+    assert verify_absence(path, [name(GONE)]) == found(path, traces(GONE)) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX links and permissions")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.register import Practice
+from noisygd_delete.register import RegisterPolicy
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
 
@@ -26,7 +26,7 @@ def forgets(path: Path) -> None:
 
 def adopts(path: Path) -> None:
     with Store.open(path) as store:
-        store.register.adopt(Practice(controller="C"))
+        store.register.adopt(RegisterPolicy(controller="C"))
 
 
 def deletes(path: Path) -> None:

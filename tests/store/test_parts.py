@@ -16,11 +16,11 @@ from noisygd_delete import EditRequest, Model, Records, Schema, losses
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
 from noisygd_delete.store import Store, journal, models, training_table, verify
 from noisygd_delete.store import disk as database
-from noisygd_delete.store.disk import Disk, is_blank, read
-from noisygd_delete.store.entry import Entry, now
+from noisygd_delete.store.disk import Disk, is_blank, read_file
+from noisygd_delete.store.entry import Entry, utc_now
 from noisygd_delete.store.layout import Layout, Lock
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.transaction import as_json
+from noisygd_delete.store.transaction import to_json
 
 from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
 
@@ -28,7 +28,7 @@ from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
 def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
     layout = Layout(path)
     for file in layout.databases():
-        with database.connect(file) as connection:
+        with database.connect_database(file) as connection:
             pragmas = ("secure_delete", "journal_mode", "synchronous", "temp_store")
             values = [connection.execute(f"PRAGMA {pragma}").fetchone()[0] for pragma in pragmas]
             assert values == [1, "persist", 3, 2]
@@ -64,7 +64,7 @@ def test_a_sqlite_that_refuses_to_overwrite_is_refused(path: Path, monkeypatch: 
 
 def execute(file: Path, *statements: str, seconds: float = 5.0) -> None:
     """These statements, in one transaction."""
-    with database.connect(file, seconds) as connection, database.transaction(connection, Disk(), file):
+    with database.connect_database(file, seconds) as connection, database.begin_transaction(connection, Disk(), file):
         for statement in statements:
             connection.execute(statement)
 
@@ -119,10 +119,10 @@ def test_replacing_a_file_is_all_or_nothing_and_follows_no_link(tmp_path: Path) 
     assert secret.read_text() == "untouched"
     (tmp_path / "link").symlink_to(secret)
     with pytest.raises(StoreCorrupt):
-        read(tmp_path / "link")
+        read_file(tmp_path / "link")
     disk.replace(tmp_path / "b", b"one")
     disk.replace(tmp_path / "b", b"two")
-    assert read(tmp_path / "b") == b"two"
+    assert read_file(tmp_path / "b") == b"two"
     disk.erase(tmp_path / "never there")
 
 
@@ -158,7 +158,7 @@ def test_ids_and_subjects_are_text(path: Path) -> None:
 def test_a_model_file_that_is_none_is_corrupt_even_with_the_right_digest(path: Path) -> None:
     layout = Layout(path)
     weights = np.arange(3.0)
-    digest = models.write(Disk(), layout, Model(weights, losses.Logistic(radius=1.0), True), 7)
+    digest = models.write_model(Disk(), layout, Model(weights, losses.Logistic(radius=1.0), True), 7)
     loaded = models.load_model(layout, plan(), 7, digest)
     np.testing.assert_array_equal(loaded.weights, weights)
     assert not loaded.weights.flags.writeable
@@ -168,7 +168,7 @@ def test_a_model_file_that_is_none_is_corrupt_even_with_the_right_digest(path: P
 
 
 def test_a_ledger_without_plan_or_schema_is_no_ledger(tmp_path: Path) -> None:
-    Ledger.create(Disk(), tmp_path / "ledger.sqlite", Entry(kind="init", time=now(), pending=0))
+    Ledger.create(Disk(), tmp_path / "ledger.sqlite", Entry(kind="init", time=utc_now(), pending=0))
     with pytest.raises(StoreCorrupt, match="lacks the plan"):
         Ledger.read(tmp_path / "ledger.sqlite")
 
@@ -185,9 +185,9 @@ def test_a_table_without_subjects(tmp_path: Path) -> None:
 
 
 def test_public_files_are_plain_json() -> None:
-    assert json.loads(as_json({"name": "Zoë", "bounds": [0.1, 2]})) == {"name": "Zoë", "bounds": [0.1, 2]}
+    assert json.loads(to_json({"name": "Zoë", "bounds": [0.1, 2]})) == {"name": "Zoë", "bounds": [0.1, 2]}
     with pytest.raises(ValueError, match="compliant"):
-        as_json({"bound": float("nan")})
+        to_json({"bound": float("nan")})
 
 
 def test_sizes_are_those_of_the_plan(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path)
     file, journal = tmp_path / "some.sqlite", tmp_path / "some.sqlite-journal"
 
     def dying() -> None:
-        with database.connect(file) as connection:
+        with database.connect_database(file) as connection:
             connection.execute("PRAGMA cache_size = 1")
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(
@@ -217,7 +217,7 @@ def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path)
             os._exit(0)
 
     database.create_database(Disk(), file)
-    with database.connect(file) as connection:
+    with database.connect_database(file) as connection:
         connection.execute("CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT)")
         connection.executemany("INSERT INTO names VALUES (?, ?)", [(k, f"somebody-{k}" * 20) for k in range(400)])
     database.forget_database(Disk(), file)
@@ -226,7 +226,7 @@ def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path)
     os.waitpid(child, 0)
     assert b"somebody-7" in (held := journal.read_bytes())
     assert held[0], "its header says that there is something to roll back"
-    with database.connect(file) as connection:
+    with database.connect_database(file) as connection:
         assert connection.execute("SELECT COUNT(*) FROM names WHERE id LIKE 'somebody-%'").fetchone()[0] == 400
     assert b"somebody-7" in journal.read_bytes()
     database.forget_database(Disk(), file)

@@ -16,8 +16,8 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import StoreCorrupt, StoreError
-from noisygd_delete.evidence.erasure import ledger_of, standing
-from noisygd_delete.papers import store_report
+from noisygd_delete.evidence.erasure import ledger_of, ledger_status
+from noisygd_delete.reports import store_report
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.layout import Layout
 
@@ -133,7 +133,7 @@ def test_a_tie_that_is_not_looked_at_is_missed(tmp_path: Path, monkeypatch) -> N
     before, after = moments(tmp_path, "delete")
     put_back(after, before, tuple(f"records/{file}" for file in RECORDS))
     assert opened(after) is None
-    monkeypatch.setattr("noisygd_delete.store.tie.check", lambda *_: None)
+    monkeypatch.setattr("noisygd_delete.store.file_footer.check", lambda *_: None)
     assert name(3) in opened(after)[1]
 
 
@@ -248,13 +248,13 @@ def test_what_a_backup_owes_is_erased_again_by_the_list(tmp_path: Path, capsys) 
     capsys.readouterr()
     assert main(["verify", str(path), *files]) == 5
     assert "2 records were erased before" in capsys.readouterr().out
-    assert main(["delete", str(path), "--returned"]) == 2
-    assert main(["delete", str(path), "--returned", *files]) == 0
+    assert main(["delete", str(path), "--reapply"]) == 2
+    assert main(["delete", str(path), "--reapply", *files]) == 0
     with Store.open(path) as store:
         assert not {name(k) for k in range(3)} & set(store.records.ids)
     assert main(["verify", str(path), *files]) == 0
     capsys.readouterr()
-    assert main(["delete", str(path), "--returned", *files]) == 0
+    assert main(["delete", str(path), "--reapply", *files]) == 0
     assert "nothing was changed" in capsys.readouterr().out
 
 
@@ -280,7 +280,9 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
         shutil.copy(Layout(tmp_path / "earlier").register, Layout(path).register)
 
     def told() -> tuple[bool, bool, str]:
-        page = store_report(plan=plan(), events=ledger_of(path).events, standing=standing(ledger_of(path)), requests=[])
+        page = store_report(
+            plan=plan(), events=ledger_of(path).events, standing=ledger_status(ledger_of(path)), requests=[]
+        )
         return verify(path).passed, "register was put back" in page, page
 
     assert told()[:2] == (False, True)

@@ -13,7 +13,7 @@ from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, journal
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.suppression import Tombstones
+from noisygd_delete.store.tombstones import Tombstones
 
 from .conftest import name, row
 
@@ -31,7 +31,7 @@ def accepted(store: Store) -> dict:
 
 
 def sealed(fields: dict) -> bytes:
-    return journal.sealed(json.dumps(fields).encode())
+    return journal.add_checksum(json.dumps(fields).encode())
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_journal_whose_parts_do_not_fit_is_corrupt_even_under_a_right_seal(pat
     assert journal.InFlight.from_bytes(sealed(whole)).edits.slots.tolist() == whole["slots"]
     Disk().replace(layout.request, sealed({**whole, **damage}))
     with pytest.raises(StoreCorrupt, match="request"):
-        journal.in_flight(layout)
+        journal.read_in_flight(layout)
     with pytest.raises(StoreError):
         Store.open(path).close()
     assert (layout.features.read_bytes(), layout.ledger.read_bytes()) == before

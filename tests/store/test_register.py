@@ -10,9 +10,9 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidRequest, NotLearned, StoreCorrupt
-from noisygd_delete.papers.requests import line_of, register_lines
-from noisygd_delete.register import Case, Practice
-from noisygd_delete.store import Store, absent, status, verify
+from noisygd_delete.register import RegisterPolicy, RequestCase
+from noisygd_delete.reports.request_rows import line_of, register_lines
+from noisygd_delete.store import Store, status, verify, verify_absence
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
@@ -20,7 +20,7 @@ from .conftest import Crash, CrashAt, name
 
 TOKEN = "a-token-that-nobody-else-has"
 RECEIVED = "2026-05-04T09:30:00+02:00"
-CASE = Case(received=RECEIVED, channel="e-mail")
+CASE = RequestCase(received=RECEIVED, channel="e-mail")
 
 
 def served(path: Path, *, publish: bool = True) -> None:
@@ -47,8 +47,8 @@ def test_the_ledger_chains_a_salted_commitment_and_the_id_can_be_forgotten(path:
         assert store.ledger.position(TOKEN) is None
         assert store.ledger.digest == before
         assert set(store.register.cases()) == set(others)
-    assert absent(path, [TOKEN]) == []
-    assert absent(path, [salt.hex()]) == []
+    assert verify_absence(path, [TOKEN]) == []
+    assert verify_absence(path, [salt.hex()]) == []
     assert not any(salt in file.read_bytes() for file in path.rglob("*") if file.is_file())
     assert verify(path).passed
     with Store.open(path) as store, pytest.raises(InvalidRequest, match="is not in the table"):
@@ -106,17 +106,17 @@ def test_what_was_stated_is_not_contradicted(path: Path) -> None:
         store.register.receive({TOKEN: CASE})
         with pytest.raises(InvalidRequest, match="received"):
             store.serve(
-                EditRequest.delete([name(3)], request_id=TOKEN), case=Case(received="2026-05-05T09:30:00+02:00")
+                EditRequest.delete([name(3)], request_id=TOKEN), case=RequestCase(received="2026-05-05T09:30:00+02:00")
             )
         assert name(3) in store.records
-        store.serve(EditRequest.delete([name(3)], request_id=TOKEN), case=Case(identity_checked=True))
-        assert store.register.case(TOKEN) == Case(received=RECEIVED, channel="e-mail", identity_checked=True)
+        store.serve(EditRequest.delete([name(3)], request_id=TOKEN), case=RequestCase(identity_checked=True))
+        assert store.register.case(TOKEN) == RequestCase(received=RECEIVED, channel="e-mail", identity_checked=True)
         with pytest.raises(InvalidRequest, match="not in the register"):
             store.register.state("nobody", CASE)
 
 
 def test_what_holds_for_every_request_is_kept(path: Path) -> None:
-    practice = Practice(holidays=("2026-12-25",), contact="desk@example.org")
+    practice = RegisterPolicy(holidays=("2026-12-25",), contact="desk@example.org")
     with Store.open(path) as store:
         store.register.receive({TOKEN: CASE})
         store.register.adopt(practice)

@@ -52,8 +52,8 @@ def test_other_contents_are_refused_and_the_same_are_told_again(path: Path, case
         assert store.records.ids == ids
         assert len(store.accountant.events) == 2
         with pytest.raises(InvalidRequest, match="other contents"):
-            store.foresee(others[0])
-        assert store.foresee(first)["request_id_answered_before"]
+            store.dry_run(others[0])
+        assert store.dry_run(first)["request_id_answered_before"]
 
 
 def test_an_id_that_came_back_is_not_called_erased(path: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_command_says_that_nothing_was_done(path: Path, as_json, printed, co
 
 
 def test_publish_learn_and_relearn_take_a_request_id(path: Path, capsys, printed) -> None:
-    assert main(["delete", str(path), name(3), "--later", "--request-id", "d"]) == 0
+    assert main(["delete", str(path), name(3), "--no-publish", "--request-id", "d"]) == 0
     for command in (["publish", str(path), "--request-id", "p"], ["relearn", str(path), "--request-id", "l"]):
         assert "answered before" not in printed(*command)
         assert "answered before, nothing was done" in printed(*command)

@@ -70,7 +70,7 @@ def test_an_old_copy_put_back_passes_verify_and_fails_against_the_last_certifica
 
 def test_a_signer_who_states_other_releases_is_found_out_by_the_ledger(path, tmp_path, key, capsys) -> None:
     """Everything else follows from what is stated, so that the paper by itself verifies."""
-    from noisygd_delete.evidence import erasure_certificate, sign, verify_certificate
+    from noisygd_delete.evidence import erasure_certificate, sign_document, verify_certificate
     from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 
     for k in range(4):
@@ -78,7 +78,7 @@ def test_a_signer_who_states_other_releases_is_found_out_by_the_ledger(path, tmp
     erasure, plan, events = erasure_in(ledger_of(path), request_id="r1")
     assert continues(path, certified(path, 1, key))
     for others in (events[:-1], [*events[:-2], replace(events[-2], edits=2), events[-1]]):
-        forged = sign(erasure_certificate(erasure, plan=plan, events=others), key)
+        forged = sign_document(erasure_certificate(erasure, plan=plan, events=others), key)
         assert verify_certificate(json.loads(json.dumps(forged))).passed
         file = tmp_path / "forged.json"
         file.write_text(json.dumps(forged))
@@ -112,13 +112,13 @@ def test_a_certificate_that_proves_nothing_is_not_relied_on(path, tmp_path, key,
 
 
 def test_a_certificate_made_without_a_store_says_so(path, key) -> None:
-    from noisygd_delete.evidence import Erasure, erasure_certificate, sign
+    from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document
     from noisygd_delete.evidence.verification import history_fault
 
     with Store.open(path) as store:
         events, ledger = store.accountant.events, store.ledger
         paper = erasure_certificate(Erasure(rows=1, release=None, status="pending"), plan=store.plan, events=events)
-    assert "does not say" in str(history_fault(ledger, sign(paper, key)))
+    assert "does not say" in str(history_fault(ledger, sign_document(paper, key)))
     with pytest.raises(InvalidParameter, match="both or neither"):
         Erasure(rows=1, release=1, ledger_entries=3)
 
@@ -141,7 +141,7 @@ def test_an_erased_id_that_returns_is_refused_where_the_operator_wants_it(path, 
         store.serve(EditRequest.replace({name(5): (row(50), 1.0)}))
         before = store.ledger.digests
         for erased in (0, 2, 3):
-            for ask in (store.foresee, store.serve):
+            for ask in (store.dry_run, store.serve):
                 with pytest.raises(InvalidRequest, match="1 of the 1 records to insert were erased before") as caught:
                     ask(inserting(erased))
                 assert name(erased) not in str(caught.value)
@@ -189,7 +189,7 @@ def test_an_id_is_noted_before_it_is_erased_whatever_happens(path, tombstones, t
 
 
 def test_a_list_shared_by_two_stores_is_written_by_one_at_a_time(tombstones, monkeypatch) -> None:
-    monkeypatch.setattr("noisygd_delete.store.suppression._PATIENCE", 0.05)
+    monkeypatch.setattr("noisygd_delete.store.tombstones._PATIENCE", 0.05)
     lock = Lock(tombstones.path.with_name("erased.txt.lock"))
     with pytest.raises(StoreLocked):
         tombstones.add(["someone"], Disk())

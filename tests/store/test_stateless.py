@@ -14,7 +14,14 @@ from .conftest import SCHEMA, name
 from .conftest import plan as store_plan
 from .conftest import records as store_records
 
-KEPT = {"plan.json", "schema.json", "ledger.sqlite", "seal.json", "lock", "register.sqlite"}  # public facts, and ids of requests
+KEPT = {
+    "plan.json",
+    "schema.json",
+    "ledger.sqlite",
+    "seal.json",
+    "lock",
+    "register.sqlite",
+}  # public facts, and ids of requests
 METHODS = {
     "theorem": {"method": "theorem"},
     "sharp": {"method": "sharp"},
@@ -25,7 +32,11 @@ METHODS = {
 
 def files(root: Path) -> set[str]:
     """Names of files outside of `records`; a database's own journal, empty between transactions, is part of the database."""
-    return {path.name.removesuffix("-journal") for path in root.rglob("*") if path.is_file() and path.parent.name != "records"}
+    return {
+        path.name.removesuffix("-journal")
+        for path in root.rglob("*")
+        if path.is_file() and path.parent.name != "records"
+    }
 
 
 def created(path: Path, method: str) -> Store:

@@ -22,7 +22,7 @@ from noisygd_delete.errors import (
     StoreLocked,
 )
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store import Store, absent, budget, status, tie, training_table, verify
+from noisygd_delete.store import Store, budget, file_footer, status, training_table, verify, verify_absence
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
@@ -57,8 +57,8 @@ def test_a_deletion_leaves_a_model_a_ledger_and_no_trace(path: Path) -> None:
     assert set(found(path, traces(4))) == {"ids.names", "features.f32"}
     assert [file.name for file in path.glob("model-*")] == ["model-2.safetensors"]
     assert verify(path).passed
-    assert absent(path, [name(3)]) == []
-    assert absent(path, [name(4), name(3)]) == [f"{path}/records/ids.names: token 1"]
+    assert verify_absence(path, [name(3)]) == []
+    assert verify_absence(path, [name(4), name(3)]) == [f"{path}/records/ids.names: token 1"]
 
 
 def test_the_accountant_of_a_store_is_the_accountant_of_its_events(path: Path) -> None:
@@ -217,13 +217,13 @@ def test_an_invalid_request_changes_no_byte(path: Path, request_: EditRequest) -
         store.serve(request_)
     assert everything(path) == before
     with Store.open(path) as store, pytest.raises(InvalidRequest):
-        store.foresee(request_)
+        store.dry_run(request_)
 
 
 def test_a_dry_run_says_what_would_happen_and_changes_no_byte(path: Path) -> None:
     before = everything(path)
     with Store.open(path) as store:
-        answer = store.foresee(EditRequest.delete(subjects=[person(0)]))
+        answer = store.dry_run(EditRequest.delete(subjects=[person(0)]))
         steps = store.plan.delete_steps
     expected = {"edits": 2, "request_id_answered_before": False, "publication": "published", "steps": steps}
     assert expected.items() <= answer.items()
@@ -240,7 +240,7 @@ def test_erase_now_publish_later(path: Path) -> None:
     assert status(path)["pending_edits"] == 2
     with Store.open(path) as store:
         assert store.serve(EditRequest.delete([name(0)], request_id="r0")).status == "pending"
-        assert store.foresee(EditRequest.delete([name(0)], request_id="r0"))["publication"] == "answered before"
+        assert store.dry_run(EditRequest.delete([name(0)], request_id="r0"))["publication"] == "answered before"
         release = store.publish()
         assert (release.edits, release.release) == (2, 2)
         told = store.serve(EditRequest.delete([name(0)], request_id="r0"))  # now its release is there
@@ -273,7 +273,7 @@ def test_a_spent_budget_withholds_the_publication_and_never_the_erasure(tmp_path
     with Store.create(path, records(), SCHEMA, plan(releases=2)) as store:
         store.learn()
         assert store.serve(EditRequest.delete([name(0)])).status == "published"
-        assert store.foresee(EditRequest.delete([name(1)]))["publication"] == "withheld"
+        assert store.dry_run(EditRequest.delete([name(1)]))["publication"] == "withheld"
         withheld = store.serve(EditRequest.delete([name(1)], request_id="w"))
         assert (withheld.status, withheld.model, withheld.edits) == ("withheld", None, 1)
         with pytest.raises(NotLearned):
@@ -397,7 +397,7 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     whole = plan(slots=count)
     training_table.write_table(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
-    tie.attach(Disk(), layout, {path: path.stat().st_size for path in tie.files(layout)})
+    file_footer.attach(Disk(), layout, {path: path.stat().st_size for path in file_footer.files(layout)})
     kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
     gone = list(rng.permutation(count)[: count - 20])
     for part in np.array_split(gone, 5):

@@ -17,9 +17,9 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.curator.stream import Batching, NonAdaptive, Stream, interact
-from noisygd_delete.curator.stream.parsing import from_json, numbered
+from noisygd_delete.curator.stream.parsing import from_json, parse_requests
 from noisygd_delete.errors import InvalidRequest
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 from noisygd_delete.store import Store, status
 
 from .conftest import ROWS, SCHEMA, Crash, CrashAt, made, name, person, plan, records, row
@@ -191,7 +191,7 @@ def test_a_line_that_cannot_be_read_is_named_and_not_quoted(line, reason) -> Non
 
 
 def test_reading_goes_on_after_a_bad_line() -> None:
-    found = [request for _, request in numbered(["{", LINES[0]], SCHEMA)]
+    found = [request for _, request in parse_requests(["{", LINES[0]], SCHEMA)]
     assert isinstance(found[0], InvalidRequest)
     assert found[1] == EditRequest.delete([name(0)], request_id="token-0")
 
@@ -230,7 +230,7 @@ def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, as_json, c
 
 BAD_LINES = {
     "a cell beyond the reader's limit": b"x," + b"9" * 200_000,
-    "a line beyond every limit": b"x," + b"9" * (bounded.LINE + 9),
+    "a line beyond every limit": b"x," + b"9" * (limited_io.LINE + 9),
     "a quote in the middle": b'x,"a"b',
     "an open quote": b'x,"a',
     "too many cells": b"x,a,b",
@@ -305,9 +305,9 @@ def test_a_refusal_names_the_line_and_no_id(path, tmp_path, as_json) -> None:
 
 def test_a_burst_through_a_pipe_beside_a_budget_takes_few_of_its_releases(tmp_path) -> None:
     """Requests at once with every default: before, eleven releases and a model withdrawn."""
-    from noisygd_delete.planner.usual import usual_total
+    from noisygd_delete.planner.defaults import default_total
 
-    limited, path = plan(total=usual_total(plan())), tmp_path / "store"
+    limited, path = plan(total=default_total(plan())), tmp_path / "store"
     with Store.create(path, records(), SCHEMA, limited) as store:
         store.learn()
         room = store.accountant.remaining().publications

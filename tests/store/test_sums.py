@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, Records, Schema
-from noisygd_delete.accountant.accountant import Ahead
+from noisygd_delete.accountant.accountant import Forecast
 from noisygd_delete.cli import main
-from noisygd_delete.curator import PublishedSums, drawing
-from noisygd_delete.curator.drawing import moments_of
+from noisygd_delete.curator import PublishedSums, carried_noise
+from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.execution import Group
 from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
 from noisygd_delete.privacy.guarantee import Worlds
-from noisygd_delete.store import Store, models, status, tie, verify
+from noisygd_delete.store import Store, file_footer, models, status, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.transaction import Rolling
+from noisygd_delete.store.transaction import StoreTransaction
 from tests.oracles import sums_tree
 
 from .conftest import (
@@ -243,7 +243,7 @@ def candidate_of(path: Path) -> np.ndarray | None:
     layout = Layout(path)
     from noisygd_delete.store import journal
 
-    change = journal.in_flight(layout)
+    change = journal.read_in_flight(layout)
     if change is None or not change.drawn:
         return None
     kept = models.kept_candidate(layout.candidate, Ledger.read(layout.ledger).plan, change.stamp)
@@ -268,22 +268,22 @@ def test_the_search_for_secrets_finds_one(path: Path) -> None:
 
 def test_planted_rows_go_first(path, tmp_path, drawn, monkeypatch) -> None:
     """The usual order: the table is edited, then the release is finished from what is there."""
-    monkeypatch.setattr(Rolling, "_drawn", lambda self, change, execution: (change, None))
-    publication = Ahead.publication
-    monkeypatch.setattr(Ahead, "publication", lambda self, edits, touched=False: publication(self, edits))
+    monkeypatch.setattr(StoreTransaction, "_drawn", lambda self, change, execution: (change, None))
+    publication = Forecast.publication
+    monkeypatch.setattr(Forecast, "publication", lambda self, edits, touched=False: publication(self, edits))
     assert any("not a draw from the table before" in each for each in trials(path, tmp_path, drawn, delete))
 
 
 def test_planted_candidates_are_swept(path, tmp_path, drawn, monkeypatch) -> None:
     """What was drawn is destroyed after the overwrite began, and drawn again."""
-    right = Rolling._drawn
+    right = StoreTransaction._drawn
 
     def swept(self, change, execution):
         from dataclasses import replace
 
         return right(self, replace(change, drawn=False), execution)
 
-    monkeypatch.setattr(Rolling, "_drawn", swept)
+    monkeypatch.setattr(StoreTransaction, "_drawn", swept)
     wrong = trials(path, tmp_path, drawn, delete)
     assert any("drawn again" in each for each in wrong)
 
@@ -323,7 +323,7 @@ def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, 
 def candidate_stamp(path: Path) -> str:
     from noisygd_delete.store import journal
 
-    return journal.in_flight(Layout(path)).stamp
+    return journal.read_in_flight(Layout(path)).stamp
 
 
 def later(store: Store) -> None:
@@ -399,16 +399,18 @@ def test_what_a_copy_tells_counts_chains_before(path: Path) -> None:
             store.publish(redo=True)
         store.relearn(plan(budget=Budget.from_gdp(dp=2.5, deletion=0.5)))
         store.serve(EditRequest.delete([name(3)]), publish=False)  # in all of the releases
-        told = drawing.copied(store.plan, store.ledger.account, patch_of(path))
+        told = carried_noise.patch_guarantee(store.plan, store.ledger.account, patch_of(path))
         alone = store.plan.mechanism.patched(
-            "definition-4.1", draws=1, variance=drawing.variance_of_patch(store.plan, 1, 1)
+            "definition-4.1", draws=1, variance=carried_noise.planned_patch_variance(store.plan, 1, 1)
         )
         draws = [
             (number - 1 if number else None, Fraction(carry), Fraction(math.sqrt(variance)))
             for number, (carry, variance) in enumerate(plan().mechanism.draws)
         ]
         draws.append((None, Fraction(0), Fraction(math.sqrt(store.plan.mechanism.variance))))
-        draws.append((RELEASES, Fraction(1), Fraction(math.sqrt(drawing.variance_of_patch(store.plan, 1, 1)))))
+        draws.append(
+            (RELEASES, Fraction(1), Fraction(math.sqrt(carried_noise.planned_patch_variance(store.plan, 1, 1))))
+        )
         person = store.plan.mechanism.rows_per_subject * Fraction(store.plan.mechanism.apart(between_records=False))
         moved = [[person]] * (RELEASES + 1) + [[Fraction(0)]]
         law = sums_tree.divergence(draws, moved, list(range(RELEASES + 2)))
@@ -491,7 +493,7 @@ DRAWN_PATCH_KEEP = models.DrawnPatch.keep
     ("owner", "attribute", "fault", "said"),
     [
         (models.DrawnPatch, "keep", is_swept, "no patch"),
-        (Rolling, "_drawn", lambda self, change, execution: (change, None), "no patch"),
+        (StoreTransaction, "_drawn", lambda self, change, execution: (change, None), "no patch"),
         (IntegerMoments, "noise", silent, "not a patch of the one before"),
     ],
 )
@@ -505,7 +507,7 @@ def test_a_patch_that_is_none_of_the_table_cuts_the_chain(path: Path, tmp_path: 
     with Store.open(path) as store:
         later(store)
         after = patch_of(path)
-        stamp = tie.tie_of(Layout(path).ids).stamp.hex()
+        stamp = file_footer.tie_of(Layout(path).ids).stamp.hex()
         file, disk = Layout(path).patch, store._files.disk
         if harm == "cut short":
             file.write_bytes(file.read_bytes()[:-5])
@@ -518,7 +520,7 @@ def test_a_patch_that_is_none_of_the_table_cuts_the_chain(path: Path, tmp_path: 
         else:
             models.DrawnPatch(stamp, replace(after, sums=np.append(after.sums, 1))).keep(disk, file)
         drawn.clear()
-        assert store.foresee(EditRequest.delete([name(4)]))["publication"] == "published"
+        assert store.dry_run(EditRequest.delete([name(4)]))["publication"] == "published"
         release = store.serve(EditRequest.delete([name(4)]))
         assert (release.kind, release.edits) == ("relearn", 2)
         assert is_one_of(rest_of(store), drawn)
@@ -582,7 +584,7 @@ def test_a_plan_of_another_method_goes_on_after_sums_and_back(path: Path) -> Non
 @pytest.mark.parametrize("rows", [1, 2])
 def test_rows_that_come_back_are_said_to_be_another_persons(tmp_path: Path, capsys, rows: int) -> None:
     """Out for a release and back: by the law of all draws together a plan of one row is exceeded, and that is said; one of two is not."""
-    place, store = ["--aside-key", str(tmp_path / "key")], str(tmp_path / "store")
+    place, store = ["--archive-key", str(tmp_path / "key")], str(tmp_path / "store")
     held = records()
     table = Records(held.features[:ROWS], held.labels[:ROWS], [name(k) for k in range(ROWS)], slots=SLOTS)
     with Store.create(store, table, replace(SCHEMA, subject_column=None), plan(rows_per_subject=rows)) as opened:
@@ -606,7 +608,7 @@ def test_rows_that_come_back_are_said_to_be_another_persons(tmp_path: Path, caps
 def test_a_record_that_could_not_be_put_back_is_not_restricted(tmp_path: Path, complaint) -> None:
     with Store.open(made(tmp_path / "closed", **OWN, joiners=False)) as store:
         name = str(store.records.ids[0])
-    aside = ["--to", str(tmp_path / "aside"), "--aside-key", str(tmp_path / "key")]
+    aside = ["--to", str(tmp_path / "aside"), "--archive-key", str(tmp_path / "key")]
     assert "none could be put back" in complaint("restrict", str(tmp_path / "closed"), name, *aside)
     with Store.open(tmp_path / "closed") as store:
         assert name in map(str, store.records.ids)

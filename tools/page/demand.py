@@ -65,6 +65,8 @@ class Demand:
         source = module_text(module)
         self._left += [(source, statement) for statement in source.definitions.get(name, [])]
         imported = source.imports.get(name)
+        if imported is None and name not in source.definitions and name != "__getattr__":
+            raise LookupError(f"module {module!r} has no {name!r}; name what the page needs as the module defines it")
         if imported is not None and imported.name is not None and name not in source.definitions:
             self._want(imported.module, imported.name)
 

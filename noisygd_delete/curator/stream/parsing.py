@@ -23,7 +23,7 @@ from ...errors import InvalidRequest, InvalidSchema
 from ...features.schema import Schema
 from ...features.schema.files import Table
 from ...features.schema.values import Fractions, write_text
-from ...records import EditRequest, Id, Insertion, bounded
+from ...records import EditRequest, Id, Insertion, limited_io
 
 Numbered = tuple[int, EditRequest | InvalidRequest]
 
@@ -37,7 +37,7 @@ def from_json(line: str, number: int, schema: Schema) -> EditRequest:
         InvalidRequest: naming the line.
     """
     try:
-        fields = bounded.parsed(line)
+        fields = limited_io.parse_json(line)
     except ValueError:
         reason = "not a JSON object, or one that gives a part twice; give every part once"
         raise InvalidRequest(f"line {number}: {reason}") from None
@@ -47,27 +47,27 @@ def from_json(line: str, number: int, schema: Schema) -> EditRequest:
         inserted, replaced = fields.get("insert", []), fields.get("replace", {})
         if not isinstance(inserted, list) or not isinstance(replaced, dict):
             raise InvalidRequest("insert is a list of rows, replace maps ids to rows")
-        if {type(name) for name in _listed(fields, "delete") + _listed(fields, "subjects")} - {int, str}:
+        if {type(name) for name in _parse_ids(fields, "delete") + _parse_ids(fields, "subjects")} - {int, str}:
             raise InvalidRequest("ids and subjects are whole numbers or strings")
         return EditRequest(
-            deletions=tuple(_listed(fields, "delete")),
-            subjects=tuple(_listed(fields, "subjects")),
-            replacements=_replacements(replaced, number, schema),
-            insertion=_insertion(inserted, number, schema),
-            request_id=_token(fields.get("request_id")),
+            deletions=tuple(_parse_ids(fields, "delete")),
+            subjects=tuple(_parse_ids(fields, "subjects")),
+            replacements=_parse_replacements(replaced, number, schema),
+            insertion=_parse_insertion(inserted, number, schema),
+            request_id=_parse_token(fields.get("request_id")),
         )
     except (InvalidRequest, InvalidSchema) as error:
         raise InvalidRequest(f"line {number}: {error}") from error
 
 
-def _listed(fields: Mapping[str, Any], name: str) -> list[Id]:
+def _parse_ids(fields: Mapping[str, Any], name: str) -> list[Id]:
     value = fields.get(name, [])
     if not isinstance(value, list):
         raise InvalidRequest(f"{name} must be a list")
     return value
 
 
-def _token(value: Any) -> str:
+def _parse_token(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidRequest(
             "request_id is missing; give every request its own random token, so that a stream can be resumed"
@@ -75,7 +75,7 @@ def _token(value: Any) -> str:
     return value
 
 
-def _table(rows: Sequence[Any], number: int) -> Table:
+def _parse_table(rows: Sequence[Any], number: int) -> Table:
     if not all(isinstance(row, dict) and set(row) == set(rows[0]) for row in rows):
         raise InvalidRequest("rows are objects that all have the same columns")
     columns: dict[str, list[str]] = {}
@@ -88,23 +88,25 @@ def _table(rows: Sequence[Any], number: int) -> Table:
     return Table(f"line {number}", columns, [number] * len(rows))
 
 
-def _insertion(rows: list[Any], number: int, schema: Schema) -> Insertion | None:
+def _parse_insertion(rows: list[Any], number: int, schema: Schema) -> Insertion | None:
     if not rows:
         return None
-    new = schema.encode(_table(rows, number))
+    new = schema.encode(_parse_table(rows, number))
     return EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects).insertion
 
 
-def _replacements(rows: Mapping[str, Any], number: int, schema: Schema) -> Mapping[Id, Any]:
+def _parse_replacements(rows: Mapping[str, Any], number: int, schema: Schema) -> Mapping[Id, Any]:
     if not rows:
         return {}
-    new = dataclasses.replace(schema, id_column=None, subject_column=None).encode(_table(list(rows.values()), number))
+    new = dataclasses.replace(schema, id_column=None, subject_column=None).encode(
+        _parse_table(list(rows.values()), number)
+    )
     return EditRequest.replace(
         {name: (row, label) for name, row, label in zip(rows, new.rows, new.labels, strict=True)}
     ).replacements
 
 
-def numbered(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[Numbered]:
+def parse_requests(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[Numbered]:
     """The requests in order, each with the number of its first line; in the place of one that cannot be read, the reason.
 
     Args:
@@ -116,63 +118,65 @@ def numbered(lines: Iterable[str | None], schema: Schema, *, table: bool = False
     """
     rows = enumerate(lines, start=1)
     if table:
-        yield from _deletions(rows)
+        yield from _parse_deletions(rows)
         return
     for number, line in rows:
         try:
             if line is None or line.strip():
-                yield number, from_json(_short(line), number, schema)
+                yield number, from_json(_shorten(line), number, schema)
         except InvalidRequest as error:
-            yield number, _at(number, error)
+            yield number, _with_line_number(number, error)
 
 
-def _short(line: str | None) -> str:
+def _shorten(line: str | None) -> str:
     if line is None:
-        raise InvalidRequest(f"longer than {bounded.LINE} bytes; split the request")
+        raise InvalidRequest(f"longer than {limited_io.LINE} bytes; split the request")
     return line
 
 
-def _at(number: int, error: InvalidRequest) -> InvalidRequest:
+def _with_line_number(number: int, error: InvalidRequest) -> InvalidRequest:
     """The error with the number of its line in front, once."""
     place = f"line {number}: "
     return error if str(error).startswith(place) else InvalidRequest(f"{place}{error}")
 
 
-def _cells(line: str | None) -> list[str]:
+def _parse_cells(line: str | None) -> list[str]:
     """The row in one line of CSV: a cell that goes on in the next line would be no id."""
     try:
-        rows = list(csv.reader([_short(line)], strict=True))
+        rows = list(csv.reader([_shorten(line)], strict=True))
     except csv.Error as error:
         raise InvalidRequest(f"not a row of CSV ({error})") from None
     return rows[0] if rows else []
 
 
-def _deletions(lines: Iterator[tuple[int, str | None]]) -> Iterator[Numbered]:
-    header = _cells(next(lines, (0, ""))[1])
+def _parse_deletions(lines: Iterator[tuple[int, str | None]]) -> Iterator[Numbered]:
+    header = _parse_cells(next(lines, (0, ""))[1])
     if sorted(header) not in (["id", "request_id"], ["request_id", "subject"], ["id", "request_id", "subject"]):
         raise InvalidRequest("the header of a CSV stream is request_id with id, subject or both")
-    rows = (_row(number, line, header) for number, line in lines)
+    rows = (_parse_row(number, line, header) for number, line in lines)
     for token, group in groupby((row for row in rows if row is not None), key=_token_of):
         together = list(group)
         first = together[0][0]
         if token is None:  # lines that are no rows: each by itself, so that none takes another one with it
             yield from (
-                (number, _at(number, problem)) for number, problem in together if isinstance(problem, InvalidRequest)
+                (number, _with_line_number(number, problem))
+                for number, problem in together
+                if isinstance(problem, InvalidRequest)
             )
             continue
         cells = [row for _, row in together if not isinstance(row, InvalidRequest)]
         try:
             ids = [row["id"] for row in cells if row.get("id")]
             subjects = [row["subject"] for row in cells if row.get("subject")]
-            yield first, EditRequest.delete(ids, subjects=subjects, request_id=_token(token))
+            yield first, EditRequest.delete(ids, subjects=subjects, request_id=_parse_token(token))
         except InvalidRequest as error:
-            yield first, _at(first, error)
+            yield first, _with_line_number(first, error)
 
 
-def _row(number: int, line: str | None, header: list[str]) -> tuple[int, dict[str, str] | InvalidRequest] | None:
+def _parse_row(number: int, line: str | None, header: list[str]) -> tuple[int, dict[str, str] | InvalidRequest] | None:
     """One line as a row, or what is wrong with it; None for an empty one."""
     try:
-        cells = _cells(line)
+        cells = _parse_cells(line)
         if not cells:
             return None
         if len(cells) != len(header):

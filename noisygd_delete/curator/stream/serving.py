@@ -12,9 +12,9 @@ import numpy as np
 
 from ...accountant import Accountant, Statuses
 from ...engine import Execution
-from ...errors import InvalidParameter, InvalidRequest, NotLearned, count, positive
+from ...errors import InvalidParameter, InvalidRequest, NotLearned, check_count, check_positive
 from ...methods.plan import Plan
-from ...privacy.guarantee import Guarantee
+from ...privacy.guarantee import Guarantee, WorstCase
 from ...records import EditCounts, EditRequest, Records
 from ..curator import Release
 from ..model import Model
@@ -60,6 +60,8 @@ class StreamSummary:
     erased        what the releases from the erasure on, and those the requester saw before, reveal about a record erased
                   at the costliest release of the stream; None if nothing was erased
     everything    the same, to an observer of every release
+    odds          (ε, δ): whoever is erased, and whenever, the odds about a record exceed e^ε to 1 at no time, except with
+                  probability δ per record that could have been chosen; None where no total is enforced
     adaptivity    p: releases the requester was shown
     gradient_evaluations  per-record gradients: n times the passes over the table
     """
@@ -69,8 +71,9 @@ class StreamSummary:
     refused: tuple[tuple[int, str], ...]
     publications: tuple[Publication, ...]
     present: Guarantee
-    erased: Guarantee | None
-    everything: Guarantee | None
+    erased: WorstCase | None
+    everything: WorstCase | None
+    odds: tuple[float, float] | None
     adaptivity: int
     gradient_evaluations: int
     seconds: float
@@ -103,6 +106,7 @@ class StreamSummary:
             "withheld": self.withheld,
             "accuracy": self.accuracy,
             "guarantees": {name: value and value.to_dict() for name, value in guarantees.items()},
+            "odds": None if self.odds is None else {"epsilon": self.odds[0], "delta": self.odds[1]},
             "publications": [publication.to_dict() for publication in self.publications],
         }
 
@@ -172,9 +176,9 @@ class Batching:
                 "are both left out: give one of them, or nothing is ever published", size=None, deadline=None
             )
         if self.size is not None:
-            count("size", self.size)
+            check_count("size", self.size)
         if self.deadline is not None:
-            positive("deadline", self.deadline)
+            check_positive("deadline", self.deadline)
 
     def due(self, waiting: int, since: float, now: float) -> float | None:
         """Seconds until a release is due; None where nothing makes it so.
@@ -213,9 +217,9 @@ class Batching:
             raise InvalidParameter(
                 "no publication is left in the budget; plan afresh with a larger dp budget, or a larger total if there is one, and relearn"
             )
-        size = 1 if left is None else math.ceil(count("edits", edits) / left)
+        size = 1 if left is None else math.ceil(check_count("edits", edits) / left)
         if period is not None and left is not None:
-            share = positive("period", period) / left
+            share = check_positive("period", period) / left
             deadline = share if deadline is None else min(deadline, share)
         return cls(size=size, deadline=deadline)
 
@@ -232,7 +236,7 @@ class Calendar:
     interval: float
 
     def __post_init__(self) -> None:
-        positive("interval", self.interval)
+        check_positive("interval", self.interval)
 
     def dates(self, until: float) -> int:
         """How many dates there were up to this time."""
@@ -456,6 +460,7 @@ class Stream:
             present=accountant.dp_cumulative(),
             erased=after.costliest_deletion(shown),
             everything=after.costliest_deletion(range(1, after.releases + 1)),
+            odds=_odds(accountant),
             adaptivity=len(self._shown(accountant.releases)),
             gradient_evaluations=self._evaluations,
             seconds=self._seconds,
@@ -468,6 +473,12 @@ class Stream:
             return everything
         declared = self._observable if isinstance(self._observable, Collection) else everything
         return sorted(number for number in declared if number in everything and number in self._observable)
+
+
+def _odds(accountant: Accountant) -> tuple[float, float] | None:
+    delta = 1e-6 if accountant.plan is None else accountant.plan.budget.shown_delta
+    epsilon = accountant.stopping_epsilon(delta)
+    return None if epsilon is None else (epsilon, delta)
 
 
 def _without_ids(error: InvalidRequest, request: EditRequest) -> str:

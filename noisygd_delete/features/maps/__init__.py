@@ -6,14 +6,14 @@ A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ
 
 from typing import TYPE_CHECKING
 
-from ...loading import on_first_use
-from .base import PublicMap, check, normalised
+from ...lazy_imports import on_first_use
+from .base import PublicMap, check_map, normalize_rows
 from .catalogue import from_dict
 
 if TYPE_CHECKING:
     from .additive import Additive, Term
     from .bins import BinsAndCrosses
-    from .compose import Beside, Chain
+    from .compose import Chain, ConcatenatedMap
     from .fourier import RandomFourier
     from .ngrams import HashedNgrams
     from .onnx import OnnxFile
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Additive",
-    "Beside",
     "BinsAndCrosses",
     "Chain",
+    "ConcatenatedMap",
     "HashedNgrams",
     "OnnxFile",
     "PublicMap",
@@ -33,9 +33,9 @@ __all__ = [
     "Shape",
     "Shapes",
     "Term",
-    "check",
+    "check_map",
     "from_dict",
-    "normalised",
+    "normalize_rows",
 ]
 
 __getattr__ = on_first_use(
@@ -43,7 +43,7 @@ __getattr__ = on_first_use(
     {
         **dict.fromkeys(("Additive", "Term"), "additive"),
         "BinsAndCrosses": "bins",
-        **dict.fromkeys(("Beside", "Chain"), "compose"),
+        **dict.fromkeys(("ConcatenatedMap", "Chain"), "compose"),
         "RandomFourier": "fourier",
         "HashedNgrams": "ngrams",
         "OnnxFile": "onnx",

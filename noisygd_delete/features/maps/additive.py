@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InvalidParameter, count
-from .base import Floats, PublicMap, check_width, normalised, numbers
+from ...errors import InvalidParameter, check_count
+from .base import Floats, PublicMap, check_inputs, check_width, normalize_rows
 from .coding import NO_ENTRY, CodedBlock, Codes, Coding, entry_block, tree_block
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ class Additive(PublicMap):
     kind: ClassVar[str] = "additive"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(count("columns", width, minimum=0) for width in self.columns))
-        count("levels", self.levels, maximum=16)
-        count("pair_levels", self.pair_levels, maximum=6)
+        object.__setattr__(self, "columns", tuple(check_count("columns", width, minimum=0) for width in self.columns))
+        check_count("levels", self.levels, maximum=16)
+        check_count("pair_levels", self.pair_levels, maximum=6)
         if not 0 < self.finest < 1:
             raise InvalidParameter("must be above 0 and below 1, a part of half the range", finest=self.finest)
         if not self.columns:
@@ -156,7 +156,7 @@ class Additive(PublicMap):
 
     def codes(self, inputs: Any) -> Codes:
         """(records, blocks) codes of what `rows` makes features of."""
-        given = numbers(inputs, self.inputs)
+        given = check_inputs(inputs, self.inputs)
         coding, lasts = self.coding, [np.empty((0, len(self.blocks)), np.intp)]
         for first in range(0, len(given), _ROWS):
             lasts.append(np.stack([where[:, -1] for where in self._places(given[first : first + _ROWS])], axis=1))
@@ -167,7 +167,7 @@ class Additive(PublicMap):
         from scipy.sparse import csr_array
 
         places, values = self._entries(inputs)
-        short = normalised(values, radius=radius, constant=constant)
+        short = normalize_rows(values, radius=radius, constant=constant)
         if constant:
             places = np.column_stack([places, np.full(len(places), self.width)])
         there = places != _NONE
@@ -237,7 +237,7 @@ class Additive(PublicMap):
 
     def _entries(self, inputs: Any) -> tuple[NDArray[np.intp], Floats]:
         """(records, entries) places, ascending, and values: 0 where the place is `_NONE`."""
-        given = numbers(inputs, self.inputs)
+        given = check_inputs(inputs, self.inputs)
         parts = []
         for first in range(0, max(1, len(given)), _ROWS):
             blocks = self._places(given[first : first + _ROWS])

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import AssumptionViolated, InvalidParameter, InvalidRecords, positive
+from ...errors import AssumptionViolated, InvalidParameter, InvalidRecords, check_positive
 from .coding import Coding
 
 MOST_FEATURES = 100_000
@@ -61,7 +61,7 @@ class PublicMap(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Its parameters, as `maps.from_dict` reads them: of a dataclass its fields."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {"kind": self.kind, **{name: _plain(value) for name, value in given.items()}}
+        return {"kind": self.kind, **{name: _to_plain(value) for name, value in given.items()}}
 
     def facts(self) -> dict[str, Any]:
         """All that decides what the map does: kind, version of the code, parameters, SHA-256 of weights, and not where files lie."""
@@ -77,19 +77,19 @@ class PublicMap(ABC):
 
     def rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> NDArray[np.float32]:
         """(records, width + constant) float32 rows of norm at most `radius`, a block of records at a time."""
-        limit, width = positive("radius", radius), self.width + constant
+        limit, width = check_positive("radius", radius), self.width + constant
         rows = np.empty((len(inputs), width), np.float32)
         given, step = inputs if self.inputs is None else np.asarray(inputs), max(1, _TOGETHER // width)
         for first in range(0, len(rows), step):
             part = slice(first, first + step)
-            rows[part] = normalised(self.features(given[part]), radius=limit, constant=constant)
+            rows[part] = normalize_rows(self.features(given[part]), radius=limit, constant=constant)
         return rows
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, PublicMap):
         return value.to_dict()
-    return list(map(_plain, value)) if isinstance(value, tuple) else value
+    return list(map(_to_plain, value)) if isinstance(value, tuple) else value
 
 
 class ImportedMap(PublicMap):
@@ -112,7 +112,7 @@ class ImportedMap(PublicMap):
         """(records, width): the network on (records, inputs) numbers."""
 
 
-def numbers(inputs: Any, width: int) -> Floats:
+def check_inputs(inputs: Any, width: int) -> Floats:
     """(records, width) finite float64, or `InvalidRecords`; records of any shape are flattened."""
     try:
         given = np.asarray(inputs, np.float64)
@@ -145,21 +145,21 @@ Floats = NDArray[np.float64]
 HEADROOM = 1 - 2.0**-23  # rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free
 
 
-def sums(values: Floats) -> Floats:
+def row_sums(values: Floats) -> Floats:
     """(rows,) sums of each row, added from left to right: a row's sum cannot depend on how many rows there are."""
     if not values.shape[1]:
         return np.zeros(len(values))
     return np.asarray(np.add.accumulate(values, axis=1)[:, -1])
 
 
-def shrinking(norms: Floats, radius: float, *, clip: bool) -> Floats:
+def shrink_factors(norms: Floats, radius: float, *, clip: bool) -> Floats:
     """What brings rows of these norms to `radius`, or with `clip` the longer ones; 0 for a row of zeros."""
     with np.errstate(divide="ignore"):
         factors: Floats = radius * HEADROOM / norms
     return np.minimum(1.0, factors) if clip else np.where(norms > 0, factors, 0.0)
 
 
-def normalised(
+def normalize_rows(
     features: Floats, *, radius: float = 1.0, constant: bool = True, clip: bool = False
 ) -> NDArray[np.float32]:
     """(rows, width + constant) float32 whose float64 norm is at most `radius`, each a function of its own features alone.
@@ -170,10 +170,10 @@ def normalised(
         clip: shorten rows longer than the radius, in place of bringing every row to it. A row of zeros stays one.
     """
     with np.errstate(over="ignore"):
-        norms = np.sqrt(float(constant) + sums(features * features))
+        norms = np.sqrt(float(constant) + row_sums(features * features))
     if not np.isfinite(norms).all():
         raise InvalidRecords("a row of features is not finite, or too long for a float: scale them")
-    factors = shrinking(norms, radius, clip=clip)
+    factors = shrink_factors(norms, radius, clip=clip)
     rows = np.empty((len(features), features.shape[1] + constant), np.float32)
     np.multiply(features, factors[:, None], out=rows[:, : features.shape[1]], casting="same_kind")
     if constant:
@@ -199,7 +199,7 @@ _STATE = (
 )
 
 
-def check(map: PublicMap, inputs: Any, *, radius: float = 1.0) -> None:
+def check_map(map: PublicMap, inputs: Any, *, radius: float = 1.0) -> None:
     """Hold a map to what the guarantees need, bit by bit, on these records (a few dozen different ones do).
 
     Tried: one record alone gives the row that it has among others, in any order, and beside any others; the second time as the

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InvalidParameter, count, non_negative
-from .base import Floats, PublicMap, by_blocks, check_width, numbers
+from ...errors import InvalidParameter, check_count, non_negative
+from .base import Floats, PublicMap, by_blocks, check_inputs, check_width
 
 _ROWS = 4096  # at a time
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Steele, Lea & Flood's SplitMix64, as the two below
@@ -41,10 +41,10 @@ class BinsAndCrosses(PublicMap):
     kind: ClassVar[str] = "bins"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(count("columns", width, minimum=0) for width in self.columns))
-        count("bins", self.bins, minimum=2, maximum=1 << 16)
-        count("cross_bins", self.cross_bins, minimum=2, maximum=1 << 16)
-        count("buckets", self.buckets, minimum=0, maximum=1 << 17)
+        object.__setattr__(self, "columns", tuple(check_count("columns", width, minimum=0) for width in self.columns))
+        check_count("bins", self.bins, minimum=2, maximum=1 << 16)
+        check_count("cross_bins", self.cross_bins, minimum=2, maximum=1 << 16)
+        check_count("buckets", self.buckets, minimum=0, maximum=1 << 17)
         non_negative("cross_scale", self.cross_scale)
         if not self.columns:
             raise InvalidParameter("the map 'bins' needs at least one column")
@@ -69,7 +69,7 @@ class BinsAndCrosses(PublicMap):
         return [np.array([of(c, v) for v in range(size)], np.uint64) for c, size in enumerate(sizes)]
 
     def features(self, inputs: Any) -> Floats:
-        return by_blocks(numbers(inputs, self.inputs), self.width, _ROWS, self._block)
+        return by_blocks(check_inputs(inputs, self.inputs), self.width, _ROWS, self._block)
 
     def _block(self, rows: Floats) -> Floats:
         made, every = np.zeros((len(rows), self.width)), np.arange(len(rows))

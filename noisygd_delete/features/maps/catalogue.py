@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from ...errors import InvalidParameter, MissingDependency
-from ...loading import Catalogue
+from ...lazy_imports import Catalogue
 from .base import PublicMap
 from .coding import Coding
 
@@ -30,12 +30,12 @@ _OF_THE_LAB = ("gradients", "scattering")  # found by the entry points of their 
 _COMPOSED = ("chain", "beside")
 
 
-def _found(kind: str) -> type[PublicMap]:
+def _find_map(kind: str) -> type[PublicMap]:
     found: type[PublicMap] = getattr(import_module(__package__), _CLASSES[kind])
     return found
 
 
-def _of_the_lab(kind: str) -> type[PublicMap]:
+def _import_lab_map(kind: str) -> type[PublicMap]:
     from importlib.metadata import entry_points  # slow to load, and needed by these alone
 
     for brought in entry_points(group="noisygd_delete.maps", name=kind):
@@ -46,7 +46,7 @@ def _of_the_lab(kind: str) -> type[PublicMap]:
     )
 
 
-KINDS: Catalogue[type[PublicMap]] = Catalogue(_CLASSES, _found)
+KINDS: Catalogue[type[PublicMap]] = Catalogue(_CLASSES, _find_map)
 _DEEPEST = 8
 
 
@@ -74,14 +74,14 @@ def from_dict(
         raise InvalidParameter(f"a map needs kind, one of {', '.join(map(repr, KINDS))}")
     if depth > _DEEPEST:
         raise InvalidParameter(f"maps within maps, over {_DEEPEST} deep")
-    kind = KINDS[called] if called in KINDS else _of_the_lab(called)
+    kind = KINDS[called] if called in KINDS else _import_lab_map(called)
     parameters = {name: value for name, value in given.items() if name != "kind"}
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]  # each is a dataclass
     for name in parameters:
         if name not in known:
             raise InvalidParameter(f"the map {kind.kind!r} has no parameter {name!r}; it has {', '.join(known)}")
     if called in _COMPOSED:
-        parameters["of"] = _parts(parameters.get("of"), called, columns, folder, depth)
+        parameters["of"] = _parse_parts(parameters.get("of"), called, columns, folder, depth)
     if columns is not None:
         read = {"columns": columns, "reads": sum(width or 1 for width in columns)}
         if called == "additive":
@@ -121,7 +121,7 @@ def coding_of(text: str) -> Coding:
     return coding
 
 
-def _parts(
+def _parse_parts(
     given: Any, called: str, columns: tuple[int, ...] | None, folder: Path | None, depth: int
 ) -> tuple[PublicMap, ...]:
     if not isinstance(given, list):

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...errors import InvalidParameter, positive
-from .base import Floats, PublicMap, check_width, sums
+from ...errors import InvalidParameter, check_positive
+from .base import Floats, PublicMap, check_width, row_sums
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Chain(_Composed):
 
 
 @dataclass(frozen=True)
-class Beside(_Composed):
+class ConcatenatedMap(_Composed):
     """The features of several maps of the same record.
 
     weights  the norm that each map's features are brought to; none: as they are. The constant column beside them is 1
@@ -66,7 +66,7 @@ class Beside(_Composed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weights", tuple(positive("weights", weight) for weight in self.weights))
+        object.__setattr__(self, "weights", tuple(check_positive("weights", weight) for weight in self.weights))
         if self.weights and len(self.weights) != len(self.of):
             raise InvalidParameter(f"{len(self.weights)} weights for {len(self.of)} maps; give one for each, or none")
         if len({part.inputs for part in self.of}) != 1:
@@ -80,6 +80,6 @@ class Beside(_Composed):
     def features(self, inputs: Any) -> Floats:
         made = [part.features(inputs) for part in self.of]
         for place, weight in enumerate(self.weights):
-            norms = np.sqrt(sums(made[place] ** 2))
+            norms = np.sqrt(row_sums(made[place] ** 2))
             made[place] = made[place] * (weight / np.where(norms > 0, norms, 1.0))[:, None]
         return np.concatenate(made, axis=1)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...errors import InvalidParameter, count, positive
-from .base import Floats, PublicMap, by_blocks, check_width, numbers
+from ...errors import InvalidParameter, check_count, check_positive
+from .base import Floats, PublicMap, by_blocks, check_inputs, check_width
 
 _LARGEST = 1 << 27  # numbers of the matrix
 _GRID = 1024.0  # weights are multiples of 1/1024, so that every machine's erf and libm give the same ones
@@ -35,10 +35,10 @@ class RandomFourier(PublicMap):
     kind: ClassVar[str] = "fourier"
 
     def __post_init__(self) -> None:
-        count("reads", self.reads)
-        count("seed", self.seed, minimum=0, maximum=2**63)
-        positive("bandwidth", self.bandwidth)
-        check_width(self.kind, count("size", self.size))
+        check_count("reads", self.reads)
+        check_count("seed", self.seed, minimum=0, maximum=2**63)
+        check_positive("bandwidth", self.bandwidth)
+        check_width(self.kind, check_count("size", self.size))
         if self.reads * self.size > _LARGEST:
             raise InvalidParameter(
                 f"{self.size} features of {self.reads} inputs are over {_LARGEST} weights; give fewer"
@@ -66,7 +66,7 @@ class RandomFourier(PublicMap):
 
     def features(self, inputs: Any) -> Floats:
         return by_blocks(
-            numbers(inputs, self.inputs), self.width, 1, self._one
+            check_inputs(inputs, self.inputs), self.width, 1, self._one
         )  # a product's last bits depend on its shape
 
     def _one(self, rows: Floats) -> Floats:

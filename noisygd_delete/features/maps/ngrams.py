@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...errors import InvalidParameter, InvalidRecords, choice, count
+from ...errors import InvalidParameter, InvalidRecords, check_choice, check_count
 from .base import Floats, PublicMap, check_width
 
 UNITS = ("words", "characters")
@@ -36,9 +36,9 @@ class HashedNgrams(PublicMap):
     kind: ClassVar[str] = "ngrams"
 
     def __post_init__(self) -> None:
-        choice("units", self.units, UNITS)
-        count("longest", self.longest, maximum=10)
-        check_width(self.kind, count("buckets", self.buckets))
+        check_choice("units", self.units, UNITS)
+        check_count("longest", self.longest, maximum=10)
+        check_width(self.kind, check_count("buckets", self.buckets))
 
     @property
     def inputs(self) -> None:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...errors import InvalidParameter, InvalidRecords, MissingDependency, count
-from ...records import bounded
-from .base import Floats, ImportedMap, by_blocks, numbers
+from ...errors import InvalidParameter, InvalidRecords, MissingDependency, check_count
+from ...records import limited_io
+from .base import Floats, ImportedMap, by_blocks, check_inputs
 
 LARGEST = 1 << 30  # bytes of a file
 
@@ -33,11 +33,11 @@ class OnnxFile(ImportedMap):
     files: ClassVar[tuple[str, ...]] = ("file",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "input_shape", tuple(count("input_shape", side) for side in self.input_shape))
+        object.__setattr__(self, "input_shape", tuple(check_count("input_shape", side) for side in self.input_shape))
         if not self.input_shape:
             raise InvalidParameter("the map 'onnx' needs input_shape, the shape of one record")
         if not self.sha256:
-            object.__setattr__(self, "sha256", bounded.digest(self.file))
+            object.__setattr__(self, "sha256", limited_io.file_digest(self.file))
 
     @property
     def content(self) -> bytes:
@@ -46,7 +46,7 @@ class OnnxFile(ImportedMap):
         Raises:
             InvalidParameter: the file is not there, or is another one.
         """
-        data = bounded.content(self.file, LARGEST)
+        data = limited_io.read_file(self.file, LARGEST)
         if hashlib.sha256(data).hexdigest() != self.sha256:
             raise InvalidParameter(
                 f"{self.file}: not the file that the map names: its SHA-256 is another. Put that file back, or learn anew from the "
@@ -74,7 +74,7 @@ class OnnxFile(ImportedMap):
             raise InvalidParameter(f"{self.file}: onnxruntime cannot read it ({str(error)[:200]})") from error
 
     def features(self, inputs: Any) -> Floats:
-        return by_blocks(numbers(inputs, self.inputs), self.width, 1, self._run)
+        return by_blocks(check_inputs(inputs, self.inputs), self.width, 1, self._run)
 
     def _run(self, rows: Floats) -> Floats:
         given = self._session.get_inputs()[0]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, InvalidRecords, MissingDependency
-from ...records import bounded
+from ...records import limited_io
 from .base import Floats, PublicMap, check_width
 
 _LARGEST = 1 << 31  # bytes of a file
@@ -41,7 +41,9 @@ class SentenceEmbedding(PublicMap):
 
     def __post_init__(self) -> None:
         if not self.sha256:
-            object.__setattr__(self, "sha256", (bounded.digest(self.vectors), bounded.digest(self.tokenizer)))
+            object.__setattr__(
+                self, "sha256", (limited_io.file_digest(self.vectors), limited_io.file_digest(self.tokenizer))
+            )
         if len(self.sha256) != 2:
             raise InvalidParameter("sha256 of the map 'sentences' is two digests: of the vectors, and of the tokenizer")
 
@@ -86,11 +88,11 @@ class SentenceEmbedding(PublicMap):
             ) from error
         data = []
         for file, digest in zip((self.vectors, self.tokenizer), self.sha256, strict=True):
-            if bounded.digest(file) != digest:
+            if limited_io.file_digest(file) != digest:
                 raise InvalidParameter(
                     f"{file}: not the file that the map names: its SHA-256 is another. Put that file back"
                 )
-            data.append(bounded.content(file, _LARGEST))
+            data.append(limited_io.read_file(file, _LARGEST))
         try:
             (table,) = load(data[0]).values()
             tokens = Tokenizer.from_buffer(data[1])

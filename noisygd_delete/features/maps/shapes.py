@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
@@ -12,8 +13,9 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidParameter, non_negative, real
+from ...errors import InvalidParameter, check_real, non_negative
 from .additive import Additive
+from .base import Floats
 
 _MOST = 1000  # shapes of a file
 MOST_BARS = 12  # categories drawn
@@ -21,11 +23,38 @@ _WIDE, _HIGH, _LEFT, _ROW = 320.0, 150.0, 44.0, 18.0
 
 
 @dataclass(frozen=True)
+class Axis:
+    """How one column of an additive map is read by people.
+
+    Attributes:
+        name: Of the column of the table.
+        labels: Of its categories or, with `inputs`, of the only numbers in [−1, 1] that it can be.
+        inputs: Those numbers, one for each label; empty for a category, and for a number that can be anything in [−1, 1].
+        raw: From [−1, 1] to the column's own unit. scale: What that unit counts, as in `Shape`.
+        may_be_absent: Whether a cell can have no entry in this column.
+        indicator: Place of the column of the map that is 1 for a cell without a value here, and 0 for any other cell.
+        group: Places of the other columns of the map that are 0 for such a cell.
+        other: What such a cell is called among `labels`; empty where it is reported as `Shape.missing`.
+    """
+
+    name: str
+    labels: tuple[str, ...] = ()
+    inputs: tuple[float, ...] = ()
+    raw: Callable[[Floats], Any] | None = None
+    scale: str = "number"
+    may_be_absent: bool = False
+    indicator: int | None = None
+    group: tuple[int, ...] = ()
+    other: str = ""
+
+
+@dataclass(frozen=True)
 class Side:
-    """The second column of a pair: `edges` or `labels`, as a `Shape` has its own."""
+    """The second column of a pair: `edges` (on `scale`) or `labels`, as a `Shape` has its own."""
 
     edges: tuple[float, ...] = ()
     labels: tuple[str, ...] = ()
+    scale: str = "number"
 
     @property
     def parts(self) -> int:
@@ -36,10 +65,14 @@ class Side:
 class Shape:
     """One column's part of a score, or a pair's, its mean over bins or categories taken off.
 
-    values   by bin, or by category; of a pair all parts of the second for the first of the first, and so on
-    edges    (values + 1) ends of the bins in the column's own unit; empty for a category
-    labels   of the categories
-    missing  where the cell was empty; None where no cell may be
+    Attributes:
+        name: Of the column, or of the two columns of a pair.
+        values: By bin, or by category; of a pair all parts of the second for the first of the first, and so on.
+        edges: (values + 1,) ends of the bins in the column's own unit; empty for a category.
+        labels: Of the categories, or of the two values of a boolean.
+        missing: For a cell that is empty or not of the list, in place of all the column's shapes; None if every cell has a value.
+        lowest: At the lower end itself, where that has no bin (`Additive.amounts`); None elsewhere.
+        scale: What `edges` count: "number"; "date", seconds since 1970-01-01; or "time", seconds since midnight.
     """
 
     name: str
@@ -48,6 +81,8 @@ class Shape:
     labels: tuple[str, ...] = ()
     missing: float | None = None
     second: Side | None = None
+    lowest: float | None = None
+    scale: str = "number"
 
     def __post_init__(self) -> None:
         beside = Side(labels=("",)) if self.second is None else self.second
@@ -55,7 +90,9 @@ class Shape:
         if (
             not self.values
             or not ends
-            or not np.isfinite([*self.values, *self.edges, *beside.edges, self.missing or 0.0]).all()
+            or not np.isfinite(
+                [*self.values, *self.edges, *beside.edges, self.missing or 0.0, self.lowest or 0.0]
+            ).all()
         ):
             raise InvalidParameter(
                 f"the shape of {self.name!r} has other bins or categories than values; export it again"
@@ -71,6 +108,9 @@ class Shape:
 class Shapes:
     """All of a model's, the most important first. A row's score is `constant` and one value of each column.
 
+    A row that has no entry in some columns (an amount of 0, an unlisted category) has a smaller divisor: its score is that sum times
+    the root of (1 + columns)/(1 + columns with an entry), so the sign and the order of what columns add are the same.
+
     noise     deviation of the noise in the value of any bin or category, at most: s√chain/(nλ) for objective perturbation of a convex
               loss. Where many rows lie it is less, which only the rows could say
     unit      of the values
@@ -84,7 +124,7 @@ class Shapes:
     release: int | None = None
 
     def __post_init__(self) -> None:
-        real("constant", self.constant)
+        check_real("constant", self.constant)
         non_negative("noise", self.noise)
 
     @classmethod
@@ -95,16 +135,17 @@ class Shapes:
         *,
         noise: float,
         unit: str,
-        names: Sequence[str] | None = None,
-        labels: Mapping[int, Sequence[str]] | None = None,
-        raw: Any = None,
+        axes: Sequence[Axis] | None = None,
         release: int | None = None,
+        radius: float = 1.0,
+        clip: bool = False,
     ) -> Shapes:
         """Of a head of one score on the rows of this map.
 
         Args:
             noise: deviation of the noise of the weights in any direction, at most.
-            names: of the columns. labels: of the categories, by column. raw: (column, [−1, 1] values) to the column's own unit.
+            axes: how each column of the map is read; None: by its place, on the map's own scale.
+            radius, clip: as `normalised` took them for the rows.
 
         Raises:
             InvalidParameter: no bound on the noise is known (of sums).
@@ -115,25 +156,47 @@ class Shapes:
                 "evaluate the model, or plan by another method"
             )
         given = np.asarray(weights, np.float64).reshape(-1)
-        terms: list[tuple[tuple[int, ...], tuple[Any, ...], Any, float | None]]
-        terms = [((term.column,), (term.edges,), term.values, term.missing) for term in map.terms(given)]
-        terms += [(pair.columns, pair.edges, pair.values, None) for pair in map.pair_terms(given)]
-        share, found = 1 / np.sqrt(1 + len(map.blocks)), []
+        read = [Axis(f"column {place}") for place in range(len(map.columns))] if axes is None else list(axes)
+        columns = [_Column.of(map, read[term.column], *term) for term in map.terms(given)]
+        indicators = [axis.indicator for axis in read if axis.indicator is not None]
+        # one of a boolean and its indicator has an entry, never both
+        entries = len(map.blocks) - sum(place in map.signs for place in indicators)
+        share, found = radius / math.sqrt((len(given) > map.width) + entries), list[Shape]()
+        share = min(1.0, share) if clip else share
         constant = float(given[map.width]) if len(given) > map.width else 0.0
 
-        def side(place: int, ends: Any, parts: int) -> Side:
-            if ends is None:
-                return Side(labels=tuple(_texts((labels or {}).get(place, range(parts)))))
-            return Side(edges=tuple(np.asarray(ends if raw is None else raw(place, ends)).tolist()))
+        def scaled(value: float | None) -> float | None:
+            return None if value is None else float(share * value)
 
-        for columns, ends, values, absent in terms:
+        for place, (axis, column) in enumerate(zip(read, columns, strict=True)):
+            if place in indicators:
+                continue
+            values, labels, missing = column.values, column.labels, column.missing
+            if axis.indicator is not None:
+                present, absent = (columns[axis.indicator].at(value) for value in (0.0, 1.0))
+                constant += present
+                others = [columns[of].at(0.0) - float(columns[of].values.mean()) for of in axis.group]
+                missing = column.at(0.0) + sum(others) + absent - present
+                if axis.other:
+                    values, labels, missing = np.append(values, missing), (*labels, axis.other), None
             mean = float(values.mean())
             constant += mean
-            name = " × ".join(f"column {place}" if names is None else str(names[place]) for place in columns)
-            own, *second = (side(*one) for one in zip(columns, ends, values.shape, strict=True))
+            parts = tuple((share * (values - mean)).tolist())
+            less = (scaled(None if value is None else value - mean) for value in (missing, column.lowest))
+            found.append(Shape(axis.name, parts, column.edges, labels, next(less), None, next(less), axis.scale))
+        for pair in map.pair_terms(given):
+            sides = [
+                _PairSide.of(map, read[place], place, ends)
+                for place, ends in zip(pair.columns, pair.edges, strict=True)
+            ]
+            values = pair.values
+            for number, side in enumerate(sides):
+                values = values if side.parts is None else values.take(side.parts, axis=number)
+            mean = float(values.mean())
+            constant += mean
+            name, (own, second) = " × ".join(read[place].name for place in pair.columns), (each.side for each in sides)
             parts = tuple((share * (values - mean)).reshape(-1).tolist())
-            missing = None if absent is None else float(share * (absent - mean))
-            found.append(Shape(name, parts, own.edges, own.labels, missing, *second))
+            found.append(Shape(name, parts, own.edges, own.labels, None, second, None, own.scale))
         found.sort(key=lambda shape: -shape.importance)
         return cls(tuple(found), float(share * constant), float(share * noise), unit, release)
 
@@ -173,9 +236,10 @@ class Shapes:
     def drawings(self, before: Shapes | None = None) -> list[str]:
         """An <svg> for each shape; colours are those of the text around it, by `currentColor`, and `--accent` where that is set."""
         known = {} if before is None else {(shape.name, len(shape.values)): shape for shape in before.shapes}
-        tallest = max((abs(value) for shape in self.shapes for value in shape.values), default=1.0) + 2 * self.noise
+        every = [*self.shapes, *(() if before is None else before.shapes)]
+        tallest = max((abs(value) for shape in every for value in shape.values), default=0.0) + 2 * self.noise or 1.0
         earlier = [known.get((shape.name, len(shape.values))) for shape in self.shapes]
-        return [_drawn(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
+        return [_draw_panel(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
 
     def caption(self) -> str:
         return (
@@ -189,25 +253,89 @@ def score_unit(classes: Sequence[Any] | None, of: str = "") -> str:
     return "target, on the scale from −1 to 1" if classes is None else f"log odds of {of}{classes[-1]}"
 
 
-def _texts(values: Sequence[Any]) -> list[str]:
-    return [str(value) for value in values]
+@dataclass(frozen=True)
+class _Column:
+    """What one column of a map adds to an unscaled score; `edges`, in its own unit, or `labels`."""
+
+    values: Floats
+    edges: tuple[float, ...]
+    labels: tuple[str, ...]
+    missing: float | None
+    lowest: float | None
+    at: Callable[[float], float] = field(compare=False)  # of any number in [−1, 1]
+
+    @classmethod
+    def of(
+        cls, map: Additive, axis: Axis, place: int, ends: Floats | None, values: Floats, missing: float | None
+    ) -> _Column:
+        def at(value: float) -> float:
+            if ends is None:  # of a sign
+                return 0.0 if value == 0 else float(values[int(value > 0)])
+            if place in map.amounts and value <= -1:
+                return 0.0
+            return float(values[np.clip(np.searchsorted(ends, value, "right") - 1, 0, len(values) - 1)])
+
+        lowest = 0.0 if place in map.amounts else None
+        if missing is None and axis.may_be_absent:
+            missing = at(0.0) if place in map.signs or ends is not None else 0.0
+        if axis.inputs:
+            return cls(np.array([at(value) for value in axis.inputs]), (), axis.labels, missing, None, at)
+        if ends is None:
+            labels = axis.labels or (("−", "+") if place in map.signs else tuple(str(k) for k in range(len(values))))
+            return cls(values, (), labels, missing, None, at)
+        return cls(values, _edges(axis, ends), (), missing, lowest, at)
 
 
-def _drawn(shape: Shape, before: Shape | None, band: float, tallest: float) -> str:
+@dataclass(frozen=True)
+class _PairSide:
+    """One column of a pair, and which of its parts data can be in; None: in all."""
+
+    side: Side
+    parts: list[int] | None
+
+    @classmethod
+    def of(cls, map: Additive, axis: Axis, place: int, ends: Floats | None) -> _PairSide:
+        if ends is None:
+            return cls(Side(labels=axis.labels or tuple(str(k) for k in range(map.columns[place]))), None)
+        inputs, labels = axis.inputs, axis.labels
+        if not inputs and place in map.signs:
+            inputs, labels = (-1.0, 1.0), ("−", "+")
+        if inputs:
+            parts = np.clip(np.searchsorted(ends, inputs, "right") - 1, 0, len(ends) - 2)
+            return cls(Side(labels=labels), parts.tolist())
+        return cls(Side(_edges(axis, ends), (), axis.scale), None)
+
+
+def _edges(axis: Axis, ends: Floats) -> tuple[float, ...]:
+    return tuple(np.asarray(ends if axis.raw is None else axis.raw(ends), np.float64).tolist())
+
+
+def format_edge(value: float, scale: str) -> str:
+    """An end of a bin as people write it: a number, a day, or a time of day."""
+    if scale == "number":
+        return f"{value:.4g}"
+    return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d" if scale == "date" else "%H:%M")
+
+
+def _draw_panel(shape: Shape, before: Shape | None, band: float, tallest: float) -> str:
     title = f'<text x="0" y="12" font-weight="600">{escape(shape.name[:44])}</text>'
-    draw = _heat if shape.second is not None else _curve if shape.edges else _bars
+    draw = _draw_heat_map if shape.second is not None else _draw_curve if shape.edges else _draw_bars
     body, high = draw(shape, before, band, tallest)
+    apart = {"empty": shape.missing, "lowest": shape.lowest}
+    title += _draw_text(
+        _WIDE - 4, 12, ", ".join(f"{what}: {value:+.2f}" for what, value in apart.items() if value is not None)
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE:g} {high:g}" width="100%" role="img" aria-label="{escape(shape.name)}" '
         f'font-family="sans-serif" font-size="10" fill="currentColor">{title}{body}</svg>'
     )
 
 
-def _text(x: float, y: float, text: str, anchor: str = "end") -> str:
+def _draw_text(x: float, y: float, text: str, anchor: str = "end") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+def _draw_curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
     low, high = shape.edges[0], shape.edges[-1]
 
     def across(value: float) -> float:
@@ -233,19 +361,17 @@ def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> t
         f'<polyline points="{" ".join(steps(shape.values))}" fill="none" stroke="var(--accent, #1f5f8b)" stroke-width="1.6"/>'
     )
     marks = [(tallest, "+"), (0.0, ""), (-tallest, "−")]
-    parts += [_text(_LEFT - 4, up(value) + 3, f"{sign}{abs(value):.1f}") for value, sign in marks]
+    parts += [_draw_text(_LEFT - 4, up(value) + 3, f"{sign}{abs(value):.1f}") for value, sign in marks]
     for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
-        parts.append(_text(across(value), _HIGH - 8, f"{value:.4g}", anchor))
-    if shape.missing is not None:
-        parts.append(_text(_WIDE - 4, 12, f"empty: {shape.missing:+.2f}"))
+        parts.append(_draw_text(across(value), _HIGH - 8, format_edge(value, shape.scale), anchor))
     return "".join(parts), _HIGH
 
 
-def _heat(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+def _draw_heat_map(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
     """Rectangles, as many as there are pairs of parts: blue adds, orange takes away, pale may be noise; outlined is what moved by more than the
     noise of the two would bear."""
     assert shape.second is not None
-    own = Side(shape.edges, shape.labels)
+    own = Side(shape.edges, shape.labels, shape.scale)
     wide, high = (_WIDE - 2 * _LEFT) / own.parts, max(4.0, min(_ROW, 110 / shape.second.parts))
     table = np.reshape(shape.values, (own.parts, shape.second.parts))
     other = None if before is None else np.reshape(before.values, table.shape)
@@ -260,24 +386,24 @@ def _heat(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" fill="{colour}" fill-opacity="{pale * shade:.2f}" {edge}><title>{value:+.2f}'
             "</title></rect>"
         )
-    for number, text in _marks(own):
+    for number, text in _tick_marks(own):
         anchor = "end" if own.edges and number == own.parts else "middle"
-        parts.append(_text(2 * _LEFT - 4 + number * wide, bottom + 12, text, anchor))
-    for number, text in _marks(shape.second):
-        parts.append(_text(2 * _LEFT - 8, bottom - number * high + 3, text))
-    parts.append(_text(_WIDE - 4, 12, f"full colour: ±{tallest:.1f}"))
+        parts.append(_draw_text(2 * _LEFT - 4 + number * wide, bottom + 12, text, anchor))
+    for number, text in _tick_marks(shape.second):
+        parts.append(_draw_text(2 * _LEFT - 8, bottom - number * high + 3, text))
+    parts.append(_draw_text(_WIDE - 4, 12, f"full colour: ±{tallest:.1f}"))
     return "".join(parts), bottom + 20
 
 
-def _marks(side: Side) -> list[tuple[float, str]]:
+def _tick_marks(side: Side) -> list[tuple[float, str]]:
     """Where along a side, in parts, which text stands: its ends and middle, or its categories, not more than fit."""
     if side.edges:
-        return [(place, f"{side.edges[place]:.3g}") for place in (0, side.parts // 2, side.parts)]
+        return [(place, format_edge(side.edges[place], side.scale)) for place in (0, side.parts // 2, side.parts)]
     step = -(-side.parts // 6)
     return [(place + 0.5, label[:14]) for place, label in enumerate(side.labels) if place % step == 0]
 
 
-def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+def _draw_bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
     order = sorted(range(len(shape.values)), key=lambda place: -abs(shape.values[place]))[:MOST_BARS]
     middle, half = _WIDE * 0.68, _WIDE * 0.3
 
@@ -287,7 +413,7 @@ def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
     parts, y = [], 30.0
     for place in order:
         value = shape.values[place]
-        parts.append(_text(middle - half - 6, y + 3, shape.labels[place][:18]))
+        parts.append(_draw_text(middle - half - 6, y + 3, shape.labels[place][:18]))
         parts.append(
             f'<line x1="{across(value - band):.1f}" x2="{across(value + band):.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--accent, #1f5f8b)" '
             'stroke-width="7" opacity="0.22"/>'
@@ -301,6 +427,12 @@ def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
     parts.append(
         f'<line x1="{middle:.1f}" x2="{middle:.1f}" y1="20" y2="{y - 8:.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>'
     )
+    for value, sign in ((-tallest, "−"), (0.0, ""), (tallest, "+")):
+        parts.append(_draw_text(across(value), y + 4, f"{sign}{abs(value):.1f}", "middle"))
+        parts.append(
+            f'<line x1="{across(value):.1f}" x2="{across(value):.1f}" y1="{y - 11:.1f}" y2="{y - 7:.1f}" stroke="currentColor" stroke-width="0.6"/>'
+        )
     if len(order) < len(shape.values):
-        parts.append(_text(_WIDE - 4, 12, f"{len(shape.values) - len(order)} more in the JSON"))
-    return "".join(parts), y + 4
+        parts.append(_draw_text(0, y + 18, f"{len(shape.values) - len(order)} more in the JSON", "start"))
+        y += 14
+    return "".join(parts), y + 8

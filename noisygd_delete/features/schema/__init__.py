@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...loading import on_first_use
+from ...lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from .draft import Draft, draft_schema

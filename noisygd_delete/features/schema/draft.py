@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from .files import Table
 from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
 from .published import DAY, NONE, number_reader, read_moment
 from .schema import without_label
-from .values import EMPTY
+from .values import EMPTY, FloatColumn, Fractions, fold_spelling
 
 # --- recognise ---
 #
@@ -32,7 +32,7 @@ _MAYBE_EMPTY = (  # no value where all others are numbers or dates
     *("inf", "-inf", "Inf", "-Inf", "Infinity", "-Infinity"),
 )
 _MOST_WORDS = 3  # such as "unknown", among numbers that are four fifths of the rows
-_TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
+TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
 _ON_A_SCALE = ("number", "date", "time")  # their missing cells get a column of their own
 _MOST_CATEGORIES = 64
 _ROWS_PER_CATEGORY, _LARGEST_LIST = 200, 256  # a large table may list more
@@ -45,6 +45,7 @@ _ROWS_PER_BUCKET, _MOST_BUCKETS = 500, 256
 _DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
 _FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
+_PLAIN, _GROUPED = [(".", "")], (",", ".")
 _TRIED = 400  # texts that a form is first tried on
 _ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
 _NEARLY = 0.95  # of the rows have a value of their own: under an id's name, or as numbers of so many digits, an id all the same
@@ -63,19 +64,21 @@ Counts = Mapping[str, int]  # rows of each text
 
 
 @dataclass(frozen=True)
-class Look:
+class ColumnDraft:
     """What a column looks like.
 
     seems   number, category, boolean, date, time or hashed, as a schema has them; or why it is left out: empty, constant, id (every row
             has its own), shared (an id of several rows), text
     fields  its keys; ranges and lists were read off the data
     asks    what a person should be asked, besides whether they are public
+    doubts  of these, what may be wrong with the cells: two readings, values of few rows in a label, values that read alike
     public  why nothing of it is the data's own, where that is so
     """
 
     seems: str
     fields: dict[str, Any] = field(default_factory=dict)
     asks: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     public: str = ""
 
 
@@ -102,23 +105,23 @@ class _Numbers:
         return sorted(texts, key=number_reader(self.decimal, self.thousands, self.unit))
 
 
-def look_at(name: str, texts: Sequence[str]) -> Look:
-    """What the column of these texts looks like."""
+def draft_column(name: str, texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
+    """What the column of these texts looks like. `prefer`: as in `marks_of`."""
     counts, rows = Counter(texts), len(texts)
-    marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_words(counts, rows)})
+    marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_missing_words(counts, rows)})
     plain = {text: count for text, count in counts.items() if text and text not in marks}
     gaps = rows - sum(plain.values())
     if not plain:
-        return Look("empty")
+        return ColumnDraft("empty")
     if len(plain) == 1:
-        return _category(counts, rows) if gaps else Look("constant")
+        return _draft_category(counts, rows) if gaps else ColumnDraft("constant")
     if len(plain) == 2:
-        return Look("boolean", {"boolean": _pair(plain), "unknown": "column" if gaps else "zero"})
-    numbers = _numbers(plain)
-    moments = _moments(plain, numbers)
+        return ColumnDraft("boolean", {"boolean": _pair(plain), "unknown": "column" if gaps else "zero"})
+    numbers = _parse_numbers(plain, prefer)
+    moments = _draft_datetimes(plain, numbers)
     if moments is None and _is_id(name, plain, numbers, own=len(plain) == rows):
-        return Look("id" if len(plain) == rows else "shared")
-    found = moments or (_category(counts, rows) if numbers is None else _number(name, numbers, plain))
+        return ColumnDraft("id" if len(plain) == rows else "shared")
+    found = moments or (_draft_category(counts, rows) if numbers is None else _draft_number(name, numbers, plain))
     if not gaps and found.seems == "number":  # there may be one in the next file
         return replace(found, fields=found.fields | {"missing": MIDDLE})
     if not gaps or found.seems not in _ON_A_SCALE:
@@ -127,16 +130,34 @@ def look_at(name: str, texts: Sequence[str]) -> Look:
     return replace(found, fields=found.fields | missing)
 
 
-def target(texts: Sequence[str]) -> Look:
+def marks_of(columns: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+    """Return the decimal mark and the mark of thousands that all columns agree on, of those that can be read in one way alone.
+
+    None is returned if no column is written so, or if columns disagree: then a person has to be asked.
+    """
+    found = set()
+    for texts in columns.values():
+        plain = {text: 1 for text in set(texts) if text and text not in EMPTY}
+        if isinstance(texts, (FloatColumn, Fractions)) or not any("." in text or "," in text for text in plain):
+            continue
+        numbers = _parse_numbers(plain)
+        if numbers is not None and numbers.sure:
+            found.add(_PLAIN[0] if numbers.decimal == "." else _GROUPED)
+    return found.pop() if len(found) == 1 else None
+
+
+def draft_label(texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
     """What the label looks like: a number with bounds, or a category of classes."""
     counts = Counter(texts)
-    numbers = _numbers(counts)
+    numbers = _parse_numbers(counts, prefer)
+    rare = _rare_values(counts, len(texts))
+    asks = (f"{len(rare)} value(s) with fewer than {_RARE} rows each: classes, or typing errors?",) if rare else ()
     if numbers is None:
-        return Look("category", {"classes": sorted(counts)})
+        return ColumnDraft("category", {"classes": sorted(counts)}, doubts=(*asks, *_ask_about_twins(counts)))
     if not (numbers.whole and len(counts) <= _MOST_CODES) or numbers.unit:
-        return _range(numbers, curve=False)
-    asks = ("whole numbers: classes? If they are amounts, write bounds = [lo, hi] in place of classes",)
-    return Look("category", {"classes": numbers.in_order(counts)}, asks if len(counts) > 2 else ())
+        return _draft_range(numbers, curve=False)
+    amounts = "whole numbers: classes? If they are amounts, write bounds = [lo, hi] in place of classes"
+    return ColumnDraft("category", {"classes": numbers.in_order(counts)}, (amounts,) if len(counts) > 2 else (), asks)
 
 
 def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> bool:
@@ -165,47 +186,58 @@ def _are_in_a_row(numbers: _Numbers | None) -> bool:
 def _have_digits_of_ids(plain: Counts) -> bool:
     """Whether all are digits, as many in each and many, like numbers of accounts or telephones."""
     length = len(next(iter(plain)))
-    return length >= _DIGITS_OF_ID and _all(plain, lambda text: len(text) == length and text.isdecimal())
+    return length >= _DIGITS_OF_ID and _all_hold(plain, lambda text: len(text) == length and text.isdecimal())
 
 
 def _pair(plain: Counts) -> list[str]:
     """The two values, no before yes."""
     lowered = {text.lower(): text for text in plain}
-    for no, yes in _TRUTHS:
+    for no, yes in TRUTHS:
         if set(lowered) == {no, yes}:
             return [lowered[no], lowered[yes]]
-    numbers = _numbers(plain)
+    numbers = _parse_numbers(plain)
     return sorted(plain) if numbers is None else numbers.in_order(plain)
 
 
-def _words(counts: Counts, rows: int) -> list[str]:
+def _missing_words(counts: Counts, rows: int) -> list[str]:
     """Those without a digit, where all others are numbers, many different ones: what was written in the place of one."""
     words = [text for text in counts if text and not any(map(str.isdecimal, text))]
     few = len(words) <= _MOST_WORDS and 5 * sum(counts[word] for word in words) <= rows
-    if not few or len(counts) <= _MOST_CODES + len(words) or _rare({word: counts[word] for word in words}, rows):
+    if not few or len(counts) <= _MOST_CODES + len(words) or _rare_values({word: counts[word] for word in words}, rows):
         return []
     return (
-        [] if _numbers({text: count for text, count in counts.items() if text and text not in words}) is None else words
+        []
+        if _parse_numbers({text: count for text, count in counts.items() if text and text not in words}) is None
+        else words
     )
 
 
-def _all(texts: Counts, holds: Callable[[str], bool]) -> bool:
+def _all_hold(texts: Counts, holds: Callable[[str], bool]) -> bool:
     few = list(texts)[:_TRIED]
     return all(map(holds, few)) and all(map(holds, texts))
 
 
-def _numbers(plain: Counts) -> _Numbers | None:
-    """The texts as numbers, by the first way of writing in which all of them are some."""
+def _parse_numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Numbers | None:
+    """The texts as numbers, by the first way of writing in which all of them are some.
+
+    Args:
+        prefer: The marks of other columns of the file, which settle what can be read in two ways.
+    """
     few = list(plain)[:_TRIED]
     unit = next((mark for mark in SYMBOLS[1:] if any(mark in text for text in few)), "")
 
     def fits(marks: tuple[str, str]) -> bool:
         read = number_reader(*marks, unit)
-        return _all(plain, lambda text: math.isfinite(read(text)))
+        return _all_hold(plain, lambda text: math.isfinite(read(text)))
 
     fitting = list(filter(fits, _MARKS[:1])) or list(filter(fits, _MARKS[1:]))
     if not fitting:
         return None
+    if fitting == _PLAIN and any("." in text for text in plain) and fits(_GROUPED):  # 2.824: a fraction, or thousands
+        # fractions of three digits have them in every row; of whole numbers, those below a thousand have no group
+        fitting = [_GROUPED, *_PLAIN] if any("." not in text for text in plain) else [*_PLAIN, _GROUPED]
+    if prefer:
+        fitting = [marks for marks in fitting if marks[0] == prefer[0]] or fitting
     read = number_reader(*fitting[0], unit)
     counts: Counter[float] = Counter()
     for text, count in plain.items():
@@ -214,10 +246,10 @@ def _numbers(plain: Counts) -> _Numbers | None:
     return _Numbers(sorted(counts.items()), *fitting[0], unit, sure)
 
 
-def _number(name: str, numbers: _Numbers, plain: Counts) -> Look:
+def _draft_number(name: str, numbers: _Numbers, plain: Counts) -> ColumnDraft:
     distinct, rows = len(numbers.counts), sum(plain.values())
     if not numbers.whole or distinct > _MOST_CODES or rows < _ROWS_PER_CODE * distinct or numbers.unit:
-        found = _range(numbers, curve=True)
+        found = _draft_range(numbers, curve=True)
         called = f"{name} percent" if numbers.unit == "%" else name
         natural = next((ends for form, ends in _NATURAL if form.search(called)), None)
         if natural is None or not natural[0] <= found.fields["bounds"][0] <= found.fields["bounds"][1] <= natural[1]:
@@ -225,29 +257,30 @@ def _number(name: str, numbers: _Numbers, plain: Counts) -> Look:
         fields = {name: value for name, value in found.fields.items() if name != "transform"} | {
             "bounds": list(natural)
         }
-        return Look("number", fields, found.asks[-1:] if not numbers.sure else (), public="by its name or unit")
+        return ColumnDraft("number", fields, (), found.doubts, public="by its name or unit")
     codes = f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list"
-    rare = _rare(plain, rows)
+    rare = _rare_values(plain, rows)
     listed = numbers.in_order({text: count for text, count in plain.items() if text not in rare})
-    return Look("category", {"categories": listed, "unknown": "column"}, (codes, *_asked_of(rare)))
+    return ColumnDraft("category", {"categories": listed, "unknown": "column"}, (codes, *_rare_value_questions(rare)))
 
 
-def _range(numbers: _Numbers, *, curve: bool) -> Look:
+def _draft_range(numbers: _Numbers, *, curve: bool) -> ColumnDraft:
     """A round range that holds all but the outermost rows: it singles nobody out, and outliers do not press the others together."""
     low, middle, high = (_quantile(numbers.counts, share) for share in (_EDGE, 0.5, 1 - _EDGE))
     if not low < high:
         low, high = numbers.counts[0][0], numbers.counts[-1][0]
     if not low < high:
         high = low + 1
-    lower, upper = _rounded_out(low, high)
+    lower, upper = _round_outward(low, high)
     tail = curve and lower >= 0 and high - middle > _LONG_TAIL * (middle - low)
     asks = ["a long upper tail: log1p proposed"] if tail else []
+    doubts = []
     if not numbers.sure:
-        asks.append(
+        doubts.append(
             f"is {numbers.decimal!r} the decimal mark and {numbers.thousands!r} the mark of thousands? The cells can be read otherwise"
         )
     fields = {"bounds": [lower, upper], **({"transform": "log1p"} if tail else {}), **numbers.marks}
-    return Look("number", fields, tuple(asks))
+    return ColumnDraft("number", fields, tuple(asks), tuple(doubts))
 
 
 def _quantile(counts: Sequence[tuple[float, int]], share: float) -> float:
@@ -259,7 +292,7 @@ def _quantile(counts: Sequence[tuple[float, int]], share: float) -> float:
     return counts[-1][0]
 
 
-def _rounded_out(low: float, high: float) -> tuple[float, float]:
+def _round_outward(low: float, high: float) -> tuple[float, float]:
     """Outwards to multiples of 1, 2 or 5 times a power of ten, about a tenth of the width."""
     tenth = (high - low) / 10
     if not 1e-300 < tenth < 1e300:
@@ -270,27 +303,27 @@ def _rounded_out(low: float, high: float) -> tuple[float, float]:
     return (lower, upper) if lower < upper else (low, high)
 
 
-def _moments(plain: Counts, numbers: _Numbers | None) -> Look | None:
+def _draft_datetimes(plain: Counts, numbers: _Numbers | None) -> ColumnDraft | None:
     """Dates or times of day, if all texts are some."""
 
     def fits(form: str | None) -> bool:
-        return _all(plain, lambda text: read_moment(text, form) != NONE)
+        return _all_hold(plain, lambda text: read_moment(text, form) != NONE)
 
     if numbers is not None:
-        days = numbers.marks == {} and _all(plain, lambda text: len(text) == 8 and "1900" <= text[:4] <= "2100")
-        return _dates(plain, ["%Y%m%d"]) if days and fits("%Y%m%d") else None
+        days = numbers.marks == {} and _all_hold(plain, lambda text: len(text) == 8 and "1900" <= text[:4] <= "2100")
+        return _draft_dates(plain, ["%Y%m%d"]) if days and fits("%Y%m%d") else None
     fitting = list(filter(fits, _FORMATS))
     if fitting:
-        return _dates(plain, fitting)
-    if not _all(plain, lambda text: read_moment(text, clock=True) != NONE):
+        return _draft_dates(plain, fitting)
+    if not _all_hold(plain, lambda text: read_moment(text, clock=True) != NONE):
         return None
     hours = sorted(read_moment(text, clock=True) / 3600 for text in plain)
     first, last = math.floor(hours[0]), math.ceil(hours[-1])
     ends = [f"{first:02d}:00", f"{last:02d}:00" if first < last < 24 else "23:59"]
-    return Look("time", {"times": ends, "cycles": ["day"]})
+    return ColumnDraft("time", {"times": ends, "cycles": ["day"]})
 
 
-def _dates(plain: Counts, fitting: Sequence[str | None]) -> Look:
+def _draft_dates(plain: Counts, fitting: Sequence[str | None]) -> ColumnDraft:
     """A range of whole months."""
     form = fitting[0]
     counts = Counter[float]()
@@ -303,24 +336,32 @@ def _dates(plain: Counts, fitting: Sequence[str | None]) -> Look:
     hours = any(at % DAY for at in counts)
     cycles = [*(["day"] if hours else []), "week", "year"]
     fields = {"dates": ends, **({} if form is None else {"format": form}), "cycles": cycles}
-    return Look(
+    return ColumnDraft(
         "date", fields, tuple(f"or is it format = {other!r}? The cells can be read so too" for other in fitting[1:])
     )
 
 
-def _category(counts: Counts, rows: int) -> Look:
+def _draft_category(counts: Counts, rows: int) -> ColumnDraft:
     most = max(_MOST_CATEGORIES, min(_LARGEST_LIST, rows // _ROWS_PER_CATEGORY))
-    rare = _rare(counts, rows)
+    rare = _rare_values(counts, rows)
     listed = sorted(set(counts) - set(rare))
     if not 0 < len(listed) <= most or len(rare) > most:
         of_many = _is_of_many(counts, rows)
         if of_many and rows >= _LEAST_TO_HASH:
-            return Look(
+            return ColumnDraft(
                 "hashed", {"hashed": _buckets(rows)}, public="columns by a hash of the value; or give categories"
             )
         if not of_many or len(listed) > most:
-            return Look("text", {"different": len(counts)})
-    return Look("category", {"categories": listed, "unknown": "column"}, _asked_of(rare))
+            return ColumnDraft("text", {"different": len(counts)})
+    return ColumnDraft(
+        "category", {"categories": listed, "unknown": "column"}, _rare_value_questions(rare), _ask_about_twins(listed)
+    )
+
+
+def _ask_about_twins(values: Iterable[str]) -> tuple[str, ...]:
+    """Ask about values that differ by case or by how their letters are composed alone."""
+    alike = sum(count for count in Counter(map(fold_spelling, values)).values() if count > 1)
+    return (f"{alike} values read alike but for case or composed letters: one value?",) if alike else ()
 
 
 def _is_of_many(counts: Counts, rows: int) -> bool:
@@ -333,12 +374,12 @@ def _buckets(rows: int) -> int:
     return int(min(2 ** math.floor(math.log2(rows / _ROWS_PER_BUCKET)), _MOST_BUCKETS))
 
 
-def _rare(counts: Counts, rows: int) -> list[str]:
+def _rare_values(counts: Counts, rows: int) -> list[str]:
     """Values of so few rows among many that they may point at somebody: a draft does not list them."""
     return [text for text, count in counts.items() if count < _RARE] if rows >= _MANY_ROWS else []
 
 
-def _asked_of(rare: Sequence[str]) -> tuple[str, ...]:
+def _rare_value_questions(rare: Sequence[str]) -> tuple[str, ...]:
     return (f"{len(rare)} value(s) with fewer than {_RARE} rows each: left to the column for others",) if rare else ()
 
 
@@ -370,11 +411,15 @@ class Draft(NamedTuple):
     text      TOML with one entry per column of the table; `confirmed = false`, and a question at every range and list
     left_out  the columns that it does not read
     shared    of these, ids of several rows: persons, perhaps
+    doubts    what may be wrong with the cells of a column that is read, each with the column's name
+    named_by  the index of the file, where it names the rows, in words
     """
 
     text: str
     left_out: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    named_by: str | None = None
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
@@ -385,25 +430,34 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     empty = without_label(table.column(label, "the label"))
     if empty.any():
         table = table.part(np.flatnonzero(~empty).tolist())
+    index = table.index
+    asked = id
+    if id is None and index is not None and not index.problem and not index.is_default:
+        id = index.column
     named = {"id": id, "subject": subject}
     for role, name in named.items():
         if name is not None:
             table.column(name, role)
-    labels = _label(table, label)
+    prefer = marks_of({name: texts for name, texts in table.columns.items() if name not in (id, subject)})
+    labelled = _format_label(table, label, prefer)
     looks = {
-        name: look_at(name, list(texts)) for name, texts in table.columns.items() if name not in (label, id, subject)
+        name: draft_column(name, list(texts), prefer)
+        for name, texts in table.columns.items()
+        if name not in (label, id, subject, *(() if index is None else (index.column, *index.stored)))
     }
     ids = [name for name, look in looks.items() if look.seems == "id"] if id is None else []
     proposed = min(ids, key=lambda name: name.startswith("Unnamed: "), default=None)
+    if id is None and proposed is None and index is not None:
+        id = named["id"] = index.require(table.source)
     lines = [f"#:schema {JSON_SCHEMA.as_uri()}", _WARNING, "confirmed = false", 'rows = "unit"', "intercept = true"]
     if proposed is not None:
-        lines.append(f"id = {_text(proposed)}  # ASK: every row has its own value: is it the record's id?")
+        lines.append(f"id = {_format_text(proposed)}  # ASK: every row has its own value: is it the record's id?")
         del looks[proposed]
-    lines += [f"{role} = {_text(name)}" for role, name in named.items() if name is not None]
+    lines += [f"{role} = {_format_text(name)}" for role, name in named.items() if name is not None]
     if subject is not None:
         lines.append(_rows_per_subject(table.columns[subject]))
-    lines += ["", "[label]", f"column = {_text(label)}", *labels]
-    columns = {name: _column(name, look) for name, look in looks.items()}
+    lines += ["", "[label]", f"column = {_format_text(label)}", *_format_entry(labelled)]
+    columns = {name: _format_column(name, look) for name, look in looks.items()}
     left_out = tuple(name for name, entry in columns.items() if entry[0].startswith("#"))
     if len(left_out) == len(columns):
         why = (
@@ -413,12 +467,16 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
             f"{table.source}: no column is left to tell {label!r} by ({why}); bring one that says something"
         )
     lines += [line for entry in columns.values() for line in ("", *entry)]
-    return Draft("\n".join(lines) + "\n", left_out, tuple(name for name in left_out if looks[name].seems == "shared"))
+    shared = tuple(name for name in left_out if looks[name].seems == "shared")
+    doubts = tuple(f"{name}: {doubt}" for name, look in (looks | {label: labelled}).items() for doubt in look.doubts)
+    by_index = index is not None and asked is None and id == index.column
+    named_by = index.text if index is not None and by_index else None
+    return Draft("\n".join(lines) + "\n", left_out, shared, doubts, named_by)
 
 
-def _label(table: Table, label: str) -> list[str]:
+def _format_label(table: Table, label: str, prefer: tuple[str, str] | None) -> ColumnDraft:
     texts = list(table.columns[label])
-    look = target(texts)
+    look = draft_label(texts, prefer)
     different = len(set(texts))
     if different < 2:
         raise InvalidSchema(
@@ -430,7 +488,7 @@ def _label(table: Table, label: str) -> list[str]:
             f"{table.source}, column {label!r}: {different} different values, not all numbers; "
             f"a label needs 2 to {_MOST_CLASSES} classes or a range of numbers"
         )
-    return _entry(look)
+    return look
 
 
 def _rows_per_subject(texts: Sequence[str]) -> str:
@@ -443,37 +501,37 @@ def _rows_per_subject(texts: Sequence[str]) -> str:
     )
 
 
-def _column(name: str, look: Look) -> list[str]:
-    header = f"[columns.{_text(name)}]"
+def _format_column(name: str, look: ColumnDraft) -> list[str]:
+    header = f"[columns.{_format_text(name)}]"
     if look.seems == "text":
         return [
             f'# {header}: {look.fields["different"]} different texts, names or free text: left out (hashed = 32 or text = "words" would read it)'
         ]
     if look.seems in _LEFT_OUT:
         return [f"# {header}: {_LEFT_OUT[look.seems]}, left out"]
-    return [header, *_entry(look)]
+    return [header, *_format_entry(look)]
 
 
-def _entry(look: Look) -> list[str]:
+def _format_entry(look: ColumnDraft) -> list[str]:
     """Keys as lines; the first holds what was read off the data, and the questions stand above it."""
-    first, *rest = (f"{key} = {_value(value)}" for key, value in look.fields.items())
+    first, *rest = (f"{key} = {_format_value(value)}" for key, value in look.fields.items())
     what = "list" if look.seems in ("category", "boolean") else "range"
-    asks = [f"# ASK: {ask}" for ask in look.asks]
+    asks = [f"# ASK: {ask}" for ask in (*look.asks, *look.doubts)]
     if look.public:
         return [*asks, f"{first}  # {look.public}", *rest]
     own = f"from_data = true  # ASK: is this {what} the data's own? Put a public {what} in its place and take this line out"
     return [*asks, first, *rest, own]
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(_format_value, value)) + "]"
     if isinstance(value, str):
-        return _text(value)
+        return _format_text(value)
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
-def _text(text: str) -> str:
+def _format_text(text: str) -> str:
     # a JSON string is a TOML basic string, once what TOML forbids or nobody sees is escaped, each character by its own number
     quoted = json.dumps(text, ensure_ascii=False)
     return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in quoted)

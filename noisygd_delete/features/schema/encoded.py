@@ -38,7 +38,7 @@ class Encoded:
     skipped: tuple[str, ...] = ()
 
 
-class Gathered:
+class GatheredRows:
     """Blocks one after the other. Rows lie in slabs that are let go of one by one as the whole is made."""
 
     def __init__(self, features: int) -> None:

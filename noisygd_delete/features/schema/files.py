@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
-from ...records import bounded
+from ...records import limited_io
 from . import values
+from .index import Index, read_index
 from .values import FloatColumn, Fractions, TextColumn
 
 # --- plain ---
@@ -149,6 +150,9 @@ _MOST_TEXT = 1 << 28  # bytes of text of a whole table, or so many times its siz
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _WORTH_ARROW = 1 << 22  # bytes of a CSV file: a shorter one is read before Arrow is imported
+_SEPARATOR = re.compile(
+    r'"?sep=([^"\r\n])"?[,;\t|]*', re.IGNORECASE
+)  # the first line that Excel reads and no table has
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
@@ -160,6 +164,7 @@ class Table:
     columns: Mapping[str, Sequence[str]]
     lines: Sequence[int] | NDArray[np.int64]
     header: Sequence[str] = ()  # of the file, where not all of it was read
+    index: Index | None = None  # that names the rows, of a Parquet file
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -187,7 +192,7 @@ class Table:
             return Fractions(kept) if isinstance(texts, (FloatColumn, Fractions)) else kept
 
         columns = {name: of(texts) for name, texts in self.columns.items()}
-        return Table(self.source, columns, [int(self.lines[row]) for row in rows], self.header)
+        return replace(self, columns=columns, lines=[int(self.lines[row]) for row in rows])
 
 
 def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
@@ -201,7 +206,7 @@ def read_table(path: str | Path, delimiter: str | None = None, columns: Containe
             )
         blocks.append(block)
     columns = {name: _join_texts([block.columns[name] for block in blocks]) for name in blocks[0].columns}
-    return Table(blocks[0].source, columns, [line for block in blocks for line in block.lines], blocks[0].header)
+    return replace(blocks[0], columns=columns, lines=[line for block in blocks for line in block.lines])
 
 
 def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -221,7 +226,7 @@ def read_blocks(
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise InvalidParameter("must be one character, no quote and no line break", delimiter=delimiter)
     try:
-        with bounded.open_plain(path, error=InvalidSchema) as file:
+        with limited_io.open_plain(path, error=InvalidSchema) as file:
             start, size = file.read(4), os.fstat(file.fileno()).st_size
     except OSError as error:
         raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name and the permissions") from error
@@ -235,9 +240,35 @@ def read_blocks(
     empty = True
     for block in blocks:
         empty = False
+        refuse_header(block)
         yield block
     if empty:
         raise InvalidSchema(f"{path}: a header but no records; expected one line per record")
+
+
+def refuse_header(table: Table) -> None:
+    """Raise `InvalidSchema` where a row repeats the header, as files that were joined have it."""
+    names = list(table.columns)
+    if len(names) < 2 or any(isinstance(texts, (FloatColumn, Fractions)) for texts in table.columns.values()):
+        return
+    first = table.columns[names[0]]
+    if isinstance(first, TextColumn):
+        found = np.flatnonzero(first.positions((names[0],)) == 0).tolist()
+    else:
+        found = [row for row, text in enumerate(first) if text == names[0]]
+    for row in found:
+        if all(table.columns[name][row] == name for name in names):
+            raise InvalidSchema(
+                f"{table.source}, line {table.lines[row]}: the header again; take this line out of the file"
+            )
+
+
+def index_of(path: str | Path) -> Index | None:
+    """Return the index that names the rows of a file; None of CSV, and of Parquet that has none."""
+    with limited_io.open_plain(path, error=InvalidSchema) as file:
+        if file.read(4) != _PARQUET:
+            return None
+    return next(iter(read_blocks(path, rows=1, columns=()))).index
 
 
 def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
@@ -248,6 +279,7 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: i
     try:
         with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
             first = read_header(raw, _LONGEST_LINE) if size >= _WORTH_ARROW and find_spec("pyarrow") else None
+            first = None if first is not None and _SEPARATOR.fullmatch(first) else first
             mark = None if first is None else delimiter or _delimiter(first)
             names: list[str] = []
             with suppress(csv.Error):  # a name beyond its limits: the careful reader says so
@@ -265,9 +297,7 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: i
                 else:
                     return
             raw.seek(done.end)
-            yield from _cell_by_cell(
-                path, raw, mark if done.end else delimiter, names if done.end else None, rows, done
-            )
+            yield from _parse_cells(path, raw, mark if done.end else delimiter, names if done.end else None, rows, done)
     except (EOFError, OSError, zlib.error) as error:
         raise InvalidSchema(
             f"{path}, after line {done.line}: the file breaks off or is damaged; copy it again"
@@ -278,7 +308,7 @@ def _reader(lines: Iterable[str], delimiter: str) -> Any:
     return csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
 
 
-def _cell_by_cell(
+def _parse_cells(
     path: Path, raw: BinaryIO, delimiter: str | None, names: list[str] | None, rows: int, done: Piece
 ) -> Iterator[Table]:
     """The rest of a file behind what is `done`, with the header first if that is nothing."""
@@ -290,7 +320,11 @@ def _cell_by_cell(
             if names is None:
                 first = next(lines_of_file, "")
                 if "\0" in first[:2]:  # every second byte of ASCII in UTF-16
-                    raise InvalidSchema(_not_utf8(path, compressed=isinstance(raw, gzip.GzipFile)))
+                    raise InvalidSchema(_utf8_error(path, compressed=isinstance(raw, gzip.GzipFile)))
+                separator = _SEPARATOR.fullmatch(first.rstrip("\r\n"))
+                if separator is not None:  # the line for spreadsheets that stands before the header
+                    delimiter, first = delimiter or separator[1], next(lines_of_file, "")
+                    done = replace(done, line=1)
                 reader = _reader(chain([first], lines_of_file), delimiter or _delimiter(first))
                 names = _header(str(path), next(reader, []))
             else:
@@ -318,14 +352,14 @@ def _cell_by_cell(
             if cells:
                 yield _rows(path, names, cells, lines)
     except UnicodeDecodeError as error:
-        raise InvalidSchema(_not_utf8(path, compressed=isinstance(raw, gzip.GzipFile))) from error
+        raise InvalidSchema(_utf8_error(path, compressed=isinstance(raw, gzip.GzipFile))) from error
     except csv.Error as error:
         raise InvalidSchema(f"{path}, near line {line + 1}: not CSV ({error}); check quotes and delimiter") from error
     except (EOFError, OSError, zlib.error) as error:
         raise InvalidSchema(f"{path}, after line {line}: the file breaks off or is damaged; copy it again") from error
 
 
-def _not_utf8(path: Path, *, compressed: bool) -> str:
+def _utf8_error(path: Path, *, compressed: bool) -> str:
     with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
         start = raw.read(2)
     codings = {
@@ -417,13 +451,17 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
         ]  # numbers of a list, until they are looked at
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE, read_dictionary=texts) as file:
             _check_parquet(path, file.metadata, names, size)
+            index = read_index(schema, file.metadata.num_rows)
+            ranged = index is not None and index.step != 0 and (wanted is None or index.column in wanted)
             for batch in file.iter_batches(
                 batch_size=rows, columns=[schema.names[header.index(name)] for name in names]
             ):
                 for piece in values.split_batch(batch, _MOST_HELD):
                     columns = {name: _column(path, name, piece.column(place)) for place, name in enumerate(names)}
+                    if index is not None and ranged:
+                        columns[index.column] = _column(path, index.column, index.names_of(start - 1, piece.num_rows))
                     # a Parquet file has no lines; the record's number, from 1, stands in
-                    yield Table(str(path), columns, range(start, start + piece.num_rows), header)
+                    yield Table(str(path), columns, range(start, start + piece.num_rows), header, index)
                     start += piece.num_rows
     except InvalidSchema:
         raise

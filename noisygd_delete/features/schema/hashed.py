@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..maps.base import sums
+from ..maps.base import row_sums
 from .columns import Kind, Written
 from .published import bucket_of
 from .values import Floats
@@ -65,7 +65,7 @@ class Text(Kind):
 
     def write(self, out: Floats, table: Table, column: str) -> Written:
         made = self.ngrams.features(list(table.column(column, "text in the schema")))
-        norms = np.sqrt(sums(made * made))
+        norms = np.sqrt(row_sums(made * made))
         out[:] = made / np.where(norms > 0, norms, 1.0)[:, None]
         return Written(np.where(made.any(axis=1), 1.0, 0.0))  # of norm 1, or empty
 

@@ -152,8 +152,10 @@ def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any
     label = _Fields(fields.get("label"), f"{source}: [label]", LABEL)
     intercept = top.truth("intercept", True)
     special = {"label": _label_column(label), "id": top.name("id"), "subject": top.name("subject")}
-    columns, from_data = _columns(fields.get("columns"), source, {name: role for role, name in special.items() if name})
-    made = None if fields.get("map") is None else _map(fields["map"], columns, f"{source}: [map]", folder)
+    columns, from_data = _parse_columns(
+        fields.get("columns"), source, {name: role for role, name in special.items() if name}
+    )
+    made = None if fields.get("map") is None else _parse_map(fields["map"], columns, f"{source}: [map]", folder)
     width = sum(column.width for column in columns.values()) + intercept
     if width > _MOST_FEATURES:
         raise InvalidSchema(f"{source}: {width} features; at most {_MOST_FEATURES}. Give shorter lists of categories")
@@ -162,7 +164,7 @@ def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any
     return {
         "columns": columns,
         "label_column": special["label"],
-        "label": _label(label),
+        "label": _parse_label(label),
         "id_column": special["id"],
         "subject_column": special["subject"],
         "intercept": intercept,
@@ -184,7 +186,7 @@ def _label_column(label: _Fields) -> str:
     return column
 
 
-def _label(label: _Fields) -> Category | Numeric:
+def _parse_label(label: _Fields) -> Category | Numeric:
     if "bounds" in label.fields:
         return Numeric(*label.bounds(), "none", None, False, (), *label.marks())
     for key in ("decimal", "thousands", "unit"):
@@ -193,7 +195,7 @@ def _label(label: _Fields) -> Category | Numeric:
     return Category(label.texts("classes", 2), "refuse")
 
 
-def _columns(fields: Any, source: str, special: dict[str, str]) -> tuple[dict[str, Kind], list[str]]:
+def _parse_columns(fields: Any, source: str, special: dict[str, str]) -> tuple[dict[str, Kind], list[str]]:
     """The columns, and those whose range or list was read off the data."""
     if fields is None:
         fields = {}
@@ -202,11 +204,11 @@ def _columns(fields: Any, source: str, special: dict[str, str]) -> tuple[dict[st
     for name, role in special.items():
         if name in fields:
             raise InvalidSchema(f"{source}: [columns.{name}] is also the {role} column; a feature cannot be both")
-    read = {name: _column(field, f"{source}: [columns.{name}]") for name, field in fields.items()}
+    read = {name: _parse_column(field, f"{source}: [columns.{name}]") for name, field in fields.items()}
     return {name: kind for name, (kind, _) in read.items()}, [name for name, (_, own) in read.items() if own]
 
 
-def _map(fields: Any, columns: dict[str, Kind], where: str, folder: Path | None) -> PublicMap:
+def _parse_map(fields: Any, columns: dict[str, Kind], where: str, folder: Path | None) -> PublicMap:
     if any(isinstance(kind, Text) for kind in columns.values()):
         raise InvalidSchema(
             f"{where}: a text column makes its own features and goes through no map; remove one of the two"
@@ -227,7 +229,7 @@ def _map(fields: Any, columns: dict[str, Kind], where: str, folder: Path | None)
     return made
 
 
-def _column(fields: Any, where: str) -> tuple[Kind, bool]:
+def _parse_column(fields: Any, where: str) -> tuple[Kind, bool]:
     every = tuple(dict.fromkeys(key for keys in KINDS.values() for key in keys))
     given = _Fields(fields, where, every)
     telling = {keys[0]: kind for kind, keys in KINDS.items()}
@@ -243,7 +245,7 @@ def _column(fields: Any, where: str) -> tuple[Kind, bool]:
     return _KINDS[kinds[0]](given), given.truth("from_data", False)
 
 
-def _number(column: _Fields) -> Numeric:
+def _parse_number(column: _Fields) -> Numeric:
     lower, upper = column.bounds()
     transform = column.choice("transform", TRANSFORMS)
     if transform == "log1p" and not lower > -1:
@@ -262,12 +264,12 @@ def _number(column: _Fields) -> Numeric:
     return kind
 
 
-def _boolean(column: _Fields) -> Boolean:
+def _parse_boolean(column: _Fields) -> Boolean:
     no, yes = column.texts("boolean", 2, 2)
     return Boolean((no, yes), column.choice("unknown", UNKNOWN, "zero"))
 
 
-def _moment(column: _Fields, *, clock: bool) -> Moment:
+def _parse_datetime(column: _Fields, *, clock: bool) -> Moment:
     key, cycles = ("times", CYCLES[:1]) if clock else ("dates", CYCLES)
     value = column.fields.get(key)
     texts = [write_bound(part) for part in value] if isinstance(value, list) else []
@@ -293,14 +295,14 @@ def _moment(column: _Fields, *, clock: bool) -> Moment:
     )
 
 
-def _hashed(column: _Fields) -> Hashed:
+def _parse_hashed(column: _Fields) -> Hashed:
     buckets = column.count("hashed")
     if buckets is None or not 2 <= buckets <= MOST_BUCKETS:
         raise column.fault("hashed", f"a whole number of buckets, 2 to {MOST_BUCKETS}")
     return Hashed(buckets)
 
 
-def _text(column: _Fields) -> Text:
+def _parse_text(column: _Fields) -> Text:
     given = {name: column.fields[name] for name in ("longest", "buckets") if name in column.fields}
     from ..maps import HashedNgrams  # few tables have text
 
@@ -311,11 +313,11 @@ def _text(column: _Fields) -> Text:
 
 
 _KINDS: dict[str, Callable[[_Fields], Kind]] = {
-    "number": _number,
+    "number": _parse_number,
     "category": lambda column: Category(column.texts("categories", 1), column.choice("unknown", UNKNOWN)),
-    "boolean": _boolean,
-    "date": partial(_moment, clock=False),
-    "time": partial(_moment, clock=True),
-    "hashed": _hashed,
-    "text": _text,
+    "boolean": _parse_boolean,
+    "date": partial(_parse_datetime, clock=False),
+    "time": partial(_parse_datetime, clock=True),
+    "hashed": _parse_hashed,
+    "text": _parse_text,
 }

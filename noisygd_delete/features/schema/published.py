@@ -93,10 +93,10 @@ class PublishedModel:
         parts, count = [], 0
         for name, kind in columns.items():
             cells = [_cell(value, name) for value in table[name]]
-            parts.append(np.array(_features(cells, kind, name), np.float64).reshape(len(cells), -1))
+            parts.append(np.array(_encode_cells(cells, kind, name), np.float64).reshape(len(cells), -1))
             count = len(cells)
         if "map" in self.schema:
-            parts = _additive(np.hstack(parts), self.schema["map"])
+            parts = _encode_additive(np.hstack(parts), self.schema["map"])
         squares = np.full(count, float(self.schema["intercept"]))
         for part in parts:
             squares += (part**2).sum(axis=1)
@@ -108,7 +108,7 @@ class PublishedModel:
         return (np.hstack(parts) * factors[:, None]).astype(np.float32)
 
 
-def _additive(values: Any, map: dict[str, Any]) -> list[Any]:
+def _encode_additive(values: Any, map: dict[str, Any]) -> list[Any]:
     """One block for each column: of a number its dyadic bins, 2, 4, … 2^levels; of a category its 0/1 columns."""
     blocks, at, every = [], 0, np.arange(len(values))
     for place, width in enumerate(map["columns"]):
@@ -151,7 +151,7 @@ def _cell(value: Any, name: str) -> str:
     if isinstance(value, np.datetime64) and np.isnat(value):
         return ""
     if isinstance(value, (float, np.floating)):
-        return _Number("" if math.isnan(value) else float(value))
+        return _Number("" if math.isnan(value) else float(str(value) if isinstance(value, np.floating) else value))
     if isinstance(value, Decimal):
         return _Number("" if value.is_nan() else value)
     if isinstance(value, datetime) and value.utcoffset() is not None:
@@ -163,17 +163,17 @@ def _cell(value: Any, name: str) -> str:
     return str(value).strip()
 
 
-def _features(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+def _encode_cells(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
     if "bounds" in kind:
-        return _numbers(cells, kind, name)
+        return _encode_numbers(cells, kind, name)
     if "dates" in kind or "times" in kind:
-        return _moments(cells, kind, name)
+        return _encode_datetimes(cells, kind, name)
     if "boolean" in kind:
-        return _either(cells, kind, name)
-    return _hashed(cells, kind["hashed"]) if "hashed" in kind else _listed(cells, kind, name)
+        return _encode_boolean(cells, kind, name)
+    return _encode_hashed(cells, kind["hashed"]) if "hashed" in kind else _encode_listed(cells, kind, name)
 
 
-def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+def _encode_numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
     (lower, upper), missing, found = kind["bounds"], kind.get("missing"), list[list[float]]()
     least = 1e-5 * max(-lower, upper)
     read = number_reader(kind.get("decimal", "."), kind.get("thousands", ""), kind.get("unit", ""))
@@ -220,13 +220,13 @@ def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str
     return read
 
 
-def _listed(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+def _encode_listed(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
     listed = kind["categories"]
     width = len(listed) + (kind["unknown"] == "column")
-    return [_one_of(width, place) for place in _places(cells, listed, kind, name)]
+    return [_one_of(width, place) for place in _find_places(cells, listed, kind, name)]
 
 
-def _hashed(cells: list[str], buckets: int) -> list[list[float]]:
+def _encode_hashed(cells: list[str], buckets: int) -> list[list[float]]:
     return [_one_of(buckets, bucket_of(text, buckets)) for text in cells]
 
 
@@ -242,14 +242,14 @@ def bucket_of(text: str, buckets: int) -> int:
     return int.from_bytes(digest, "little") % buckets
 
 
-def _either(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+def _encode_boolean(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
     return [
         [(-1.0, 1.0, 0.0)[place]] + [float(place == 2)] * (kind["unknown"] == "column")
-        for place in _places(cells, kind["boolean"], kind, name)
+        for place in _find_places(cells, kind["boolean"], kind, name)
     ]
 
 
-def _places(cells: list[str], listed: list[str], kind: dict[str, Any], name: str) -> Iterator[int]:
+def _find_places(cells: list[str], listed: list[str], kind: dict[str, Any], name: str) -> Iterator[int]:
     """Where each text is in the list, as it stands or spelled otherwise; the list's length, where it is not in it and that is allowed."""
     other, gap = len(listed), "boolean" in kind and kind["unknown"] == "zero"
     known = {value: place for place, value in enumerate(listed)}
@@ -266,7 +266,7 @@ def _places(cells: list[str], listed: list[str], kind: dict[str, Any], name: str
         raise ValueError(f"column {name!r}: none of {unlisted} cells is one of the listed values")
 
 
-def _moments(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
+def _encode_datetimes(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
     clock = "times" in kind
     lower, upper = (read_moment(text, clock=clock) for text in kind["times" if clock else "dates"])
     cycles, missing, found = kind.get("cycles", []), "missing" in kind, list[list[float]]()
@@ -292,20 +292,20 @@ def read_moment(text: str, form: str | None = None, *, clock: bool = False) -> i
     try:
         if form is not None:
             read = datetime.strptime(text, form)
-            return (read.hour * 60 + read.minute) * 60 + read.second if clock else _since(read)
+            return (read.hour * 60 + read.minute) * 60 + read.second if clock else _days_since_epoch(read)
         parts = (_CLOCK if clock else _ISO).fullmatch(text)
         if parts is None:
             return NONE
         values = [int(part or 0) for part in parts.groups()]
         if not clock:
-            return _since(datetime(*values))  # type: ignore[arg-type]  # year to second
+            return _days_since_epoch(datetime(*values))  # type: ignore[arg-type]  # year to second
         hour, minute, second = values
         return (hour * 60 + minute) * 60 + second if hour < 24 and minute < 60 and second < 60 else NONE
     except ValueError:
         return NONE
 
 
-def _since(read: datetime) -> int:
+def _days_since_epoch(read: datetime) -> int:
     return (read.replace(tzinfo=None) - _START) // timedelta(seconds=1)
 
 

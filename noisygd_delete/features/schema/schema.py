@@ -50,11 +50,11 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from ...errors import InvalidSchema, UnreadableRows
-from ...records import Id, Names, bounded
-from ..maps.base import PublicMap, normalised, shrinking
+from ...records import Id, Names, limited_io
+from ..maps.base import PublicMap, normalize_rows, shrink_factors
 from . import values
 from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
-from .encoded import Encoded, Gathered
+from .encoded import Encoded, GatheredRows
 from .files import BLOCK_ROWS, Table, read_blocks
 from .hashed import Text
 from .keys import parse
@@ -93,7 +93,7 @@ class Schema:
     def read(cls, path: str | Path) -> Schema:
         """A schema from a TOML file; every fault is an `InvalidSchema` naming the file and the key."""
         try:
-            fields = tomllib.loads(bounded.text(path, bounded.SCHEMA, error=InvalidSchema))
+            fields = tomllib.loads(limited_io.read_text(path, limited_io.SCHEMA, error=InvalidSchema))
         except InvalidSchema:
             raise
         except (ValueError, RecursionError) as error:  # TOML, UTF-8, or a number of thousands of digits
@@ -243,13 +243,13 @@ class Schema:
                 unknown[name] = written.unknown
             at += kind.width
         if self.map is not None:
-            encoded = normalised(
+            encoded = normalize_rows(
                 self.map.features(rows[:, :at]), radius=self.radius, constant=self.intercept, clip=self.rows == "clip"
             )
         else:
             if self.intercept:
                 rows[:, at] = 1.0
-            rows *= shrinking(np.sqrt(squares), self.radius, clip=self.rows == "clip")[:, None]
+            rows *= shrink_factors(np.sqrt(squares), self.radius, clip=self.rows == "clip")[:, None]
             encoded = rows.astype(np.float32)
         labels, targets = self._labels(table) if labelled else (np.zeros(count), None)
         if targets is not None and isinstance(self.label, Numeric):
@@ -284,7 +284,7 @@ class Schema:
         kept. Beside the result, a few blocks are in memory; `RecordFile` has them without the result. `readable`: rows that cannot be read
         are left out and told of (`skipped`)."""
 
-        reading, whole = RecordFile(self, path, delimiter, readable=readable), Gathered(self.features)
+        reading, whole = RecordFile(self, path, delimiter, readable=readable), GatheredRows(self.features)
         reading.read(whole.add, lambda: whole.ids)
         return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))
 
@@ -355,7 +355,7 @@ class HeldOut:
         names = block.ids if block.subjects is None else block.subjects
         assert names is not None
         held = np.array([str(name) not in self._never and self._coin(str(name)) < self._below for name in names], bool)
-        self._parts.append(_only(block, held))
+        self._parts.append(_select_rows(block, held))
         return ~held
 
     def encoded(self) -> Encoded | None:
@@ -363,10 +363,15 @@ class HeldOut:
         parts = [part for part in self._parts if len(part.rows)]
         if not parts:
             return None
-        whole = Gathered(parts[0].rows.shape[1])
+        whole = GatheredRows(parts[0].rows.shape[1])
         for part in parts:
             whole.add(replace(part, ids=None, subjects=None))
         return whole.encoded()
+
+    def names(self) -> tuple[list[Id], list[Id]]:
+        """Return the ids and the persons of the rows held out."""
+        ids = [name for part in self._parts for name in part.ids or ()]
+        return ids, [name for part in self._parts for name in part.subjects or ()]
 
     def _coin(self, name: str) -> int:
         return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big")
@@ -381,8 +386,9 @@ class RecordFile:
         readable: whether rows that cannot be read are left out and told of, in place of an error.
         labelled: whether rows without a label are left out and counted, in place of an error.
 
-    After `read`, of the whole file: rows, clipped and unknown (cells per column), dropped (rows that their subject had too many of),
-    unlabelled.
+    After `read`, of the whole file: seen (its rows), of these rows (given to whoever reads), unlabelled, dropped (rows that their subject
+    had too many of) and held (by `held_out`); clipped and unknown (cells per column); alike (ids that differ
+    from another one by case or composed letters alone).
     """
 
     def __init__(
@@ -400,7 +406,7 @@ class RecordFile:
         self.labelled, self.unlabelled = labelled, 0
         self.schema, self.path, self.delimiter, self.held_out = schema, path, delimiter, held_out
         self.numbered = numbered and schema.id_column is None
-        self.rows = self.dropped = 0
+        self.seen = self.rows = self.dropped = self.held = self.alike = 0
         self.clipped, self.unknown = Counter[str](), Counter[str]()
 
     def read(self, take: Callable[[Encoded], None], taken: Callable[[], Names | None]) -> None:
@@ -415,7 +421,9 @@ class RecordFile:
         except InvalidSchema:
             self._check_ids(taken())
             raise
-        self._check_ids(taken())
+        names = taken()
+        self._check_ids(names)
+        self.alike = 0 if names is None or self.numbered else _count_alike(names)
 
     def blocks(self) -> Iterator[Encoded]:
         """The rows from the first one on, each time that they are asked for; ids are not compared."""
@@ -423,16 +431,16 @@ class RecordFile:
             yield block
 
     def _blocks(self) -> Iterator[tuple[Encoded, _Lines]]:
-        self.rows = self.dropped = self.unlabelled = 0
+        self.seen = self.rows = self.dropped = self.unlabelled = self.held = 0
         self.clipped, self.unknown, self.skipped = Counter(), Counter(), []
-        schema, of_subject, seen = self.schema, Counter[Id | None](), 0
+        schema, of_subject = self.schema, Counter[Id | None]()
         readable, unread = 0, list[UnreadableRows]()
         if self.held_out is not None:
             self.held_out.begin()
         size = max(1, min(BLOCK_ROWS, _CELLS // max(1, schema.features)))
         for whole in read_blocks(self.path, self.delimiter, rows=size, columns=schema.reads()):
             table, places = self._with_label(whole)
-            numbers, seen = [seen + 1 + place for place in places], seen + len(whole)
+            numbers, self.seen = [self.seen + 1 + place for place in places], self.seen + len(whole)
             if not len(table):
                 continue
             block, read, faults = self._encoded(table)
@@ -446,15 +454,16 @@ class RecordFile:
             if schema.rows_per_subject is not None and block.subjects is not None:
                 kept = _first_of_each(block.subjects, of_subject, schema.rows_per_subject)
                 self.dropped += int(np.count_nonzero(~kept))
-                block, lines = _only(block, kept), lines[kept]
+                block, lines = _select_rows(block, kept), lines[kept]
             if self.held_out is not None:
                 stays = self.held_out.taken_from(block)
-                block, lines = _only(block, stays), lines[stays]
+                self.held += int(np.count_nonzero(~stays))
+                block, lines = _select_rows(block, stays), lines[stays]
             self.rows += len(block.rows)
             yield block, lines
         if unread and not readable:
             raise unread[0]
-        if self.unlabelled == seen:
+        if self.unlabelled == self.seen:
             raise InvalidSchema(f"{self.path}: no row has a label; name another column with --label, in the schema too")
 
     def _with_label(self, table: Table) -> tuple[Table, Sequence[int]]:
@@ -495,6 +504,13 @@ class RecordFile:
         return found
 
 
+def _count_alike(names: Iterable[str]) -> int:
+    """Return how many names read like another one; digits alone have one reading."""
+    read = np.fromiter((hash(values.fold_spelling(str(name))) for name in names if not str(name).isdecimal()), np.int64)
+    _, counts = np.unique(read, return_counts=True)
+    return int(counts[counts > 1].sum())
+
+
 def without_label(texts: Sequence[str], classes: Sequence[str] = ()) -> Mask:
     """(rows,) whether a cell is empty or says that there is no value, and is not one of the classes."""
     if "" in classes:
@@ -520,7 +536,7 @@ def _first_of_each(subjects: Names, of_subject: Counter[Id | None], most: int) -
     return kept
 
 
-def _only(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
+def _select_rows(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
     if kept.all():
         return block
 

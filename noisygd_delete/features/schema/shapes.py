@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from ...errors import InvalidParameter
 from ..maps import Additive, Shapes
-from ..maps.shapes import score_unit
-from .columns import Boolean, Numeric
+from ..maps.shapes import Axis, score_unit
+from .columns import Boolean, Category, Kind, Moment, Numeric
+from .hashed import Hashed
 from .schema import Schema
 
 
@@ -30,15 +31,19 @@ def named_shapes(
         raise InvalidParameter(
             "the model has no curve for each column: that takes an additive map (`init STORE … --map additive`)"
         )
-    names, labels, kinds = columns_of(schema, schema.map)
-
-    def raw(place: int, values: Any) -> Any:
-        kind = kinds[place]
-        return values if kind is None else kind.raw(values)
-
     if unit is None:
         unit = score_unit(schema.classes, f"{schema.label_column} = ")
-    return Shapes.of(schema.map, weights, noise=noise, unit=unit, names=names, labels=labels, raw=raw, release=release)
+    axes = read_axes(schema, schema.map)
+    return Shapes.of(
+        schema.map,
+        weights,
+        noise=noise,
+        unit=unit,
+        axes=axes,
+        release=release,
+        radius=schema.radius,
+        clip=schema.rows == "clip",
+    )
 
 
 def monotone_weights(schema: Schema, weights: ArrayLike, asked: Sequence[str]) -> Any:
@@ -49,31 +54,59 @@ def monotone_weights(schema: Schema, weights: ArrayLike, asked: Sequence[str]) -
     """
     if not isinstance(schema.map, Additive):
         raise InvalidParameter("monotone columns take an additive map (`init STORE … --map additive`)")
-    names, _, kinds = columns_of(schema, schema.map)
+    axes = read_axes(schema, schema.map)
     ways, directions = {"rising": 1, "falling": -1}, dict[int, int]()
-    curved = [name for place, name in enumerate(names) if kinds[place] is not None and place not in schema.map.amounts]
+    curved = {
+        axis.name: place for place, axis in enumerate(axes) if axis.raw is not None and place not in schema.map.amounts
+    }
     for text in asked:
         name, _, way = text.rpartition("=")
         if name not in curved or way not in ways:
             raise InvalidParameter(
                 f"--monotone {text}: give COLUMN=rising or COLUMN=falling, of a column with a curve: {', '.join(curved) or 'there is none'}"
             )
-        directions[names.index(name)] = ways[way]
+        directions[curved[name]] = ways[way]
     return schema.map.monotone(np.asarray(weights), directions)
 
 
-def columns_of(schema: Schema, map: Additive) -> tuple[list[str], dict[int, list[str]], list[Numeric | None]]:
-    """Of each column of the map: its name, its categories, and its kind where that is a number with a unit of its own."""
-    features = [(column, kind, name) for column, kind in schema.columns.items() for name in kind.names(column)]
-    names, labels, kinds, at = [], dict[int, list[str]](), list[Numeric | None](), 0
-    for place, width in enumerate(map.columns):
-        column, kind, name = features[at]
-        names.append(column if width else name)
-        if width:
-            inside = [each for _, _, each in features[at : at + width]]
-            labels[place] = [each.removeprefix(f"{column}=").removeprefix(f"{column}: ") for each in inside]
-        if isinstance(kind, Boolean) and place in map.signs:
-            labels[place] = list(kind.values) if name == column else ["", "another value"]
-        kinds.append(kind if isinstance(kind, Numeric) and not width else None)
-        at += (width or 1) + (place in map.gaps)
-    return names, labels, kinds
+def read_axes(schema: Schema, map: Additive) -> list[Axis]:
+    """Return how each column of the map is read: its name, and its labels or its own unit, from what is public in the schema."""
+    axes = list[Axis]()
+    for column, kind in schema.columns.items():
+        axes += _axes_of(column, kind, len(axes))
+    if len(axes) != len(map.columns):
+        raise InvalidParameter(
+            "the map reads other columns than the schema has, so no curve has a name: leave `columns` out of [map]"
+        )
+    return axes
+
+
+def _axes_of(column: str, kind: Kind, place: int) -> Iterator[Axis]:
+    """Of the columns of a map that a column of the table becomes, the first of which is at this place."""
+    if isinstance(kind, Boolean):
+        if kind.unknown == "column":
+            yield Axis(column, kind.values, (-1.0, 1.0), indicator=place + 1, other="other")
+            yield Axis(f"{column}: other", ("listed", "other"), (0.0, 1.0))
+        else:
+            yield Axis(column, kind.values, (-1.0, 1.0), may_be_absent=kind.unknown == "zero")
+    elif isinstance(kind, Category):
+        labels = (*kind.values, *(["other"] if kind.unknown == "column" else []))
+        yield Axis(column, labels, may_be_absent=kind.unknown == "zero")
+    elif isinstance(kind, Hashed):
+        yield Axis(column, tuple(f"bucket {bucket}" for bucket in range(kind.buckets)))
+    elif isinstance(kind, Moment):
+        first, last = kind.bounds
+        numbers = kind.width - kind.missing
+        yield Axis(
+            column,
+            raw=lambda unit: first + (np.clip(unit, -1, 1) + 1) / 2 * (last - first),
+            scale="time" if kind.clock else "date",
+            indicator=place + numbers if kind.missing else None,
+            group=tuple(range(place + 1, place + numbers)) if kind.missing else (),
+        )
+        yield from (Axis(name) for name in kind.names(column)[1:numbers])
+        if kind.missing:
+            yield Axis(f"{column}: missing", ("given", "empty"), (0.0, 1.0))
+    else:
+        assert isinstance(kind, Numeric)
+        yield Axis(column, raw=kind.raw)

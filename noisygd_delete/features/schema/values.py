@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -35,7 +36,8 @@ def write_text(value: object) -> str:
         return bytes(value).decode("utf-8").strip()
     if isinstance(value, datetime) and value.utcoffset() is not None:
         return str(value.astimezone(UTC))  # as databases write it: whose clock it was is not known elsewhere
-    if isinstance(value, (Mapping, Set)) or (isinstance(value, Sequence) and not isinstance(value, str)):
+    nested = isinstance(value, (Mapping, Set)) or (isinstance(value, Sequence) and not isinstance(value, str))
+    if nested or (isinstance(value, np.ndarray) and value.ndim):
         raise ValueError("a list or a record in place of one value")
     return str(value).strip()
 
@@ -50,6 +52,11 @@ def read_number(text: str) -> float:
         return math.nan
 
 
+def fold_spelling(text: str) -> str:
+    """Return a text without what its readers do not see: case, and whether a letter is composed (NFC) or not (NFD)."""
+    return unicodedata.normalize("NFC", text).casefold()
+
+
 class Fractions(list[str]):
     """Texts of fractional numbers, which have no one text: 1.0 is 1 elsewhere, and 1e+22 a digit and 22 zeros. No id is made of them."""
 
@@ -57,10 +64,11 @@ class Fractions(list[str]):
 class FloatColumn(Sequence[str]):
     """Fractions that a file keeps as such: their text is made when somebody asks for it, as Python writes them.
 
+    values   (rows,) of any width: 0.1 is the text "0.1" in 32 bits and in 64
     missing  (rows,) True where there is none: the text is ""
     """
 
-    def __init__(self, values: Floats, missing: NDArray[np.bool_]) -> None:
+    def __init__(self, values: NDArray[np.floating[Any]], missing: NDArray[np.bool_]) -> None:
         self._values, self.missing = values, missing
 
     def __len__(self) -> int:
@@ -69,11 +77,13 @@ class FloatColumn(Sequence[str]):
     def __getitem__(self, cell: Any) -> Any:
         if isinstance(cell, slice):
             return [self[place] for place in range(*cell.indices(len(self)))]
-        return "" if self.missing[cell] else repr(float(self._values[cell]))
+        return "" if self.missing[cell] else repr(float(str(self._values[cell])))
 
     def numbers(self) -> Floats:
         """The fractions, NaN where one is missing."""
-        return np.where(self.missing, math.nan, self._values)
+        narrow = self._values.dtype.itemsize < 8  # whose text is shorter: 0.1 is 0.1 at every door
+        wide = self._values.astype(str).astype(np.float64) if narrow else self._values
+        return np.where(self.missing, math.nan, wide)
 
 
 # --- arrow ---
@@ -179,19 +189,39 @@ def arrow_column(array: Any) -> Sequence[str]:
     kind = array.type
     if types.is_binary(kind) or types.is_large_binary(kind):
         array, kind = array.cast(pyarrow.large_string()), pyarrow.large_string()  # UTF-8, or an exception
-    if types.is_float64(kind) or types.is_float32(kind):
-        missing = np.asarray(array.is_null(nan_is_null=True))
-        return FloatColumn(np.asarray(array.fill_null(0.0), np.float64), missing)
+    if types.is_floating(kind):
+        missing = np.asarray(array.is_null(nan_is_null=not types.is_float16(kind)))
+        found = np.asarray(array if types.is_float16(kind) else array.fill_null(0.0)).astype(kind.to_pandas_dtype())
+        return FloatColumn(np.where(missing, 0, found).astype(found.dtype), missing | np.isnan(found))
     if types.is_boolean(kind):
         array = pyarrow.array(["False", "True"]).take(array.cast(pyarrow.int8()))
     elif not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
         if types.is_nested(kind):
             raise ValueError("a list or a record in place of one value")
-        texts = list(map(write_text, array.to_pylist()))
-        return Fractions(texts) if types.is_floating(kind) or (types.is_decimal(kind) and kind.scale > 0) else texts
+        texts = _cell_texts(array)
+        return Fractions(texts) if types.is_decimal(kind) and kind.scale > 0 else texts
     texts = array.cast(pyarrow.large_string()).fill_null("")
     texts.validate(full=True)
     return TextColumn(texts)
+
+
+BEYOND = "beyond the years 1 to 9999"  # the text of a moment that no calendar here has: a sentinel, such as infinity in a database
+
+
+def _cell_texts(array: Any) -> list[str]:
+    """Return the text of every cell; a moment beyond the calendar gets a text that is no date, so its row is named where it is read."""
+    from pyarrow import types
+
+    moments = types.is_temporal(array.type)
+    texts = []
+    for cell in array:
+        try:
+            texts.append(write_text(cell.as_py()))
+        except (OverflowError, ValueError):
+            if not moments:
+                raise
+            texts.append(BEYOND)
+    return texts
 
 
 Mask = NDArray[np.bool_]

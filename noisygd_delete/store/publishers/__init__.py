@@ -8,12 +8,12 @@ looks loads none of it.
 
 from typing import TYPE_CHECKING
 
-from ...loading import on_first_use
+from ...lazy_imports import on_first_use
 
 if TYPE_CHECKING:
-    from .artefact import Artefact, Ground, Publisher
-    from .opening import publisher_at
+    from .artifact import Artifact, Ground, Publisher
+    from .factory import publisher_at
 
-__all__ = ["Artefact", "Ground", "Publisher", "publisher_at"]
+__all__ = ["Artifact", "Ground", "Publisher", "publisher_at"]
 
-__getattr__ = on_first_use(__name__, {**dict.fromkeys(__all__, "artefact"), "publisher_at": "opening"})
+__getattr__ = on_first_use(__name__, {**dict.fromkeys(__all__, "artifact"), "publisher_at": "factory"})

@@ -53,7 +53,7 @@ def check_address(address: str, model: str | None, alias: str | None, *, default
                 f"the model {model!r} with the alias {alias!r}: names in MLflow are letters, digits and _ . - (an alias begins with a "
                 "letter); give --model and --alias"
             )
-        return MLFLOW + _tracking(address.removeprefix(MLFLOW)), model, alias
+        return MLFLOW + _absolute_tracking_uri(address.removeprefix(MLFLOW)), model, alias
     if model is not None or alias is not None:
         raise InvalidParameter("--model and --alias are names in MLflow's registry; they belong to mlflow:URI")
     if address == UNKNOWN:
@@ -72,7 +72,7 @@ def check_address(address: str, model: str | None, alias: str | None, *, default
     )
 
 
-def _tracking(place: str) -> str:
+def _absolute_tracking_uri(place: str) -> str:
     """A database in a file, or a folder, by its whole path: the next command may run elsewhere."""
     if place.startswith(SQLITE):
         return SQLITE + str(Path(place.removeprefix(SQLITE)).absolute())

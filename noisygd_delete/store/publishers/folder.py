@@ -20,7 +20,7 @@ from typing import Any
 
 from ...errors import PublisherError
 from .address import RELEASE
-from .artefact import FACTS, FILES, Artefact, Ground
+from .artifact import FACTS, FILES, Artifact, Ground
 
 MARK, CURRENT, TEMPORARY = ".noisygd-delete", "current", ".tmp"
 COMPILED = "__pycache__"
@@ -44,12 +44,12 @@ class Folder:
             raise PublisherError(f"{self._root}: anybody may put another model there; chmod o-w, then publish-to again")
         mark = self._root / MARK
         if mark.exists():
-            if _read(mark) != self._store.encode():
+            if _read_file(mark) != self._store.encode():
                 raise PublisherError(f"{self._root}: another store publishes here; give each store a folder of its own")
         elif any(path.name != MARK + TEMPORARY for path in self._root.iterdir()):
             raise PublisherError(f"{self._root}: holds files already; name a folder that is new, or empty")
 
-    def put(self, artefact: Artefact) -> None:
+    def put(self, artefact: Artifact) -> None:
         self._take()
         if os.path.lexists(self._root / CURRENT) and not (self._root / CURRENT).is_symlink():
             raise PublisherError(
@@ -90,10 +90,10 @@ class Folder:
             self._ground.rename(mark.with_name(MARK + TEMPORARY), mark)
             self._ground.sync_folder(self._root)
 
-    def _whole(self, place: Path, artefact: Artefact) -> bool:
+    def _whole(self, place: Path, artefact: Artifact) -> bool:
         """Whether the release lies there as it was put there, whatever version of this program wrote it."""
         try:
-            facts: Any = json.loads(_read(place / FACTS))
+            facts: Any = json.loads(_read_file(place / FACTS))
             named = facts["release"], facts["model"]
             return named == (artefact.release, artefact.digest) and all(
                 (place / name).is_file() for name in facts["files"]
@@ -101,9 +101,10 @@ class Folder:
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
-    def _write(self, place: Path, artefact: Artefact) -> None:
+    def _write(self, place: Path, artefact: Artifact) -> None:
         half = place.with_name(place.name + TEMPORARY)
-        self._discard(half)
+        for reason in self._discard(half):
+            raise PublisherError(reason)
         self._ground.reached("make folder", half)
         half.mkdir()
         half.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o755)
@@ -116,6 +117,7 @@ class Folder:
 
     def _made(self, path: Path, data: bytes) -> None:
         """A file that others may read if they may read the folder, and that none but its owner may change: some of it is code."""
+        require_own(path)
         self._ground.erase(path)
         self._ground.create(path, data)
         path.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o644)
@@ -152,7 +154,10 @@ class Folder:
             if path.name == COMPILED and path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)  # of model.py: holds no coefficient
             elif path.name.removesuffix(TEMPORARY) in FILES and path.is_file() and not path.is_symlink():
-                erase_whole(self._ground, path)
+                if path.stat().st_nlink > 1:
+                    left.append(_second_name(path))
+                else:
+                    erase_whole(self._ground, path)
             else:
                 left.append(f"{path}: not put there by this program; move it away")
         if not left:
@@ -162,12 +167,31 @@ class Folder:
         return tuple(left)
 
 
+def require_own(path: Path) -> None:
+    """Raise `PublisherError` where a file has a second name, a hard link or a symbolic one: what is written there would change it, too."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_nlink > 1):
+        raise PublisherError(_second_name(path))
+
+
+def _second_name(path: Path) -> str:
+    return f"{path}: a link, or a file with a second name, which would be changed with it; remove this name"
+
+
 def erase_whole(ground: Ground, path: Path) -> None:
-    """Overwrite and remove a file, also one that is for reading alone."""
+    """Overwrite and remove a file, also one that is for reading alone.
+
+    Raises:
+        PublisherError: If it has a second name.
+    """
+    require_own(path)
     path.chmod(stat.S_IMODE(path.stat().st_mode) | stat.S_IWUSR)
     ground.erase(path)
 
 
-def _read(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINKS), "rb") as file:
         return file.read(_LONGEST)

@@ -16,7 +16,8 @@ from typing import Any
 
 from ...errors import InvalidParameter, MissingDependency, PublisherError
 from .address import RELEASE
-from .artefact import FACTS, Artefact, Ground
+from .artifact import FACTS, Artifact, Ground
+from .folder import require_own
 
 MARK, CURRENT = "noisygd-delete.json", "current.json"
 _LONGEST = 1 << 16  # bytes of an object that is read
@@ -50,7 +51,7 @@ class Objects:
         elif self._files.exists(self._prefix) and self._files.find(self._prefix):
             raise PublisherError(f"{self._address}: holds objects already; name a prefix that is new")
 
-    def put(self, artefact: Artefact) -> None:
+    def put(self, artefact: Artifact) -> None:
         self._take()
         if not self._whole(artefact):
             for name, data in artefact.files.items():
@@ -82,7 +83,7 @@ class Objects:
     def _marked(self) -> bool:
         return bool(self._files.exists(self._place(MARK)))
 
-    def _whole(self, artefact: Artefact) -> bool:
+    def _whole(self, artefact: Artifact) -> bool:
         facts = self._read(f"{artefact.name}/{FACTS}")
         return isinstance(facts, dict) and (facts.get("release"), facts.get("model")) == (
             artefact.release,
@@ -103,9 +104,16 @@ class Objects:
 
     def _write(self, name: str, data: bytes) -> None:
         self._ground.reached("put object", Path(name))
+        if "file" in self._protocols:  # on a disk an object is written in place
+            require_own(Path(self._place(name)))
         folder = self._place(name).rpartition("/")[0]
         self._files.makedirs(folder, exist_ok=True)
         self._files.pipe_file(self._place(name), data)
+
+    @property
+    def _protocols(self) -> tuple[str, ...]:
+        named = self._files.protocol
+        return (named,) if isinstance(named, str) else tuple(named)
 
     def _remove(self, name: str) -> None:
         self._ground.reached("remove object", Path(name))

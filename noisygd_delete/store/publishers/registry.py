@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlparse
 
 from ...errors import MissingDependency, PublisherError
 from .address import ARTEFACTS, SQLITE
-from .artefact import Artefact, Ground
+from .artifact import Artifact, Ground
 from .folder import erase_whole
 
 _STORE, _RELEASE = "noisygd-delete.store", "noisygd-delete.release"
@@ -64,7 +64,7 @@ class Registry:
                 f"MLflow has a model {self._model!r} that this store did not make; give another name (--model), or delete that one"
             )
 
-    def put(self, artefact: Artefact) -> None:
+    def put(self, artefact: Artifact) -> None:
         artefact.require_plain()
         self._known()
         version = self._version(artefact.name)
@@ -163,7 +163,7 @@ class Registry:
         )
         return [one for one in found if one.tags.get(_STORE) == self._store]
 
-    def _logged(self, artefact: Artefact) -> str:
+    def _logged(self, artefact: Artifact) -> str:
         """The id of a logged model with the files of this release; one that was left half-written is done anew."""
         from mlflow.entities.logged_model_status import LoggedModelStatus
 
@@ -192,7 +192,7 @@ class Registry:
             return f"models:/{logged}"
         return str(self._client.get_logged_model(logged).artifact_location)
 
-    def _save(self, artefact: Artefact) -> None:
+    def _save(self, artefact: Artifact) -> None:
         """The folder of a pyfunc model: the files of the release as its data, model.py under a name of its own as its code."""
         files, code = self._work / "files", self._work / f"{LOADER}.py"
         files.mkdir()
@@ -206,7 +206,7 @@ class Registry:
             data_path=str(files),
             code_paths=[str(code)],
             pip_requirements=["mlflow", "numpy"],
-            **_called(artefact),
+            **_model_signature(artefact),
             metadata={"release": artefact.name},
         )
 
@@ -235,7 +235,7 @@ class Registry:
 LOADER = "noisygd_delete_model"
 
 
-def _called(artefact: Artefact) -> dict[str, Any]:
+def _model_signature(artefact: Artifact) -> dict[str, Any]:
     """What the model takes and gives: columns of any type, because typed cells and their texts predict the same. The example has public
     values of the schema alone, never a record's."""
     from mlflow.models import ModelSignature

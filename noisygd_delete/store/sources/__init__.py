@@ -6,22 +6,22 @@ erasure leaves behind there, `residue` looks for. What runs a store loads on fir
 
 from typing import TYPE_CHECKING
 
-from ...loading import on_first_use
+from ...lazy_imports import on_first_use
 
 if TYPE_CHECKING:
-    from .looking import residue
-    from .opening import source_at
+    from .factory import source_at
+    from .residue_report import Place, Residue, Verdicts
+    from .residue_scan import residue
     from .source import Snapshot, Source
-    from .verdicts import Place, Residue, Verdicts
 
 __all__ = ["Place", "Residue", "Snapshot", "Source", "Verdicts", "residue", "source_at"]
 
 __getattr__ = on_first_use(
     __name__,
     {
-        "residue": "looking",
-        "source_at": "opening",
+        "residue": "residue_scan",
+        "source_at": "factory",
         **dict.fromkeys(("Snapshot", "Source"), "source"),
-        **dict.fromkeys(("Place", "Residue", "Verdicts"), "verdicts"),
+        **dict.fromkeys(("Place", "Residue", "Verdicts"), "residue_report"),
     },
 )

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest, count
-from ...records import bounded
+from ...errors import InvalidRequest, check_count
+from ...records import limited_io
 from ..entry import check_position
 
 _MOST = 1_000_000  # events of one file
@@ -29,7 +29,7 @@ class Erased:
     ids: tuple[str, ...] = ()
 
 
-def erased_in(path: str | Path, table: str | None, id: str) -> list[Erased]:
+def parse_erased(path: str | Path, table: str | None, id: str) -> list[Erased]:
     """The deletions from this table that a file tells of, in its order.
 
     Raises:
@@ -37,19 +37,19 @@ def erased_in(path: str | Path, table: str | None, id: str) -> list[Erased]:
     """
     own: list[Erased] = []
     gone: dict[str, dict[str, None]] = {}  # of a transaction: the ids of its rows, each once, since events are repeated
-    with bounded.open_plain(path, error=InvalidRequest) as file:
-        for number, line in enumerate(bounded.lines(file, error=InvalidRequest), start=1):
+    with limited_io.open_plain(path, error=InvalidRequest) as file:
+        for number, line in enumerate(limited_io.iterate_lines(file, error=InvalidRequest), start=1):
             if number > _MOST:
                 raise InvalidRequest(f"{path}: over {_MOST} events; give them in several files")
             try:
-                event = bounded.parsed(line or "null")
+                event = limited_io.parse_json(line or "null")
                 event = event.get("payload", event) if isinstance(event, dict) else event
                 if event is None:  # Kafka's own mark that a key is gone
                     continue
                 if "erased" in event:
-                    own.append(_told(event))
+                    own.append(_event_to_erased(event))
                 elif _of(event["source"], table):
-                    _read(event, id, gone)
+                    _check_event(event, id, gone)
             except InvalidRequest as error:
                 raise InvalidRequest(f"{path}, line {number}: {error}") from None
             except (ValueError, KeyError, TypeError, AttributeError):
@@ -63,11 +63,11 @@ def erased_in(path: str | Path, table: str | None, id: str) -> list[Erased]:
     return own + of_transactions
 
 
-def _told(event: dict[str, Any]) -> Erased:
+def _event_to_erased(event: dict[str, Any]) -> Erased:
     position, ids = event.get("position"), event.get("ids", [])
     if not isinstance(event["request_id"], str) or not isinstance(ids, list):
         raise TypeError
-    rows = count("erased", event["erased"])
+    rows = check_count("erased", event["erased"])
     return Erased(
         event["request_id"], rows, None if position is None else check_position(position), tuple(map(str, ids))
     )
@@ -78,9 +78,9 @@ def _of(source: dict[str, Any], table: str | None) -> bool:
     return table is None or table in (source["table"], f"{source.get('schema')}.{source['table']}")
 
 
-def _read(event: dict[str, Any], id: str, gone: dict[str, dict[str, None]]) -> None:
+def _check_event(event: dict[str, Any], id: str, gone: dict[str, dict[str, None]]) -> None:
     if event["op"] == "t":
-        raise InvalidRequest("the table was emptied (TRUNCATE), which says no number of rows; publish with --redo")
+        raise InvalidRequest("the table was emptied (TRUNCATE), which says no number of rows; publish with --force")
     if event["op"] != "d":
         return
     if id not in (event["before"] or {}):

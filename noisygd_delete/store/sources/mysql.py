@@ -18,8 +18,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
 
 from ...errors import InvalidParameter, InvalidRequest, MissingDependency, SourceError
-from .by_sql import dotted, quoted
 from .source import Source
+from .sql import quote_identifier, quote_table
 
 if TYPE_CHECKING:
     import pymysql
@@ -80,7 +80,7 @@ class MySQL(Source):
                     self._asked(connection, statement)
                 yield connection
         except pymysql.MySQLError as error:
-            raise SourceError(f"{self.address}: {_said(error)}") from None
+            raise SourceError(f"{self.address}: {_format_error(error)}") from None
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[pymysql.Connection[Any], str]]:
@@ -103,11 +103,11 @@ class MySQL(Source):
         )
         if not self._one(connection, there, [_DONE]):
             return 0
-        return int(self._one(connection, f"SELECT coalesce(max(number), 0) FROM {quoted(_DONE)}"))
+        return int(self._one(connection, f"SELECT coalesce(max(number), 0) FROM {quote_identifier(_DONE)}"))
 
     @property
     def _table_name(self) -> str:
-        return dotted(str(self.table))
+        return quote_table(str(self.table))
 
     def _columns(self, connection: pymysql.Connection[Any]) -> dict[str, None]:
         """The columns, where the table is one that a transaction covers."""
@@ -151,7 +151,7 @@ class MySQL(Source):
             yield from cursor
 
     def _shown_as(self, column: str) -> str:
-        return _text(column) if column in (self.id, self.subject) else quoted(column)
+        return _text(column) if column in (self.id, self.subject) else quote_identifier(column)
 
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self._moment() as (connection, _):
@@ -172,7 +172,7 @@ class MySQL(Source):
     @contextmanager
     def _deletion(self, *, chained: bool) -> Iterator[tuple[pymysql.Connection[Any], str]]:
         with self._connected() as connection:
-            making = f"CREATE TABLE IF NOT EXISTS {quoted(_DONE)} (number BIGINT PRIMARY KEY, mark CHAR(32) UNIQUE) ENGINE=InnoDB"
+            making = f"CREATE TABLE IF NOT EXISTS {quote_identifier(_DONE)} (number BIGINT PRIMARY KEY, mark CHAR(32) UNIQUE) ENGINE=InnoDB"
             if not self._deletions(connection):
                 self._asked(connection, making)  # commits what was before it: nothing
             self._asked(connection, "START TRANSACTION")
@@ -186,7 +186,9 @@ class MySQL(Source):
             yield
         except pymysql.MySQLError as error:
             if error.args and error.args[0] in _OF_ROWS and error.args[0] not in _LOCKS:
-                raise InvalidRequest(f"the source refuses the deletion ({_said(error)}); nothing was changed") from None
+                raise InvalidRequest(
+                    f"the source refuses the deletion ({_format_error(error)}); nothing was changed"
+                ) from None
             raise
 
     def _delete_rows(
@@ -200,33 +202,44 @@ class MySQL(Source):
             self._asked(connection, f"DELETE {where}", _both(names))
         return gone
 
+    @staticmethod
+    def _name_of(column: str) -> str:
+        return f"HEX({_as_text(column)})"
+
+    def _rows_taken(self, connection: pymysql.Connection[Any]) -> int:
+        return -int(self._one(connection, f"SELECT count(*) FROM {self._table_name}"))
+
     def _leave_mark(self, connection: pymysql.Connection[Any]) -> tuple[str, str]:
-        mark, next_one = uuid4().hex, f"SELECT coalesce(max(number), 0) + 1 FROM {quoted(_DONE)} FOR UPDATE"
+        mark, next_one = uuid4().hex, f"SELECT coalesce(max(number), 0) + 1 FROM {quote_identifier(_DONE)} FOR UPDATE"
         number = int(self._one(connection, next_one))
-        self._asked(connection, f"INSERT INTO {quoted(_DONE)} VALUES ({_VALUE}, {_VALUE})", [number, mark])
+        self._asked(connection, f"INSERT INTO {quote_identifier(_DONE)} VALUES ({_VALUE}, {_VALUE})", [number, mark])
         return mark, f"version:{number}"
 
     def _number_of(self, connection: pymysql.Connection[Any], mark: str) -> int | None:
         if not self._deletions(connection):
             return None
-        found = self._asked(connection, f"SELECT number FROM {quoted(_DONE)} WHERE mark = {_VALUE}", [mark])
+        found = self._asked(connection, f"SELECT number FROM {quote_identifier(_DONE)} WHERE mark = {_VALUE}", [mark])
         return int(found[0][0]) if found else None
 
 
 def _text(column: str) -> str:
-    return f"CAST({quoted(column)} AS CHAR CHARACTER SET utf8mb4)"
+    return _as_text(quote_identifier(column))
+
+
+def _as_text(column: str) -> str:
+    return f"CAST({column} AS CHAR CHARACTER SET utf8mb4)"
 
 
 def _among(column: str) -> str:
     """Of the rows that loosely equal a name, which an index finds, those that are written so to the byte."""
-    return f"{quoted(column)} IN {_VALUE} AND HEX({_text(column)}) IN {_VALUE}"
+    return f"{quote_identifier(column)} IN {_VALUE} AND HEX({_text(column)}) IN {_VALUE}"
 
 
 def _both(names: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(names), tuple(name.encode().hex().upper() for name in names)]
 
 
-def _said(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     """An error by its number: its words may quote a row."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
     waits = ". Somebody else holds a lock there; it is tried again" if number in _LOCKS else ""

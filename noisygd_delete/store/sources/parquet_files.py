@@ -52,7 +52,7 @@ class FilePart:
     pinned: bool = False
 
 
-def listed(address: str) -> tuple[FileFacts, ...]:
+def list_files(address: str) -> tuple[FileFacts, ...]:
     """The Parquet files of a folder (a path, or an address such as s3://bucket/folder) as they are now, by name.
 
     Raises:
@@ -64,7 +64,7 @@ def listed(address: str) -> tuple[FileFacts, ...]:
         found = system.get_file_info(arrow.fs.FileSelector(folder))
     except (arrow.ArrowException, OSError) as error:
         raise SourceError(f"{address}: {type(error).__name__}; is the folder there, and may it be read?") from None
-    check_without_a_log(address, (info.base_name for info in found))
+    check_no_log(address, (info.base_name for info in found))
     files = [info for info in found if info.is_file and info.path.endswith(".parquet")]
     check_number(address, len(files))
     return tuple(sorted((FileFacts(info.path, info.size, info.mtime_ns or 0) for info in files), key=lambda f: f.path))
@@ -83,7 +83,7 @@ def check_number(address: str, files: int) -> None:
         raise SourceError(f"{address}: over {_MOST_FILES} files; merge them")
 
 
-def check_without_a_log(address: str, names: Iterable[str]) -> None:
+def check_no_log(address: str, names: Iterable[str]) -> None:
     """Raise `SourceError` where a folder is that of a Delta table: the rows of its files are not those of the table."""
     if LOG in names:
         raise SourceError(
@@ -92,12 +92,12 @@ def check_without_a_log(address: str, names: Iterable[str]) -> None:
         )
 
 
-def dealt(address: str, files: tuple[FileFacts, ...], *, pinned: bool = False) -> list[FilePart]:
+def partition_row_groups(address: str, files: tuple[FileFacts, ...], *, pinned: bool = False) -> list[FilePart]:
     """Partitions: whole row groups of one file, one after the other, until there are `ROWS_EACH` rows. The cut is the files' alone,
     so that a release adds the same sums in the same order whoever answers them."""
     parts = []
     for file in files:
-        with _opened(address, file.path) as parquet:
+        with _open_file(address, file.path) as parquet:
             groups, rows = [], 0
             for group in range(parquet.num_row_groups):
                 groups.append(group)
@@ -116,7 +116,7 @@ def read_part(address: str, part: FilePart, columns: list[str]) -> Iterator[pyar
     Raises:
         InvalidSchema: a column is not there. SourceError: the file cannot be read.
     """
-    with _opened(address, part.path) as parquet:
+    with _open_file(address, part.path) as parquet:
         there = parquet.schema_arrow.names
         absent = [name for name in columns if name not in there]
         if absent and not part.pinned:
@@ -129,7 +129,7 @@ def read_part(address: str, part: FilePart, columns: list[str]) -> Iterator[pyar
             yield _arrow().record_batch([*batch.columns, *empty], names=[*batch.schema.names, *absent])
 
 
-def _opened(address: str, path: str) -> Any:
+def _open_file(address: str, path: str) -> Any:
     arrow = _arrow()
     from pyarrow import parquet
 

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
 from ...records import EditCounts
-from ..entry import seen_too
+from ..entry import extend_position
 from . import session, trigger
-from .by_sql import dotted, quoted, rows_to_read
-from .session import as_written, ask, ask_all, ask_one, library, of_rows, said
-from .source import Done, Source, chosen_by_others, put_back, require_read_once
+from .definition import PARTS, is_read_alone, read_definition, why_uncounted
+from .session import ask, ask_all, ask_one, filter_canonical, format_error, is_row_error, library
+from .source import Source, SourceHistory, dependent_selection_error, require_read_once, restored_error
+from .sql import literal, quote_identifier, quote_table, rows_to_read
 
 if TYPE_CHECKING:
     import psycopg
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _OLDEST = 130_000  # 13
 _LOCK, _STATEMENT = 10, 600  # seconds to wait for somebody's lock, and for a statement that is no reading of all rows
 _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-_FIRST = f"-c lock_timeout={_LOCK}s -c statement_timeout={_STATEMENT}s"  # what the address says comes after, and counts
+_FIRST = f"-c jit=off -c lock_timeout={_LOCK}s -c statement_timeout={_STATEMENT}s"  # what the address says comes after, and counts
 _LAST = "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=1 -c bytea_output=hex"
 _HINTS = {
     "42P01": ". A table of another schema is named with it: --table schema.table",
@@ -101,7 +102,7 @@ class Postgres(Source):
                     raise SourceError(f"{self.address}: PostgreSQL 13 or later is needed")
                 yield connection
         except psycopg.Error as error:
-            raise SourceError(f"{self.address}: {said(error)}{_HINTS.get(error.sqlstate, '')}") from None
+            raise SourceError(f"{self.address}: {format_error(error)}{_HINTS.get(error.sqlstate, '')}") from None
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[psycopg.Connection[Any], str]]:
@@ -112,18 +113,28 @@ class Postgres(Source):
             connection.execute("SET LOCAL statement_timeout = 0")  # however long it takes to read all rows
             yield connection, position
 
-    def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+    def _changed(
+        self, connection: Any, since: str, position: str, columns: Sequence[str], definition: str | None
+    ) -> EditCounts | None:
+        if self.table is None or definition is None:
+            return None
+        found = trigger.count_changes(connection, self.address, self._table_name, since)
+        alike = found is not None and self._definition(connection) == definition
+        if not alike or why_uncounted(connection, self._table_name) is not None:
+            return None
+        return found if is_read_alone(connection, self._table_name, _steps(connection, self._rows())) else None
+
+    def _definition(self, connection: psycopg.Connection[Any]) -> str | None:
         if self.table is None:
             return None
-        found, (read, own) = (
-            trigger.counted(connection, self.address, self._table_name, since),
-            self._relations(connection),
-        )
-        only = set(read) <= own and not trigger.chosen_anew(connection, self._table_name, since)
-        return found if only else None
+        return read_definition(connection, self._table_name, of_query=self.query is not None)
 
-    def _shown(self, connection: psycopg.Connection[Any], position: str, done: Done) -> bool:
-        return session.shown(connection, done.marks)
+    def _definition_now(self, connection: psycopg.Connection[Any]) -> str | None:
+        connection.commit()  # the next statement has a newer snapshot
+        return self._definition(connection)
+
+    def _shown(self, connection: psycopg.Connection[Any], position: str, done: SourceHistory) -> bool:
+        return session.is_snapshot_complete(connection, done.marks)
 
     def _answer_in_memory(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Sequence[Any]] | None:
         if connection.info.parameter_status("server_encoding") != "UTF8":  # which has no word for some blanks
@@ -138,7 +149,8 @@ class Postgres(Source):
         if self.table is None or self.query is not None:
             super().check_chain(instead)
         with self.connected() as connection:
-            if self._is_secured_by_row(connection):
+            why = why_uncounted(connection, self._table_name)
+            if self._is_secured_by_row(connection) or why is not None:
                 super().check_chain(instead)
 
     def _is_secured_by_row(self, connection: psycopg.Connection[Any]) -> bool:
@@ -151,20 +163,19 @@ class Postgres(Source):
 
     def _state(self, connection: psycopg.Connection[Any], position: str) -> str | None:
         """A mark, left in the same transaction: a copy without it does not have all that this moment shows."""
-        left = session.stamped(connection, session.leave(connection))
-        return None if left is None else f"{left} {position}"
+        left = session.stamp_mark(connection, session.leave(connection))
+        return None if left is None else f"{left} {position} {self._definition(connection)}"
 
     def _is_in(self, connection: psycopg.Connection[Any], position: str, state: str | None) -> bool:
-        stamp, _, then = (state or "").partition(" ")
+        stamp, then, definition = (*(state or "").split(" "), "", "")[:3]
         if (
-            not then
-            or session.stamped(connection, stamp.partition(":")[0]) != stamp
+            not definition
+            or session.stamp_mark(connection, stamp.partition(":")[0]) != stamp
             or self._is_secured_by_row(connection)
-            or trigger.shaped_anew(connection, self._table_name, then)
         ):
             return False
         try:
-            changed = self._changed(connection, then, position, ())
+            changed = self._changed(connection, then, position, (), definition)
         except CountBroken:
             return False
         return changed is not None and not changed.total
@@ -172,15 +183,16 @@ class Postgres(Source):
     def _rows_of(self, connection: psycopg.Connection[Any], keys: Sequence[str]) -> str:
         kind, _ = self._type(connection, self._key)
         ask(connection, f"SELECT set_config('{_KEYS}', $1::text[]::text, true)", list(keys))
-        among = f"{quoted(self._key)} = ANY(current_setting('{_KEYS}')::text[]::{kind}[])"
+        given = f"current_setting('{_KEYS}')::text[]"
+        among = f"{quote_identifier(self._key)} = ANY({given}::{kind}[]) AND {self._name_of(quote_identifier(self._key))} = ANY({given})"
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
-        return rows_to_read(own, self._key, self.rows_per_subject)
+        return rows_to_read(own, self._key, self.rows_per_subject, self._name_of)
 
     def _cells(self, connection: psycopg.Connection[Any], columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]:
         """COPY gives every value as an export of the table would write it."""
         from psycopg import sql
 
-        asked = f"COPY (SELECT {', '.join(map(quoted, columns))} FROM ({rows}) AS chosen) TO STDOUT"
+        asked = f"COPY (SELECT {', '.join(map(quote_identifier, columns))} FROM ({rows}) AS chosen) TO STDOUT"
         with connection.cursor() as cursor, cursor.copy(sql.SQL(asked)) as copy:
             yield from copy.rows()
 
@@ -211,31 +223,28 @@ class Postgres(Source):
         for step in read:
             how = _BY_OTHERS.get(step["Node Type"])
             if how and not (again and step["Node Type"] == "Unique") and step.get("Parent Relationship") not in _BESIDE:
-                raise chosen_by_others(self.address, how)
+                raise dependent_selection_error(self.address, how)
             if step["Node Type"] == "Function Scan" and step.get("Schema") not in (None, "pg_catalog"):
-                raise chosen_by_others(self.address, f"the function {step['Function Name']}, into which nobody sees")
-        names, own = self._relations(connection, read)
+                raise dependent_selection_error(
+                    self.address, f"the function {step['Function Name']}, into which nobody sees"
+                )
+        names = [name for step in read if (name := _relation(step))]
+        own = (
+            {name for step in _steps(connection, self._table_rows) if (name := _relation(step))}
+            if self.table
+            else set(names)
+        )
         require_read_once(self.address, names, {name for name in names if name in own or "." not in name})
         kinds = "SELECT relname, relkind = 'f' FROM pg_class WHERE relkind IN ('m', 'f') AND oid = ANY($1::text[]::regclass[])"
         found = ask(connection, kinds, [name for name in names if "." in name])
         if found is not None:
             raise InvalidParameter(f"{self.address}: {found[0]} is {_ELSEWHERE if found[1] else _COPY}")
 
-    def _relations(
-        self, connection: psycopg.Connection[Any], read: Iterable[dict[str, Any]] | None = None
-    ) -> tuple[list[str], set[str]]:
-        """What the rows are read from, as often as it is read, and what of it the table is made of; without a table, all."""
-        steps = _steps(connection, self._rows()) if read is None else read
-        names = [name for step in steps if (name := _relation(step))]
-        if self.table is None:
-            return names, set(names)
-        return names, {name for step in _steps(connection, self._table_rows) if (name := _relation(step))}
-
     @property
     def _table_name(self) -> str:
         if self.table is None:
             raise self._left_to_the_application()
-        return dotted(self.table)
+        return quote_table(self.table)
 
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self.connected() as connection:
@@ -252,25 +261,38 @@ class Postgres(Source):
             raise InvalidRequest(f"{self.address}: table {self.table} has no column {column!r}; nothing was changed")
         return found[0], found[1]
 
-    def _having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> set[str]:
-        """Those of the names that stand in this column of the table, by the equality of its type."""
+    @staticmethod
+    def _name_of(column: str) -> str:
+        return f'{column}::text COLLATE "C"'
+
+    def _among(
+        self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]
+    ) -> tuple[str, list[list[str]]]:
+        """SQL of whether a row has one of the names in this column of the table, and its parameters."""
         kind, _ = self._type(connection, column)
-        written = as_written(connection, kind, names)
-        asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE EXISTS (SELECT FROM {self._table_name} AS t WHERE t.{quoted(column)} = name::{kind})"
-        return {name for (name,) in ask_all(connection, asked, written)}
+        written = filter_canonical(connection, kind, names)
+        which = f"{quote_identifier(column)} = ANY($1::text[]::{kind}[]) AND {self._name_of(quote_identifier(column))} = ANY($2::text[])"
+        return which, [list(written), list(written.values())]
+
+    def _having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> set[str]:
+        """Those of the names that stand in this column of the table."""
+        kind, _ = self._type(connection, column)
+        written = filter_canonical(connection, kind, names)
+        among, given = self._among(connection, column, names)
+        asked = f"SELECT DISTINCT {self._name_of(quote_identifier(column))} FROM {self._table_name} WHERE {among}"
+        there = {name for (name,) in ask_all(connection, asked, *given)}
+        return {name for name, text in written.items() if text in there}
 
     def _counted(
         self, connection: psycopg.Connection[Any], column: str, names: Sequence[str], rows: str | None = None
     ) -> int:
         """How many rows of the table have one of these names; or of the query, where the column may have another type."""
-        kind, number = self._type(connection, column)
-        written = as_written(connection, kind, names)
-        which = f"{quoted(column)} = ANY($1::text[]::{kind}[])"
+        _, number = self._type(connection, column)
+        which, given = self._among(connection, column, names)
         if rows is not None and self._columns(connection).get(column) != number:
-            which = f"{quoted(column)}::text = ANY($1::text[])"
-            written = [name.lower() for name in written] if kind == "uuid" else written
+            which, given = f"{self._name_of(quote_identifier(column))} = ANY($1::text[])", given[1:]
         return int(
-            ask_one(connection, f"SELECT count(*) FROM {rows or self._table_name} AS everything WHERE {which}", written)
+            ask_one(connection, f"SELECT count(*) FROM {rows or self._table_name} AS everything WHERE {which}", *given)
         )
 
     def _read_of(self, connection: psycopg.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
@@ -292,26 +314,40 @@ class Postgres(Source):
         try:
             yield
         except library().Error as error:
-            if not of_rows(error):
+            if not is_row_error(error):
                 raise
-            raise InvalidRequest(f"the source refuses the deletion ({said(error)}); nothing was changed") from None
+            raise InvalidRequest(
+                f"the source refuses the deletion ({format_error(error)}); nothing was changed"
+            ) from None
 
     def _delete_rows(
         self, connection: psycopg.Connection[Any], named: Iterable[tuple[str, Sequence[str]]]
     ) -> list[str]:
         gone: list[str] = []
         for column, names in named:
-            kind, _ = self._type(connection, column)
             there = self._having(connection, column, names)
             hidden = len(there) < len(names) and self._is_secured_by_row(connection)
             self._check_there(column, names, there, _BY_ROW_SECURITY if hidden else "")
-            these = f"FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
+            among, given = self._among(connection, column, names)
+            these = f"FROM {self._table_name} WHERE {among}"
             gone += [
-                str(name) for (name,) in ask_all(connection, f"SELECT {quoted(self.id)}::text {these}", list(names))
+                str(name)
+                for (name,) in ask_all(connection, f"SELECT {quote_identifier(self.id)}::text {these}", *given)
             ]
-            connection.execute(library().sql.SQL(f"DELETE {these}"), [list(names)])
+            connection.execute(library().sql.SQL(f"DELETE {these}"), given)
         connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
         return gone
+
+    def _rows_taken(self, connection: psycopg.Connection[Any]) -> int:
+        if connection.execute("SHOW track_counts").fetchone() != ("on",):
+            raise InvalidRequest(
+                f"{self.address}: track_counts is off there, so nothing shows how many rows a deletion takes; nothing was changed. Set it on for this role"
+            )
+        asked = (
+            f"{PARTS.format(table=literal(self._table_name))} SELECT sum(pg_stat_get_xact_tuples_deleted(part) - "
+            "pg_stat_get_xact_tuples_inserted(part))::bigint FROM parts"
+        )
+        return int(ask_one(connection, asked))
 
     def _leave_mark(self, connection: psycopg.Connection[Any]) -> tuple[str, str]:
         left = session.leave(connection)
@@ -320,15 +356,15 @@ class Postgres(Source):
 
     def _state_to_come(self, connection: psycopg.Connection[Any], position: str, mark: str, deleted: int) -> str | None:
         number, _, left = mark.partition(":")
-        stamp = session.stamped(connection, left)
+        stamp = session.stamp_mark(connection, left)
         alone = trigger.own(connection, self._table_name) == EditCounts(deleted=deleted)
-        return f"{stamp} {seen_too(position, int(number))}" if stamp is not None and alone else None
+        seen = extend_position(position, int(number))
+        return f"{stamp} {seen} {self._definition(connection)}" if None not in (stamp, seen) and alone else None
 
     def _keys_having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> list[str]:
-        key, (kind, _) = quoted(self._key), self._type(connection, column)
-        which = f"{quoted(column)} = ANY($1::text[]::{kind}[]) AND {key} IS NOT NULL"
-        asked = f"SELECT DISTINCT {key}::text FROM {self._table_name} WHERE {which}"
-        return [found for (found,) in ask_all(connection, asked, as_written(connection, kind, names))]
+        key, (among, given) = quote_identifier(self._key), self._among(connection, column, names)
+        asked = f"SELECT DISTINCT {self._name_of(key)} FROM {self._table_name} WHERE {among} AND {key} IS NOT NULL"
+        return [found for (found,) in ask_all(connection, asked, *given)]
 
     def trace(self, mark: str) -> str | None:
         return mark.partition(":")[2] or None
@@ -342,8 +378,8 @@ class Postgres(Source):
             with self.connected() as connection:
                 status = ask_one(connection, f"SELECT pg_xact_status({number}::text::xid8)")
                 if status == "committed":
-                    if left and not session.shown(connection, (left,)):
-                        raise put_back(self.address)
+                    if left and not session.is_snapshot_complete(connection, (left,)):
+                        raise restored_error(self.address)
                     return f"transaction:{number}"
             if status == "aborted":
                 return None
@@ -356,21 +392,25 @@ class Postgres(Source):
                 )
             time.sleep(0.1)
 
-    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
+    def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
         """Begin to count, or where all is well put together what a release has covered."""
-        table, found, whole = self._watched(), None, True
-        since = self.position() if since is None else since
+        table, found, whole, covered = self._watched(), None, True, since
         try:
-            with self._moment() as (connection, _):
-                found = trigger.counted(connection, self.address, table, since)
+            with self._moment() as (connection, now):
+                why = why_uncounted(connection, table)
+                if why is not None:
+                    raise InvalidParameter(f"{self.address}: {table} cannot be counted: {why}; leave it unwatched")
+                covered = now if since is None else since
+                whole = trigger.has_all_parts(connection, table)
+                found = self._changed(connection, covered, now, columns, definition)
         except CountBroken:
             whole = False
         with self.connected() as connection:
-            if whole and trigger.is_there(connection, table):
+            if whole and covered is not None and trigger.is_there(connection, table):
                 with suppress(library().errors.InsufficientPrivilege), connection.transaction():  # a reader may not
-                    trigger.fold(connection, table, since)
+                    trigger.fold(connection, table, covered)
             else:
-                trigger.run(connection, trigger.installing(table))
+                trigger.execute_statements(connection, trigger.install_statements(table))
         return found
 
     def unwatch(self) -> None:
@@ -378,12 +418,12 @@ class Postgres(Source):
         table = self._watched()
         with self.connected() as connection:
             if trigger.is_there(connection, table):
-                trigger.run(connection, trigger.removing(table))
+                trigger.execute_statements(connection, trigger.remove_statements(table))
 
     def watching(self) -> str:
         """The statements of `watch`, for whoever may carry them out."""
         reader = library().conninfo.conninfo_to_dict(self.address).get("user")
-        lines = trigger.installing(self._watched(), str(reader) if reader else None)
+        lines = trigger.install_statements(self._watched(), str(reader) if reader else None)
         return "".join(f"{line};\n" for line in ("BEGIN", *lines, "COMMIT"))
 
     def _watched(self) -> str:
@@ -407,7 +447,7 @@ def _steps(connection: psycopg.Connection[Any], rows: str) -> Iterator[dict[str,
 def _relation(step: dict[str, Any]) -> str | None:
     """The table that a part of a plan reads, with its schema, or the name that the query has given to rows that it reads."""
     if "Relation Name" in step:
-        return f"{quoted(step['Schema'])}.{quoted(step['Relation Name'])}"
+        return f"{quote_identifier(step['Schema'])}.{quote_identifier(step['Relation Name'])}"
     return str(step["CTE Name"]).replace(".", " ") if step["Node Type"] == "CTE Scan" else None
 
 

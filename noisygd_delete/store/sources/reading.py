@@ -16,14 +16,15 @@ from ...features.schema import Encoded, Schema, Table
 from ...records import EditCounts, LeftOut, Names, Records
 from ...records.records import check_size
 from .scratch import ScratchRecords
-from .source import NOTHING_DONE, Done, Source
+from .source import NOTHING_DONE, Snapshot, Source, SourceHistory
 
-Held = tuple[CurrentRecords, str, EditCounts | None, LeftOut]
+# rows, position, changes, what is left out, and the definition (`source.Snapshot`)
+Held = tuple[CurrentRecords, str, EditCounts | None, LeftOut, str | None]
 Take = Callable[[Encoded], None]
 
 
 @dataclass(frozen=True)
-class Surveyed:
+class SnapshotSurvey:
     """What one reading counted: rows, those that were left out because of whose they are, and cells per column that were clipped or
     unknown."""
 
@@ -40,10 +41,10 @@ def rows_of(
     slots: int,
     since: str | None = None,
     memory: int | None = None,
-    done: Done = NOTHING_DONE,
+    done: SourceHistory = NOTHING_DONE,
 ) -> Iterator[Held]:
     """The rows of one snapshot in so many slots while this is open, its position, what changed since an earlier one by the source's
-    own count (None: it was not counted), and what was left out.
+    own count (None: it was not counted), what was left out, and their definition.
 
     Args:
         done: before, as the snapshot must show it.
@@ -57,20 +58,20 @@ def rows_of(
     if held is not None:
         with held as (there, position, left_out):
             changes = None if since is None else source.changes(since, position, columns_of(schema))
-            yield there, position, changes, left_out
+            yield there, position, changes, left_out, None
     elif 4 * slots * schema.features <= (quarter_of_memory() if memory is None else memory):
-        yield _in_memory(source, schema, slots, since, done)
+        yield _read_in_memory(source, schema, slots, since, done)
     else:
         check_size(slots, 0)
         with closing(ScratchRecords(slots, schema.features)) as scratch:
-            found, position, changes = _read(source, schema, slots, since, scratch.append, done)
+            found, snapshot = _read_snapshot(source, schema, slots, since, scratch.append, done)
             scratch.finish()
-            yield scratch, position, changes, found.left_out
+            yield scratch, snapshot.position, snapshot.changes, found.left_out, snapshot.definition
 
 
-def _in_memory(
-    source: Source, schema: Schema, slots: int, since: str | None, done: Done
-) -> tuple[Records, str, EditCounts | None, LeftOut]:
+def _read_in_memory(
+    source: Source, schema: Schema, slots: int, since: str | None, done: SourceHistory
+) -> tuple[Records, str, EditCounts | None, LeftOut, str | None]:
     check_size(slots, schema.features)
     rows, labels, filled = np.zeros((slots, schema.features), np.float32), np.zeros(slots), 0
 
@@ -80,12 +81,13 @@ def _in_memory(
         rows[here], labels[here] = block.rows, block.labels
         filled = here.stop
 
-    found, position, changes = _read(source, schema, slots, since, take, done)
+    found, snapshot = _read_snapshot(source, schema, slots, since, take, done)
     ids = Names.of(range(filled)).extended(slots - filled)
-    return Records.from_slots(rows, labels, ids, None), position, changes, found.left_out
+    held = Records.from_slots(rows, labels, ids, None)
+    return held, snapshot.position, snapshot.changes, found.left_out, snapshot.definition
 
 
-def survey(source: Source, schema: Schema) -> Surveyed:
+def survey(source: Source, schema: Schema) -> SnapshotSurvey:
     """How many rows there are now, each read once and let go of; there must be some.
 
     Raises:
@@ -93,16 +95,16 @@ def survey(source: Source, schema: Schema) -> Surveyed:
         InvalidRecords: there is none. InvalidSchema: as `rows_of`.
     """
     source.check()
-    found, _, _ = _read(source, schema, None, None, lambda block: None, NOTHING_DONE)
+    found, _ = _read_snapshot(source, schema, None, None, lambda block: None, NOTHING_DONE)
     if not found.rows:
         more = found.left_out.text(source.rows_per_subject, source.subject or source.id)
         raise InvalidRecords(f"{source.address} holds no row to learn from" + (f" ({more})" if more else ""))
     return found
 
 
-def _read(
-    source: Source, schema: Schema, most: int | None, since: str | None, take: Take, done: Done
-) -> tuple[Surveyed, str, EditCounts | None]:
+def _read_snapshot(
+    source: Source, schema: Schema, most: int | None, since: str | None, take: Take, done: SourceHistory
+) -> tuple[SnapshotSurvey, Snapshot]:
     """Every row of one snapshot, given away a block at a time."""
     rows, clipped, unknown = 0, Counter[str](), Counter[str]()
     with source.snapshot(columns_of(schema), since, done) as snapshot:
@@ -112,7 +114,7 @@ def _read(
             clipped.update(encoded.clipped)
             unknown.update(encoded.unknown)
             take(encoded)
-    return Surveyed(rows, clipped, unknown, snapshot.left_out), snapshot.position, snapshot.changes
+    return SnapshotSurvey(rows, clipped, unknown, snapshot.left_out), snapshot
 
 
 def encoded_blocks(schema: Schema, blocks: Iterable[Table]) -> Iterator[Encoded]:
@@ -135,7 +137,7 @@ def columns_of(schema: Schema) -> list[str]:
     return list(dict.fromkeys([*schema.columns, schema.label_column]))
 
 
-def held_in(source: Source, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
+def find_held_ids(source: Source, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
     """Those of these ids, or persons, that a source has rows of.
 
     One question for many ids: where none has a row, or each has one, the answer is known of all; else each half is asked for.
@@ -148,4 +150,4 @@ def held_in(source: Source, wanted: Sequence[str], *, persons: bool = False) -> 
     if not found or found == len(wanted):
         return set(wanted) if found else set()
     half = len(wanted) // 2
-    return {name for part in (wanted[:half], wanted[half:]) for name in held_in(source, part, persons=persons)}
+    return {name for part in (wanted[:half], wanted[half:]) for name in find_held_ids(source, part, persons=persons)}

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ...errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, SourceError
-from .. import onward
+from .. import publishing
 from ..disk import require_store
 from ..layout import Layout
 from ..ledger import Ledger
 from ..publishers.address import on_this_machine
-from .lake import DeltaTable
-from .verdicts import Needles, Place, not_covered, verdict
+from .duckdb_tables import DeltaTable
+from .residue_report import Needles, Place, not_covered, verdict
 
 _PIECE = 1 << 22
 _MOST_FILES = 1_000_000
@@ -69,7 +69,7 @@ _ELSEWHERE = "a link to elsewhere, or no plain file"
 _OPEN = "unpack or decrypt it and look again, or let it expire"
 
 
-def in_files(address: str, needles: Needles) -> list[Place]:
+def scan_files(address: str, needles: Needles) -> list[Place]:
     """The places of a store, a Delta table, a folder or a file."""
     path = Path(address)
     if not path.exists():
@@ -122,7 +122,7 @@ def published_of(path: str) -> tuple[list[str], list[Place]]:
     try:
         layout = Layout.at(path)
         require_store(layout)
-        aim, found = onward.wanted(Ledger.read(layout.ledger)), onward.destinations(layout)
+        aim, found = publishing.wanted_release(Ledger.read(layout.ledger)), publishing.destinations(layout)
     except NoisyGDDeleteError:
         return [], []
     here, said = list[str](), list[Place]()
@@ -200,7 +200,7 @@ def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list
     closed: dict[str, int] = {}
     silent = more = 0
     for file in files:
-        found, form = _searched(file, needles)
+        found, form = _search_file(file, needles)
         told = needles.among([os.fsencode(str(file))])
         if found | told and len(places) < _MOST_NAMED:
             which = "a file whose name holds it" if told else str(file)
@@ -238,15 +238,15 @@ def _files(path: Path) -> Iterator[Path]:
                 yield file
 
 
-def _searched(path: Path, needles: Needles) -> tuple[set[int], str | None]:
+def _search_file(path: Path, needles: Needles) -> tuple[set[int], str | None]:
     """Which texts are in a file; and in which form it is, where they might be there unseen."""
     if path.is_symlink() or not path.is_file():
         return set(), _ELSEWHERE
     try:
         with path.open("rb") as file:
-            return _look_through(file, needles, _Unpacked())
+            return _scan_stream(file, needles, _Unpacked())
     except OSError as error:
-        return set(), _said(error)
+        return set(), _format_error(error)
 
 
 class _Unpacked:
@@ -263,7 +263,7 @@ class _Unpacked:
             yield piece
 
 
-def _look_through(file: Any, needles: Needles, unpacked: _Unpacked, depth: int = 0) -> tuple[set[int], str | None]:
+def _scan_stream(file: Any, needles: Needles, unpacked: _Unpacked, depth: int = 0) -> tuple[set[int], str | None]:
     """The same of bytes, and of what is packed in them: what was found before a fault counts."""
     start, tail, fault, found = b"", b"", "", set[int]()
 
@@ -274,7 +274,7 @@ def _look_through(file: Any, needles: Needles, unpacked: _Unpacked, depth: int =
                 start, tail = start or piece[:512], (tail + piece)[-(1 << 16) - 64 :]
                 yield piece
         except _UNREADABLE as error:
-            fault = _said(error)
+            fault = _format_error(error)
 
     found |= needles.among(pieces())
     form = fault or next((form for magic, form in _CLOSED.items() if start.startswith(magic)), None)
@@ -284,21 +284,21 @@ def _look_through(file: Any, needles: Needles, unpacked: _Unpacked, depth: int =
         file.seek(0)
         if start[:4] == b"PAR1":
             return found | _parquet(file, needles), form
-        for inside in _packed(file, start, tail):
+        for inside in _iterate_members(file, start, tail):
             if depth == _DEEPEST:
                 return found, f"packed in over {_DEEPEST} layers"
-            more, closed = _look_through(inside, needles, unpacked, depth + 1)
+            more, closed = _scan_stream(inside, needles, unpacked, depth + 1)
             found, form = found | more, form or closed
     except _UNREADABLE as error:
-        return found, _said(error)
+        return found, _format_error(error)
     return found, form
 
 
-def _said(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     return str(error) if isinstance(error, SourceError) else f"unreadable ({type(error).__name__})"
 
 
-def _packed(file: Any, start: bytes, tail: bytes) -> Iterator[Any]:
+def _iterate_members(file: Any, start: bytes, tail: bytes) -> Iterator[Any]:
     """What is packed in it, each as a file of its own."""
     if start[:4] == b"Obj\x01":
         yield from map(io.BytesIO, _avro_blocks(file.read(_LONGEST_AVRO + 1)))

@@ -35,7 +35,7 @@ def library() -> Any:
     return psycopg
 
 
-def said(error: Any) -> str:
+def format_error(error: Any) -> str:
     """An error of the server by its name and code; in its words where they are about names, rights or time."""
     if not error.sqlstate:
         return f"{type(error).__name__}; is the server there?"
@@ -43,7 +43,7 @@ def said(error: Any) -> str:
     return f"{type(error).__name__}, SQLSTATE {error.sqlstate}" + (f": {words}" if words else "")
 
 
-def of_rows(error: Any) -> bool:
+def is_row_error(error: Any) -> bool:
     """Whether an error is about the rows of one statement: a constraint, a trigger, a value. Another request may fare better."""
     return bool(error.sqlstate) and error.sqlstate[:2] in _OF_ROWS
 
@@ -66,27 +66,27 @@ def ask_one(connection: psycopg.Connection[Any], asked: str, *values: Any) -> An
     return None if found is None else found[0]
 
 
-def as_written(connection: psycopg.Connection[Any], kind: str, names: Sequence[str]) -> list[str]:
-    """Those of the names that are written as a column of this type writes its values; a UUID in letters of either case.
+def filter_canonical(connection: psycopg.Connection[Any], kind: str, names: Sequence[str]) -> dict[str, str]:
+    """Those of the names that are written as a column of this type writes its values, and the text that it compares by; a UUID in letters of either case.
 
     A name that the type cannot hold is none, and neither is another way of writing a value (017, " 17").
     """
     psycopg = library()
-    same = f"name::{kind}::text = " + ("lower(name)" if kind == "uuid" else "name")
-    same += f" OR format('%s', name::{kind}) = name"  # as it is shown, which of an address in a network differs
+    same = f'name::{kind}::text COLLATE "C" = ' + ("lower(name)" if kind == "uuid" else "name")
+    same += f" OR format('%s', name::{kind}) COLLATE \"C\" = name"  # as it is shown, which of an address in a network differs
     try:
         with connection.transaction():
-            asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE {same}"
-            return [name for (name,) in ask_all(connection, asked, list(names))]
+            asked = f"SELECT name, name::{kind}::text FROM unnest($1::text[]) AS given(name) WHERE {same}"
+            return dict(ask_all(connection, asked, list(names)))
     except (
         psycopg.DataError,
         psycopg.IntegrityError,
         UnicodeError,
     ):  # the last: no text; the one before: a domain's rule
         if len(names) == 1:
-            return []
+            return {}
         half = len(names) // 2
-        return as_written(connection, kind, names[:half]) + as_written(connection, kind, names[half:])
+        return filter_canonical(connection, kind, names[:half]) | filter_canonical(connection, kind, names[half:])
 
 
 MAKING = (
@@ -115,7 +115,7 @@ def leave(connection: psycopg.Connection[Any]) -> str | None:
         return _cluster(connection)
 
 
-def shown(connection: psycopg.Connection[Any], marks: tuple[str, ...]) -> bool:
+def is_snapshot_complete(connection: psycopg.Connection[Any], marks: tuple[str, ...]) -> bool:
     """Whether the snapshot of this connection shows all of them."""
     own = [mark for mark in marks if not mark.startswith(_CLUSTER)]
     if own:
@@ -125,7 +125,7 @@ def shown(connection: psycopg.Connection[Any], marks: tuple[str, ...]) -> bool:
     return len(own) == len(marks) or all(mark in (*own, _cluster(connection)) for mark in marks)
 
 
-def stamped(connection: psycopg.Connection[Any], mark: str | None) -> str | None:
+def stamp_mark(connection: psycopg.Connection[Any], mark: str | None) -> str | None:
     """A mark with the number of the transaction that wrote it: a table that was restored from a dump has it by another one, and counts from there. None:
     it is not there."""
     asked = "SELECT mark || ':' || xmin::text FROM noisygd_delete.marks WHERE mark = $1::text"

@@ -15,6 +15,10 @@ none of a subject that has more (of an id, where the source names no subjects). 
     subject). The first m rows by any order would not do: without one of m + 1 rows that one goes and another one comes, 2L, where a
     plan for m = 1 charges L.
 
+One rule of comparison. A name means the rows whose id, or person, is written exactly so: texts are compared byte by byte, whatever a column's own
+equality takes for the same (a collation that knows no case, citext, the loose comparisons of MySQL, 1.0 and 1.00). Rows are counted as one person's, found,
+deleted and looked for by that rule alone, in every kind of source. An index finds what may be equal; bytes decide.
+
 A query must choose each row by itself: what a window, a LIMIT or a sample chooses depends on the rows of others, in the same way.
 """
 
@@ -28,12 +32,12 @@ from typing import Any, ClassVar, Protocol
 
 from ...engine import CurrentRecords
 from ...engine.count_tables import CountTables
-from ...errors import InvalidParameter, InvalidRequest, SourceError, count
+from ...errors import InvalidParameter, InvalidRequest, SourceError, UnknownName, check_count
 from ...features.schema import Schema, Table
 from ...features.schema.files import BLOCK_ROWS
 from ...features.schema.values import write_text
 from ...records import NONE_LEFT_OUT, EditCounts, LeftOut
-from .by_sql import quoted, rows_left_out, rows_to_read, statement, tables_of
+from .sql import quote_identifier, rows_left_out, rows_to_read, statement, tables_of
 
 _LONGEST_CELL = 1 << 20  # characters
 _MOST_HELD = 1 << 24  # characters of one block
@@ -44,13 +48,14 @@ Accept = Callable[[str, Sequence[str]], None]
 
 
 @dataclass(frozen=True)
-class Done:
+class SourceHistory:
     """What was done in a source before, as a later snapshot must show it.
 
     marks          that deletions left there
     ids, subjects  that were deleted since the last release, as far as this process knows them
     refuse         given the ids of all rows, raises where one was erased before (see `store.suppression`)
     erased_at      position of the last erasure that the ledger knows of
+    definition     of the rows that the last release read (`Snapshot.definition`)
     """
 
     marks: tuple[str, ...] = ()
@@ -58,9 +63,10 @@ class Done:
     subjects: tuple[str, ...] = ()
     refuse: Callable[[Iterable[str]], None] | None = None
     erased_at: str | None = None
+    definition: str | None = None
 
 
-NOTHING_DONE = Done()
+NOTHING_DONE = SourceHistory()
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ class Snapshot:
     left_out  rows that are not read because of whose they are
     state     by which the source knows them again, where a chain goes on from them; None: it cannot
     unchanged whether they are as in the state that the chain goes on from
+    definition  of what they are read from and how, where the source's count of changes rests on that
     counted   how often two codes of a schema's map stand together in them, by the source itself; None: it does not code as the schema does
     """
 
@@ -80,6 +87,7 @@ class Snapshot:
     left_out: LeftOut = NONE_LEFT_OUT
     state: str | None = None
     unchanged: bool = False
+    definition: str | None = None
     counted: Callable[[Schema], CountTables | None] = lambda schema: None
 
 
@@ -126,7 +134,7 @@ class Source(ABC):
     one_table: ClassVar[str] = ""  # why there is no table to name, where it is one itself
 
     def __post_init__(self) -> None:
-        count("rows_per_subject", self.rows_per_subject)
+        check_count("rows_per_subject", self.rows_per_subject)
         for name in ("address", "id", "subject", "table", "query"):
             value = getattr(self, name)
             if value is not None and not (
@@ -143,7 +151,7 @@ class Source(ABC):
         self,
         columns: Sequence[str],
         since: str | None = None,
-        done: Done = NOTHING_DONE,
+        done: SourceHistory = NOTHING_DONE,
         chain: ReleaseChain | None = None,
     ) -> Iterator[Snapshot]:
         """One moment of the source, with these columns of every row that a release may read.
@@ -162,7 +170,8 @@ class Source(ABC):
                 self._check_plan(connection, again=True)
             except InvalidParameter as error:
                 raise SourceError(f"{error}. Nothing was published") from None
-            changes = None if since is None else self._changed(connection, since, position, columns)
+            definition = self._definition(connection)
+            changes = None if since is None else self._changed(connection, since, position, columns, done.definition)
             self._check_done(connection, position, done)
             rows, left_out = self._rows_to_read(connection)
             unchanged = chain is not None and self._is_in(connection, position, chain.state)
@@ -173,8 +182,14 @@ class Source(ABC):
                 left_out,
                 None if chain is None else self._state(connection, position),
                 unchanged,
+                definition,
                 lambda schema: self._counted_codes(connection, schema, rows),
             )
+            if self._definition_now(connection) != definition:
+                raise SourceError(
+                    f"{self.address}: while rows were read, the table was renamed, or its columns, types, partitions or triggers were changed. "
+                    "Nothing was published; try again when that is done"
+                )
 
     def check(self) -> None:
         """Raise `InvalidParameter` unless a store may be made over these rows: they name themselves, none of them is read or not because
@@ -210,7 +225,7 @@ class Source(ABC):
         hold has none."""
 
     def open_rows(
-        self, schema: Schema, slots: int, done: Done = NOTHING_DONE
+        self, schema: Schema, slots: int, done: SourceHistory = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] | None:
         """The rows where they lie, held by others while this is open, their position and what is left out; None: they are read by
         `snapshot`."""
@@ -253,7 +268,7 @@ class Source(ABC):
         ids: Sequence[str],
         subjects: Sequence[str],
         accept: Accept,
-        done: Done = NOTHING_DONE,
+        done: SourceHistory = NOTHING_DONE,
         chain: ReleaseChain | None = None,
     ) -> str:
         """Delete the rows of these ids and persons in one transaction of the source; the position of its commit.
@@ -265,7 +280,7 @@ class Source(ABC):
             chain: told of it where the rows are still those that it goes on from.
 
         Raises:
-            InvalidRequest: one of them has no row, the source refuses, or a release would still read one; nothing was deleted.
+            InvalidRequest: one of them has no row, the source refuses, a release would still read one, or others would go too; nothing was deleted.
             SourceError: the source cannot be reached, and `committed` tells whether it was done; or it does not show what was done before.
         """
         if not self._is_deleted_from:
@@ -274,16 +289,20 @@ class Source(ABC):
         with self._deletion(chained=chain is not None) as (connection, position):
             self._check_names(self._columns(connection))
             if not self._shown(connection, position, done):
-                raise put_back(self.address)
+                raise restored_error(self.address)
             before = None
             if chain is not None and self._is_in(connection, position, chain.state):
                 own = self._rows_of(connection, self._keys_of(connection, named))
                 before = self._read_rows(connection, chain.columns, own)
+            taken = self._rows_taken(connection)
             with self._refusing():
                 gone = self._delete_rows(connection, named)
             still = self._read_of(connection, ids, subjects)
             if still:
-                raise still_read(still)
+                raise still_read_error(still)
+            taken = self._rows_taken(connection) - taken
+            if taken != len(gone):
+                raise takes_others(taken - len(gone))
             mark, committed_at = self._leave_mark(connection)
             state = None
             if chain is not None and before is not None:
@@ -303,7 +322,7 @@ class Source(ABC):
             number = self._number_of(connection, mark)
         return None if number is None else f"version:{number}"
 
-    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
+    def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
         """Begin to count the changes that nobody tells of, or go on; those of these columns since this position, where they were counted.
 
         Raises:
@@ -348,8 +367,18 @@ class Source(ABC):
     def _read_of(self, connection: Any, ids: Sequence[str], subjects: Sequence[str]) -> int:
         """How many rows have one of these names, of the table and of what a release may read: the larger number."""
 
-    def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+    def _changed(
+        self, connection: Any, since: str, position: str, columns: Sequence[str], definition: str | None
+    ) -> EditCounts | None:
         return self.changes(since, position, columns)
+
+    def _definition(self, connection: Any) -> str | None:
+        """What the rows are read from and how, where that can change without a row being written and a count would not show it."""
+        return None
+
+    def _definition_now(self, connection: Any) -> str | None:
+        """The same, by the newest moment."""
+        return self._definition(connection)
 
     def _alone(self, connection: Any) -> bool:
         """Whether the source itself keeps ids from standing twice."""
@@ -377,6 +406,15 @@ class Source(ABC):
         """Delete the rows of these names in a column each, all of which must have one; the ids of the rows."""
         raise NotImplementedError
 
+    @staticmethod
+    def _name_of(column: str) -> str:
+        """SQL of the texts of a column, compared byte by byte."""
+        raise NotImplementedError
+
+    def _rows_taken(self, connection: Any) -> int:
+        """How many rows the transaction under way has taken from the table, less those that it brought; or that and any fixed number."""
+        raise NotImplementedError
+
     def _leave_mark(self, connection: Any) -> tuple[str, str]:
         """The mark of the transaction under way, and its position."""
         raise NotImplementedError
@@ -385,7 +423,7 @@ class Source(ABC):
         """Which of the deletions that were made here has this mark, where they are numbered; None: none has."""
         raise self._left_to_the_application()
 
-    def _shown(self, connection: Any, position: str, done: Done) -> bool:
+    def _shown(self, connection: Any, position: str, done: SourceHistory) -> bool:
         """Whether the deletions that were made here are in the history of these rows."""
         return all(self._number_of(connection, mark) is not None for mark in done.marks)
 
@@ -420,7 +458,7 @@ class Source(ABC):
         return list(dict.fromkeys(key for one in named for key in self._keys_having(connection, *one)))
 
     def _names_in(self, connection: Any, column: str) -> Iterator[str]:
-        rows = f"SELECT CAST({quoted(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS named"
+        rows = f"SELECT CAST({quote_identifier(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS named"
         return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
 
     def _read_rows(self, connection: Any, columns: Sequence[str], rows: str) -> list[Table]:
@@ -433,13 +471,13 @@ class Source(ABC):
             return None
         return None if found is None else tables_of(schema, found)
 
-    def _check_done(self, connection: Any, position: str, done: Done) -> None:
+    def _check_done(self, connection: Any, position: str, done: SourceHistory) -> None:
         """Raise `SourceError` unless these rows show what was done before."""
         if not self._shown(connection, position, done):
-            raise put_back(self.address)
+            raise restored_error(self.address)
         back = self._read_of(connection, done.ids, done.subjects)
         if back:
-            raise came_back(self.address, back)
+            raise returned_rows_error(self.address, back)
         if done.refuse is not None:
             done.refuse(self._names_in(connection, self.id))
 
@@ -453,7 +491,7 @@ class Source(ABC):
         """SQL of those that a release reads (see `source`), and what that leaves out; nothing where each id is known to be alone."""
         if self.subject is None and self.query is None and self._alone(connection):
             return self._rows(), LeftOut()
-        facts = self._rows(), self._key, self.rows_per_subject
+        facts = self._rows(), self._key, self.rows_per_subject, self._name_of
         (counted,) = self._cells(connection, ["persons", "rows"], rows_left_out(*facts))
         left_out = LeftOut(*map(int, counted))
         return rows_to_read(*facts) if left_out.rows else self._rows(), left_out
@@ -491,9 +529,8 @@ class Source(ABC):
         """Raise `InvalidRequest` unless all these names are among those of a column."""
         missing = next((name for name in names if name not in there), None)
         if missing is not None:
-            what = "id" if column == self.id else "subject"
-            raise InvalidRequest(
-                f"{what} {missing!r} is not in the table (never there, or erased already{hidden}); nothing was changed"
+            raise UnknownName(
+                "id" if column == self.id else "subject", missing, why=f"never there, or erased already{hidden}"
             )
 
     def _check_names(self, there: Collection[str]) -> None:
@@ -547,7 +584,7 @@ def _table(source: str, names: Sequence[str], cells: list[list[str]], first: int
     return Table(source, dict(zip(names, columns, strict=True)), range(first, first + len(cells)))
 
 
-def still_read(rows: int) -> InvalidRequest:
+def still_read_error(rows: int) -> InvalidRequest:
     """Rows that a deletion left where a release would read them."""
     return InvalidRequest(
         f"{rows} rows of those that the request names are still read after their deletion: a trigger or a rule keeps them, row-level "
@@ -556,7 +593,19 @@ def still_read(rows: int) -> InvalidRequest:
     )
 
 
-def came_back(address: str, rows: int) -> SourceError:
+def takes_others(rows: int) -> InvalidRequest:
+    """A deletion by which other rows of the table go, or come."""
+    if rows < 0:
+        return InvalidRequest(
+            f"the deletion would bring {-rows} new rows into the table: a trigger there keeps copies. Nothing was changed; let the trigger write elsewhere"
+        )
+    return InvalidRequest(
+        f"{rows} more rows of the table would go than the request names: a foreign key that cascades, or a trigger, takes them along. Nothing was "
+        "changed; name those rows in the same request, so that each is erased and certified by its own name"
+    )
+
+
+def returned_rows_error(address: str, rows: int) -> SourceError:
     """Rows that were deleted and are read again."""
     return SourceError(
         f"{address}: {rows} rows that were deleted since the last release are read there again. Nothing was published; find out who writes "
@@ -564,7 +613,7 @@ def came_back(address: str, rows: int) -> SourceError:
     )
 
 
-def put_back(address: str) -> SourceError:
+def restored_error(address: str) -> SourceError:
     """A source that does not show a deletion that was committed there."""
     return SourceError(
         f"{address}: a deletion that this store committed there is not in its history: a backup that was put back, a copy that was not up "
@@ -577,10 +626,10 @@ def require_read_once(address: str, read: Sequence[str], persons: Collection[str
     """Raise `InvalidParameter` where a query reads one of these tables of persons more than once: then rows are chosen by other rows."""
     twice = next((table for table in read if table in persons and read.count(table) > 1), None)
     if twice is not None:
-        raise chosen_by_others(address, f"other rows of {twice}, which the query reads more than once")
+        raise dependent_selection_error(address, f"other rows of {twice}, which the query reads more than once")
 
 
-def chosen_by_others(address: str, how: str) -> InvalidParameter:
+def dependent_selection_error(address: str, how: str) -> InvalidParameter:
     """A query in which other rows decide whether one is read."""
     return InvalidParameter(
         f"{address}: the rows to learn from are chosen by {how}: a row that goes would change which others are read, and no figure covers "

@@ -17,30 +17,31 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 from ...accountant import Event, EventKinds
 from ...curator.curator import Release
 from ...curator.learning import check_fit
 from ...curator.model import Continuation, Model
-from ...engine import CurrentRecords, Execution, rows_here
-from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, count
+from ...engine import CurrentRecords, Execution, local_rows
+from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, UnknownName, check_count
 from ...features.schema import Encoded, Schema
-from ...methods import ways_elsewhere
+from ...methods import external_row_methods
 from ...methods.plan import Plan
-from ...records import EditCounts, EditRequest, Records, bounded, check_token
+from ...records import EditCounts, EditRequest, Names, Records, check_token, limited_io
 from .. import journal as stored_journal
 from .. import models, training_table
-from ..disk import Disk, explained, read
+from ..disk import Disk, explain_disk_errors, read_file
 from ..entry import Entry, EntryKinds, check_position, position_covers
-from ..journal import held, sealed, unsealed
+from ..journal import add_checksum, read_journal, strip_checksum
 from ..layout import Layout
 from ..training_table import NOTHING_CHANGED, Change, OpenedStore, TrainingTable
-from .chain import KeptChain, SummedRows, summed
-from .opening import source_from
-from .reading import Held, columns_of, held_in, rows_of
+from .carried_noise import KeptChain, SummedRows, sum_snapshot
+from .factory import source_from
+from .reading import Held, columns_of, find_held_ids, rows_of
 from .scratch import ScratchRecords
-from .source import Done, Source, came_back
+from .source import Source, SourceHistory, returned_rows_error
 
 # --- journal ---
 #
@@ -69,8 +70,8 @@ class Deletion:
     request_id: str | None
 
     def __post_init__(self) -> None:
-        count("base", self.base)
-        count("rows", self.rows)
+        check_count("base", self.base)
+        check_count("rows", self.rows)
         check_token(self.request_id)
         if (
             not isinstance(self.mark, str)
@@ -91,7 +92,7 @@ class Deletion:
         return ((self.request_id, self.counts, None),)
 
     def to_bytes(self) -> bytes:
-        return sealed(json.dumps({"format": _FORMAT, **asdict(self)}).encode())
+        return add_checksum(json.dumps({"format": _FORMAT, **asdict(self)}).encode())
 
 
 def begin_deletion(disk: Disk, layout: Layout, deletion: Deletion) -> None:
@@ -100,7 +101,7 @@ def begin_deletion(disk: Disk, layout: Layout, deletion: Deletion) -> None:
     disk.reached("commit", layout.request)
 
 
-def begun_deletion(layout: Layout) -> Deletion | None:
+def read_deletion(layout: Layout) -> Deletion | None:
     """The deletion that was begun and not finished.
 
     Raises:
@@ -108,20 +109,22 @@ def begun_deletion(layout: Layout) -> Deletion | None:
     """
 
     def parse() -> Deletion:
-        fields = bounded.parsed(unsealed(read(layout.request, _LONGEST)).decode())
+        fields = limited_io.parse_json(strip_checksum(read_file(layout.request, _LONGEST)).decode())
         if fields.pop("format") != _FORMAT:
             raise ValueError("another format")
         return Deletion(**fields)
 
-    return held(layout, parse)
+    return read_journal(layout, parse)
 
 
+_COMPARED = 1 << 14  # names compared at a time with one that has no row
+_MOST_COMPARED = 1 << 20  # names of a source that are read for this
 _NOTHING_PUBLISHED = "nothing was published"
 
 
 def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
     """Read the rows once, and raise unless a store may be made over them, whatever is at its path: what `Store.create_over` asks first."""
-    plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+    plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
     if schema.id_column != source.id or schema.subject_column != source.subject:
         raise InvalidParameter("schema and source name different columns of ids or of persons")
     if source.rows_per_subject != plan.problem.rows_per_subject or schema.features != plan.features:
@@ -133,7 +136,7 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
     source.check()
     if plan.mechanism.carries:
         _check_chain(source, plan)
-        check_fit(summed(source, schema, plan)[0], plan)
+        check_fit(sum_snapshot(source, schema, plan)[0], plan)
         return
     with rows_of(source, schema, plan.records, memory=memory) as (records, *_):
         check_fit(records, plan)
@@ -141,7 +144,7 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
 
 def _check_chain(source: Source, plan: Plan) -> None:
     """Raise `InvalidParameter` unless releases by this plan may go on from one another over this source."""
-    source.check_chain(ways_elsewhere(plan.problem))
+    source.check_chain(external_row_methods(plan.problem))
     if source.subject is not None and "inserted" not in plan.promise.edits:
         raise InvalidParameter(
             f"{source.address}: of a person with more rows than are read, those that are left come in when one goes; plan with joiners=true"
@@ -159,7 +162,7 @@ class TableInSource(TrainingTable):
     def __init__(self, files: OpenedStore, described: Mapping[str, Any]) -> None:
         super().__init__(files)
         self.source = source_from(described)
-        self._facts: dict[str, Any] = {"position": None, "counted": None, "mark": None}
+        self._facts: dict[str, Any] = dict.fromkeys(("position", "counted", "mark", "definition"))
         self._chain = KeptChain(files)
         # of the rows that were summed last, and whether it is the chain's
         self._state: tuple[str | None, bool] = None, False
@@ -171,7 +174,7 @@ class TableInSource(TrainingTable):
     @property
     def facts(self) -> Mapping[str, Any]:
         """position: of the snapshot that the release was made from; counted: by what the changes up to there were; mark: the newest of a
-        deletion that it showed."""
+        deletion that it showed; definition: of the rows (`source.Snapshot`)."""
         return self._facts
 
     @property
@@ -186,21 +189,32 @@ class TableInSource(TrainingTable):
         return self.source.names(self.source.id)
 
     def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
-        return held_in(self.source, wanted, persons=persons)
+        return find_held_ids(self.source, wanted, persons=persons)
+
+    def has_similar(self, name: str, *, person: bool) -> bool:
+        column = self.source.subject if person else self.source.id
+        if column is None or self.source.table is None:
+            return False
+        names = islice(self.source.names(column), _MOST_COMPARED)
+        return any(Names.of(some).has_similar(name) for some in iter(lambda: list(islice(names, _COMPARED)), []))
 
     def rows_among(self, encoded: Encoded) -> int:
-        if encoded.ids is not None and self.source.table is not None:
+        if self.matched_by(encoded) == "id":
+            assert encoded.ids is not None
             return self.source.held(list(map(str, encoded.ids)), [])
         with self.snapshot(self._files.ledger.plan) as (records, *_):
             parts = (
                 records.parts()
                 if isinstance(records, ScratchRecords)
-                else training_table.table_parts(rows_here(records))
+                else training_table.table_parts(local_rows(records))
             )
             return training_table.equal_rows(parts, encoded)
 
-    def suited(self, plan: Plan) -> Plan:
-        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+    def matched_by(self, encoded: Encoded) -> str:
+        return "content" if self.source.table is None else super().matched_by(encoded)
+
+    def adapt_plan(self, plan: Plan) -> Plan:
+        plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
         if plan.mechanism.carries:
             _check_chain(self.source, plan)
             if not self.source.is_watched():
@@ -219,7 +233,10 @@ class TableInSource(TrainingTable):
         ids, subjects = self._named(request)
         named = len(ids) + len(subjects)
         if self.source.held(ids, subjects, names=True) < named:  # rows may be more: an id can stand there twice
-            raise InvalidRequest("not all that the request names are in the table; nothing was changed")
+            for kind, names in (("id", ids), ("subject", subjects)):
+                there = find_held_ids(self.source, names, persons=kind == "subject")
+                for missing in (name for name in names if name not in there):
+                    raise UnknownName(kind, missing)
         return EditCounts(deleted=self.source.held(ids, subjects))
 
     def check_repeat(self, request: EditRequest, edited: EditCounts) -> None:
@@ -232,7 +249,7 @@ class TableInSource(TrainingTable):
         """Ids and persons whose rows a request deletes; it may do nothing else."""
         if request.replacements or request.insertion is not None:
             raise InvalidRequest(
-                f"{self._elsewhere} change them there, and publish --redo: every release reads the rows as they are"
+                f"{self._elsewhere} change them there, and publish --force: every release reads the rows as they are"
             )
         return list(map(str, request.deletions)), list(map(str, request.subjects))
 
@@ -245,7 +262,7 @@ class TableInSource(TrainingTable):
             if files.tombstones is not None:
                 files.tombstones.add(gone, files.disk)
             begun.append(Deletion(files.ledger.length, mark, len(gone), publish, request.request_id))
-            with explained(files.layout.root, NOTHING_CHANGED):
+            with explain_disk_errors(files.layout.root, NOTHING_CHANGED):
                 note()
                 begin_deletion(files.disk, files.layout, begun[0])
 
@@ -255,7 +272,7 @@ class TableInSource(TrainingTable):
         return begun[0]
 
     def begun(self) -> Deletion | None:
-        deletion = begun_deletion(self._files.layout)
+        deletion = read_deletion(self._files.layout)
         if deletion is not None:
             stored_journal.require_base(deletion.base, None, self._files.ledger)
         return deletion
@@ -300,7 +317,7 @@ class TableInSource(TrainingTable):
     ) -> None:
         still = self.source.held(ids, [], names=True) if ids and self.source.table else 0
         if still:
-            raise came_back(self.source.address, still)
+            raise returned_rows_error(self.source.address, still)
         at = self.source.position() if position is None else check_position(position)
         if position is not None and not position_covers(self.source.position(), at):
             raise InvalidRequest(
@@ -308,7 +325,7 @@ class TableInSource(TrainingTable):
             )
         if not self._is_read(at):
             self._require_counted(self._told() + counts, self.changes())
-        with explained(self._files.layout.root, NOTHING_CHANGED):
+        with explain_disk_errors(self._files.layout.root, NOTHING_CHANGED):
             self._note(counts, at, request_id)
         if self._files.tombstones is not None:
             self._files.tombstones.add(ids, self._files.disk)
@@ -325,14 +342,15 @@ class TableInSource(TrainingTable):
         if execution.group.size > 1:
             raise InvalidParameter(f"{self._elsewhere} its releases are made by one process; run it without torchrun")
         with self.snapshot(plan, execution.memory, summing=plan.mechanism.carries is not None) as held:
-            records, position, counted, self.left_out = held
+            records, position, counted, self.left_out, definition = held
             self._state = (records.state, records.unchanged) if isinstance(records, SummedRows) else (None, False)
             counted_by = None if counted is None else self.source.counts_by
             if self._state[1]:
                 counted_by = self.source.counts_by or "file"
-            self._facts = {"position": position, "counted": counted_by, "mark": next(iter(self._marks()), None)}
+            mark = next(iter(self._marks()), None)
+            self._facts = {"position": position, "counted": counted_by, "mark": mark, "definition": definition}
             if counted is not None:
-                with explained(self._files.layout.root, _NOTHING_PUBLISHED):
+                with explain_disk_errors(self._files.layout.root, _NOTHING_PUBLISHED):
                     self._note_unseen(counted)
             yield records
         self._gone.clear()
@@ -361,10 +379,10 @@ class TableInSource(TrainingTable):
         facts = self.source, self._files.schema
         read: AbstractContextManager[Held]
         if summing:
-            read = nullcontext(summed(*facts, plan, self._last_read(), self._done(), self._chain))
+            read = nullcontext(sum_snapshot(*facts, plan, self._last_read(), self._done(), self._chain))
         else:
             read = rows_of(*facts, plan.records, self._last_read(), memory, self._done())
-        with read as (records, position, counted, left_out):
+        with read as (records, position, counted, left_out, definition):
             for earlier in self._reached():
                 if not position_covers(position, earlier):
                     raise SourceError(
@@ -373,9 +391,9 @@ class TableInSource(TrainingTable):
                         "what was deleted since the backup, in a new store"
                     )
             self._require_counted(self._told(), counted)
-            yield records, position, counted, left_out
+            yield records, position, counted, left_out, definition
 
-    def _done(self) -> Done:
+    def _done(self) -> SourceHistory:
         """What a snapshot must show of what was done before."""
         ids, subjects = (
             (tuple(name for names in some for name in names) for some in zip(*self._gone, strict=True))
@@ -383,7 +401,7 @@ class TableInSource(TrainingTable):
             else ((), ())
         )
         refuse = None if self._files.tombstones is None else self._refuse
-        return Done(tuple(self._marks()), ids, subjects, refuse, self._erased_at())
+        return SourceHistory(tuple(self._marks()), ids, subjects, refuse, self._erased_at(), self._last_definition())
 
     def _erased_at(self) -> str | None:
         """The position of the last entry of erased rows."""
@@ -401,7 +419,7 @@ class TableInSource(TrainingTable):
         if again:
             raise SourceError(
                 f"{self.source.address}: {again} rows there have ids that were erased before, by {tombstones.path}: a dump or a backup was put back, or "
-                "an application wrote them again. Nothing was published; delete them again (`delete STORE --returned` finds them by the list)"
+                "an application wrote them again. Nothing was published; delete them again (`delete STORE --reapply` finds them by the list)"
             )
 
     def _require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
@@ -418,15 +436,16 @@ class TableInSource(TrainingTable):
         since = self._last_read()
         if since is None or self.source.counts_by is None:
             return None
-        with self.source.snapshot(columns_of(self._files.schema), since) as now:
+        done = SourceHistory(definition=self._last_definition())
+        with self.source.snapshot(columns_of(self._files.schema), since, done) as now:
             return now.changes
 
     def watch(self) -> EditCounts | None:
-        return self.source.watch(columns_of(self._files.schema), self._last_read())
+        return self.source.watch(columns_of(self._files.schema), self._last_read(), self._last_definition())
 
     def _note_unseen(self, counted: EditCounts) -> None:
         """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
-        changes = unseen_edits(self._told(), counted)
+        changes = unobserved_edits(self._told(), counted)
         if changes.total:
             answer = models.pending_answer(self._files.ledger, self._files.pending + changes, None)
             self._files.enter(self._files.entry_of_edits(answer, **self.facts))
@@ -448,9 +467,18 @@ class TableInSource(TrainingTable):
 
     def _last_read(self) -> str | None:
         """The position of the newest release."""
+        entry = self._last_release()
+        return None if entry is None else entry.position
+
+    def _last_definition(self) -> str | None:
+        """The definition of the rows that the newest release read."""
+        entry = self._last_release()
+        return None if entry is None else entry.definition
+
+    def _last_release(self) -> Entry | None:
         ledger = self._files.ledger
         place = ledger.made(ledger.model_release) if ledger.releases else None
-        return None if place is None else ledger.entry(place).position
+        return None if place is None else ledger.entry(place)
 
     def _made(self, place: int) -> bool:
         """Whether this entry is of a model: numbers about the records are not read from the source's own moment."""
@@ -473,7 +501,7 @@ class TableInSource(TrainingTable):
         return [entry.mark for entry in self._last() if entry.mark is not None]
 
 
-def unseen_edits(told: EditCounts, counted: EditCounts) -> EditCounts:
+def unobserved_edits(told: EditCounts, counted: EditCounts) -> EditCounts:
     """The edits that nobody told of. A row that was told to be deleted and was emptied by an update instead is told of.
 
     A count by a trigger is of everything written, a row as often as it was; one by versions of what differs between two of them.

@@ -1,4 +1,7 @@
-"""A trigger in PostgreSQL that counts what is written to a table: rows deleted, replaced, inserted; no content and no id.
+"""Triggers in PostgreSQL that count what is written to a table: rows deleted, replaced, inserted; no content and no id.
+
+Each partition, and each table that inherits, has triggers of its own, since those of a statement fire at the table that it names alone. They are given the
+identifier of the watched table; a table that is a part of another one is not watched, because statements can name the other one.
 
     noisygd_delete.watched   the table, the transaction since which it is counted, and how many rows it had then
     noisygd_delete.changes   for each statement that wrote: its transaction, and how many rows
@@ -14,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import CountBroken
 from ...records import EditCounts
-from .by_sql import literal, quoted
+from .definition import PARTS
 from .session import MAKING, ask
+from .sql import literal, quote_identifier
 
 if TYPE_CHECKING:
     import psycopg
@@ -28,25 +32,31 @@ _FIRST_NORMAL = 3  # smaller numbers stand for "long ago"
 _WRITTEN = "(SELECT t.xmin::text::numeric AS x, pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS m FROM {} AS t) AS kept"
 _NEWER = f"x >= {_FIRST_NORMAL} AND NOT pg_visible_in_snapshot((m - mod(m - x, {_WRAP}))::text::xid8, {{}})"
 
-_FUNCTION = """CREATE OR REPLACE FUNCTION noisygd_delete.counted() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+_BODY = """
 DECLARE
   n bigint;
 BEGIN
   IF TG_OP = 'TRUNCATE' THEN
-    EXECUTE format('SELECT count(*) FROM %s', TG_RELID::regclass) INTO n;
+    EXECUTE format('SELECT count(*) FROM ONLY %s', TG_RELID::regclass) INTO n;
   ELSE
     SELECT count(*) INTO n FROM written;
   END IF;
   IF n > 0 THEN
     INSERT INTO noisygd_delete.changes (relation, deleted, replaced, inserted) VALUES (
-      TG_RELID,
+      TG_ARGV[0]::oid,
       CASE WHEN TG_OP IN ('DELETE', 'TRUNCATE') THEN n ELSE 0 END,
       CASE WHEN TG_OP = 'UPDATE' THEN n ELSE 0 END,
       CASE WHEN TG_OP = 'INSERT' THEN n ELSE 0 END);
   END IF;
   RETURN NULL;
-END $$"""
+END """
+# made only where it is another one: who watches a second table changes nothing about the first
+_FUNCTION = f"""DO $making$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_proc WHERE oid = to_regproc('noisygd_delete.counted') AND prosrc = $body${_BODY}$body$) THEN
+    CREATE OR REPLACE FUNCTION noisygd_delete.counted() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body${_BODY}$body$;
+  END IF;
+END $making$"""
 _TABLES = (
     "CREATE SCHEMA IF NOT EXISTS noisygd_delete",
     "CREATE TABLE IF NOT EXISTS noisygd_delete.watched (relation regclass PRIMARY KEY, "
@@ -56,28 +66,27 @@ _TABLES = (
 )
 
 
-def installing(table: str, reader: str | None = None) -> list[str]:
+def install_statements(table: str, reader: str | None = None) -> list[str]:
     """The statements that begin to count, anew where it was counted before; for one transaction of the table's owner.
 
     Args:
         reader: the role that learns, if that is another one.
     """
-    statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE", *removing(table)]
-    for kind, (operation, rows) in _KINDS.items():
-        statements.append(
-            f"CREATE TRIGGER noisygd_delete_{kind} AFTER {operation} ON {table} REFERENCING {rows} TABLE AS written "
-            "FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted()"
-        )
-    statements.append(
-        f"CREATE TRIGGER noisygd_delete_emptied BEFORE TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted()"
-    )
+    statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE", *remove_statements(table)]
+    counted = "FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted(%2$L)"
+    made = [
+        f"CREATE TRIGGER noisygd_delete_{kind} AFTER {operation} ON %1$s REFERENCING {rows} TABLE AS written {counted}"
+        for kind, (operation, rows) in _KINDS.items()
+    ]
+    made.append(f"CREATE TRIGGER noisygd_delete_emptied BEFORE TRUNCATE ON %1$s {counted}")
     # ALWAYS: also in a session that replays what happened elsewhere
-    statements += [f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}" for trigger in _TRIGGERS]
+    made += [f"ALTER TABLE %1$s ENABLE ALWAYS TRIGGER {trigger}" for trigger in _TRIGGERS]
+    statements.append(_at_each_part(table, made))
     statements.append(
         f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {_regclass(table)}, count(*) FROM {table}"
     )
     if reader is not None:
-        role = quoted(reader)
+        role = quote_identifier(reader)
         statements += [
             f"GRANT USAGE ON SCHEMA noisygd_delete TO {role}",
             f"GRANT SELECT ON noisygd_delete.watched, noisygd_delete.changes TO {role}",
@@ -87,14 +96,21 @@ def installing(table: str, reader: str | None = None) -> list[str]:
     return statements
 
 
-def removing(table: str) -> list[str]:
+def remove_statements(table: str) -> list[str]:
     """The statements that end it; where nothing ever counted, they fail."""
     there = _regclass(table)
     return [
-        *(f"DROP TRIGGER IF EXISTS {trigger} ON {table}" for trigger in _TRIGGERS),
+        _at_each_part(table, [f"DROP TRIGGER IF EXISTS {trigger} ON %1$s" for trigger in _TRIGGERS]),
         f"DELETE FROM noisygd_delete.changes WHERE relation = {there}",
         f"DELETE FROM noisygd_delete.watched WHERE relation = {there}",
     ]
+
+
+def _at_each_part(table: str, statements: list[str]) -> str:
+    """One statement that carries out these at a table and at each of its parts, %1$s, with the table's identifier, %2$L."""
+    lines = "".join(f"\n    EXECUTE format({literal(one)}, place, {_regclass(table)}::oid);" for one in statements)
+    parts = f"{PARTS.format(table=literal(table))} SELECT parts.part::regclass FROM parts"
+    return f"DO $parts$ DECLARE place regclass;\nBEGIN\n  FOR place IN {parts} LOOP{lines}\n  END LOOP;\nEND $parts$"
 
 
 def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
@@ -114,11 +130,17 @@ def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
         "since = coalesce((SELECT xid FROM folded WHERE xid > watched.since ORDER BY xid DESC LIMIT 1), since) "
         f"WHERE relation = {there}"
     )
-    run(connection, [folded])
+    execute_statements(connection, [folded])
 
 
-def counted(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
-    """What was written between this position and the connection's own snapshot; None where not all of that time was counted.
+def has_all_parts(connection: psycopg.Connection[Any], table: str) -> bool:
+    """Return whether no partition is without triggers, as one is that was made or attached since `watch`."""
+    asked = f"{PARTS.format(table=literal(table))} SELECT bool_and(EXISTS (SELECT FROM {_own_triggers(table)} AND tgrelid = part)) FROM parts"
+    return bool(ask(connection, asked)[0])
+
+
+def count_changes(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
+    """What was written between this position and the connection's own snapshot; None where not all of that time was counted, or not at each part.
 
     Raises:
         CountBroken: something was written that was not counted.
@@ -126,12 +148,14 @@ def counted(connection: psycopg.Connection[Any], address: str, table: str, since
     if not since.startswith("snapshot:") or not is_there(connection, table):
         return None
     there, before = _regclass(table), _snapshot(since)
-    names = ", ".join(f"'{trigger}'" for trigger in _TRIGGERS)
-    began, covers, triggers = ask(
+    began, covers, switched_off = ask(
         connection,
-        f"SELECT rows_then, pg_visible_in_snapshot(since, {before}), (SELECT count(*) FROM pg_trigger WHERE tgrelid = relation "
-        f"AND tgname IN ({names}) AND tgenabled = 'A') FROM noisygd_delete.watched WHERE relation = {there}",
+        f"{PARTS.format(table=literal(table))} SELECT rows_then, pg_visible_in_snapshot(since, {before}), EXISTS (SELECT FROM parts WHERE "
+        f"(SELECT count(*) FROM {_own_triggers(table)} AND tgrelid = part) NOT IN (0, {len(_TRIGGERS)}) OR part = relation AND NOT EXISTS "
+        f"(SELECT FROM {_own_triggers(table)} AND tgrelid = part)) FROM noisygd_delete.watched WHERE relation = {there}",
     )
+    if not switched_off and not has_all_parts(connection, table):
+        return None
     *numbers, balance = ask(
         connection,
         f"SELECT {', '.join(f'coalesce(sum({kind}) FILTER (WHERE later), 0)::bigint' for kind in _KINDS)}, "
@@ -143,14 +167,14 @@ def counted(connection: psycopg.Connection[Any], address: str, table: str, since
         connection,
         f"SELECT count(*), count(*) FILTER (WHERE {_NEWER.format(before)}) FROM {_WRITTEN.format(table)}",
     )
-    if triggers != len(_TRIGGERS):
-        raise _broken(address, "its triggers are switched off or gone")
+    if switched_off:
+        raise _count_error(address, "its triggers are switched off or gone")
     if rows != began + balance:
-        raise _broken(address, f"{abs(rows - began - balance)} rows came or went uncounted")
+        raise _count_error(address, f"{abs(rows - began - balance)} rows came or went uncounted")
     if not covers:
         return None
     if written > found.inserted + found.replaced:
-        raise _broken(address, f"{written - found.inserted - found.replaced} rows were written uncounted")
+        raise _count_error(address, f"{written - found.inserted - found.replaced} rows were written uncounted")
     return found
 
 
@@ -165,35 +189,17 @@ def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
     return EditCounts(**dict(zip(_KINDS, ask(connection, asked), strict=True)))
 
 
-def chosen_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
-    """Whether a view, a rule or a policy by which rows are chosen may have been made or changed since this position."""
-    there = _regclass(table)
-    secured = f"relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = {there})"
-    chosen = f"SELECT xmin FROM pg_rewrite UNION ALL SELECT xmin FROM pg_policy UNION ALL SELECT xmin FROM pg_class WHERE oid = {there} AND ({secured})"
-    return _is_newer(connection, chosen, since)
-
-
-def shaped_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
-    """Whether a column may have been made anew, a value of an enum renamed, or a table made part of this one, since this position: no row is
-    written then."""
-    there = f"SELECT {_regclass(table)}::oid"
-    parts = f"WITH RECURSIVE parts(of) AS ({there} UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = of) SELECT of FROM parts"
-    columns = f"pg_attribute WHERE attrelid IN ({parts})"
-    words = f"pg_enum WHERE enumtypid IN (SELECT atttypid FROM {columns})"
-    places = columns, words, f"pg_inherits WHERE inhrelid IN ({parts})"
-    return _is_newer(connection, " UNION ALL ".join(f"SELECT xmin FROM {place}" for place in places), since)
-
-
-def _is_newer(connection: psycopg.Connection[Any], numbers: str, since: str) -> bool:
-    asked = f"SELECT EXISTS (SELECT FROM {_WRITTEN.format(f'({numbers})')} WHERE {_NEWER.format(_snapshot(since))})"
-    return bool(ask(connection, asked)[0])
-
-
-def _broken(address: str, why: str) -> CountBroken:
+def _count_error(address: str, why: str) -> CountBroken:
     return CountBroken(
         f"{address}: the count of changes is not complete: {why}. Nothing was published. Find out who writes there past the trigger, "
         "then `watch` counts anew; the next release says that what changed before it was not counted"
     )
+
+
+def _own_triggers(table: str) -> str:
+    """SQL of the triggers that count for this table, wherever they are, and are switched on."""
+    of_it = f"tgargs = convert_to({_regclass(table)}::oid::text, 'SQL_ASCII') || '\\x00'::bytea"
+    return f"pg_trigger WHERE tgname IN ({', '.join(map(literal, _TRIGGERS))}) AND tgenabled = 'A' AND {of_it}"
 
 
 def _regclass(table: str) -> str:
@@ -204,7 +210,7 @@ def _snapshot(position: str) -> str:
     return f"{literal(position.partition(':')[2])}::pg_snapshot"
 
 
-def run(connection: psycopg.Connection[Any], statements: list[str]) -> None:
+def execute_statements(connection: psycopg.Connection[Any], statements: list[str]) -> None:
     """These statements, whole or not at all with the transaction that they are in."""
     from psycopg import sql
 

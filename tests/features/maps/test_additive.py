@@ -10,7 +10,7 @@ import pytest
 
 from noisygd_delete import Budget, NoisyGDClassifier
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
-from noisygd_delete.estimators import mapped
+from noisygd_delete.estimators import make_mapped_pipeline
 from noisygd_delete.features import maps
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.features.schema.files import Table
@@ -133,9 +133,9 @@ class Peeking(maps.Additive):
 
 
 def test_a_map_whose_bins_come_of_the_data_is_caught() -> None:
-    maps.check(FULL, ROWS)
+    maps.check_map(FULL, ROWS)
     with pytest.raises(AssumptionViolated, match="records beside it"):
-        maps.check(Peeking(COLUMNS), np.delete(ROWS, 2, axis=1))
+        maps.check_map(Peeking(COLUMNS), np.delete(ROWS, 2, axis=1))
 
 
 def test_a_schema_fills_columns_and_gaps_in() -> None:
@@ -167,7 +167,7 @@ def test_an_additive_model_is_learned_and_deleted_from_sparse_rows() -> None:
     columns = NoisyGDClassifier(
         feature_bounds=(-1, 1), method="perturbed", budget=Budget(order=10, dp=1.0, deletion=0.1)
     )
-    model = mapped(maps.Additive((0, 0)), NoisyGDClassifier(method="perturbed", budget=columns.budget))
+    model = make_mapped_pipeline(maps.Additive((0, 0)), NoisyGDClassifier(method="perturbed", budget=columns.budget))
     model.fit(numbers, names)
     assert model[-1]._curator.records.sparse is not None
     assert model[-1].plan_.problem.feature_map == maps.Additive((0, 0)).digest

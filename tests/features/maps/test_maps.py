@@ -13,7 +13,7 @@ import pytest
 
 from noisygd_delete import maps
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords
-from noisygd_delete.features.maps.base import normalised
+from noisygd_delete.features.maps.base import normalize_rows
 
 RNG = np.random.default_rng(5)
 CATEGORIES = np.eye(4)[[0, 3, 1, 3, 3, 2, 0, 1, 3]][:, :3]  # the fourth value is not in the list: none hot
@@ -33,14 +33,14 @@ def built_in() -> list[tuple[maps.PublicMap, Any]]:
         (maps.HashedNgrams(buckets=64), TEXTS),
         (maps.HashedNgrams("characters", longest=3, buckets=64), TEXTS),
         (maps.Chain((crossed, maps.BinsAndCrosses((0,) * crossed.width, bins=2, buckets=8))), TABLE),
-        (maps.Beside((crossed, maps.Additive(COLUMNS)), weights=(6.0, 3.0)), TABLE),
+        (maps.ConcatenatedMap((crossed, maps.Additive(COLUMNS)), weights=(6.0, 3.0)), TABLE),
     ]
 
 
 @pytest.mark.parametrize(("map", "inputs"), built_in(), ids=lambda given: getattr(given, "kind", ""))
 def test_a_built_in_map_is_public_and_survives_its_own_dictionary(map: maps.PublicMap, inputs: Any) -> None:
-    maps.check(map, inputs)
-    maps.check(map, inputs, radius=2.5)
+    maps.check_map(map, inputs)
+    maps.check_map(map, inputs, radius=2.5)
     rows = map.rows(inputs)
     assert rows.shape == (len(inputs), map.width + 1)
     norms = np.sqrt((rows.astype(np.float64) ** 2).sum(axis=1))
@@ -60,7 +60,7 @@ def test_a_table_longer_than_a_block_gets_the_same_rows(monkeypatch: pytest.Monk
 def test_digests_name_parameters_and_the_version_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     one = maps.BinsAndCrosses(COLUMNS)
     others = [replace(one, bins=4), replace(one, buckets=41), replace(one, cross_bins=4), replace(one, cross_scale=2.0)]
-    digests = {each.digest for each in (one, *others, maps.Chain((one,)), maps.Beside((one,)))}
+    digests = {each.digest for each in (one, *others, maps.Chain((one,)), maps.ConcatenatedMap((one,)))}
     assert len(digests) == 7
     monkeypatch.setattr(maps.BinsAndCrosses, "version", 2)
     assert one.digest not in digests
@@ -183,16 +183,16 @@ class Planted(maps.PublicMap):
     ],
 )
 def test_a_map_that_is_not_public_is_refused_with_the_reason(fault: str, reason: str) -> None:
-    maps.check(Planted("none"), TABLE)
+    maps.check_map(Planted("none"), TABLE)
     with pytest.raises(AssumptionViolated, match=reason):
-        maps.check(Planted(fault), TABLE)
+        maps.check_map(Planted(fault), TABLE)
 
 
 def test_what_is_no_map_and_too_few_records_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="no PublicMap"):
-        maps.check(np.tanh, TABLE)  # type: ignore[arg-type]
+        maps.check_map(np.tanh, TABLE)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="at least three"):
-        maps.check(Planted("none"), TABLE[:2])
+        maps.check_map(Planted("none"), TABLE[:2])
 
 
 # -- edges ------------------------------------------------------------------------------------------------------------
@@ -241,21 +241,21 @@ def test_records_that_a_map_cannot_read_are_refused() -> None:
     with pytest.raises(InvalidRecords, match="texts"):
         maps.HashedNgrams().features("one text")
     with pytest.raises(InvalidRecords, match="finite"):
-        normalised(np.full((1, 3), 1e200))
+        normalize_rows(np.full((1, 3), 1e200))
 
 
 def test_clipped_rows_keep_their_length_and_zeros_stay() -> None:
-    rows = normalised(np.array([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]]), radius=1.0, constant=False, clip=True)
+    rows = normalize_rows(np.array([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]]), radius=1.0, constant=False, clip=True)
     np.testing.assert_allclose(rows, [[0.3, 0.4], [0.6, 0.8], [0, 0]], rtol=1e-6)
-    assert not normalised(np.zeros((1, 2)), constant=False).any()
+    assert not normalize_rows(np.zeros((1, 2)), constant=False).any()
 
 
 @pytest.mark.parametrize(
     "around",
     [
         lambda one: maps.Chain((one,)),
-        lambda one: maps.Beside((one, one)),
-        lambda one: maps.Beside((maps.Chain((one,)),)),
+        lambda one: maps.ConcatenatedMap((one, one)),
+        lambda one: maps.ConcatenatedMap((maps.Chain((one,)),)),
     ],
 )
 def test_another_version_of_a_map_inside_another_is_another_map(around, monkeypatch) -> None:

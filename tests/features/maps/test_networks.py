@@ -35,7 +35,7 @@ def test_an_onnx_file_is_a_map_named_by_its_bytes(tmp_path: Path) -> None:
     weights = np.random.default_rng(3).normal(size=(4, 6))
     file = written(tmp_path / "net.onnx", weights)
     map = maps.OnnxFile(str(file), (4,))
-    maps.check(map, INPUTS)
+    maps.check_map(map, INPUTS)
     np.testing.assert_allclose(map.features(INPUTS), np.tanh(INPUTS @ weights), atol=1e-6)
     assert pickle.loads(pickle.dumps(map)) == map
     moved = written(tmp_path / "elsewhere.onnx", weights)
@@ -57,7 +57,7 @@ def test_the_sentence_embedding_that_a_package_ships(tmp_path: Path) -> None:
     pytest.importorskip("wordllama", reason="carries the vectors")
     map = maps.SentenceEmbedding.shipped()
     texts = ["The cat sat on the mat", "A kitten rests on a rug", "Quarterly profits fell", ""]
-    maps.check(map, texts)
+    maps.check_map(map, texts)
     features = map.features(texts)
     assert features.shape == (4, 256)
     assert not features[3].any()

@@ -13,7 +13,7 @@ from noisygd_delete import maps
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.maps import Shapes
 from noisygd_delete.features.schema import published as reader
-from noisygd_delete.papers.shapes import shapes_page, shapes_picture
+from noisygd_delete.reports.shapes import shapes_page, shapes_picture
 from tests.cli.planned import main
 from tests.features.maps.test_shapes import a_store
 

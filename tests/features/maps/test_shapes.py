@@ -12,10 +12,10 @@ import pytest
 
 from noisygd_delete import Budget, NoisyGDClassifier, Records, Store, learn, losses, maps, methods
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.estimators import mapped
+from noisygd_delete.estimators import make_mapped_pipeline
 from noisygd_delete.features.maps import Shapes, catalogue
 from noisygd_delete.methods.forecast import steps_deviation
-from noisygd_delete.papers.shapes import shapes_of, shapes_page, shapes_picture
+from noisygd_delete.reports.shapes import shapes_of, shapes_page, shapes_picture
 from tests.bank import sized_plan
 from tests.cli.planned import main
 
@@ -209,7 +209,7 @@ def test_an_estimator_explains_itself() -> None:
     generator = np.random.default_rng(0)
     table = pd.DataFrame({"age": generator.uniform(-1, 1, 400), "sum": generator.uniform(-1, 1, 400)})
     labels = (table["age"] > 0).astype(int)
-    model = mapped(
+    model = make_mapped_pipeline(
         maps.Additive((0, 0), levels=3),
         NoisyGDClassifier(method="perturbed", regularization=0.02, budget=Budget(order=4, dp=8.0, deletion=1.0)),
     )
@@ -218,7 +218,7 @@ def test_an_estimator_explains_itself() -> None:
     first = shapes.shapes[0].values
     assert np.mean(first[4:]) > np.mean(first[:4])
     with pytest.raises(InvalidParameter, match="additive"):
-        mapped(maps.BinsAndCrosses((0, 0)), NoisyGDClassifier(method="perturbed")).explain()
+        make_mapped_pipeline(maps.BinsAndCrosses((0, 0)), NoisyGDClassifier(method="perturbed")).explain()
 
 
 def test_the_band_of_a_stream_holds_the_noise_of_a_fresh_publication_too() -> None:

@@ -178,7 +178,7 @@ def test_rows_are_bit_for_bit_those_of_the_careful_reader(tmp_path: Path, quoted
 
 def test_the_careful_reader_is_not_needed_for_a_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.csv").write_text('x,y\n1,"a"\r\n2, b \n\n3,"c;,"')
-    monkeypatch.setattr(files, "_cell_by_cell", None)
+    monkeypatch.setattr(files, "_parse_cells", None)
     table = read_table(tmp_path / "a.csv")
     assert (list(table.columns["y"]), list(table.lines)) == (["a", "b", "c;,"], [2, 3, 5])
 

@@ -13,7 +13,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
-from noisygd_delete.papers.requests import line_of
+from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.publishers.address import RELEASE, name_of
 from noisygd_delete.store.publishers.folder import CURRENT, MARK, Folder
@@ -337,3 +337,47 @@ def test_a_store_that_publishes_nowhere_has_no_list(path: Path) -> None:
         assert store.publishers == ()
     assert status(path)["publishers"] == []
     assert not (path / "publishers.json").exists()
+
+
+PLANTED = {
+    "its mark, half written": lambda out, release: out / f"{MARK}.tmp",
+    "a file of a release": lambda out, release: out / release / "model.safetensors",
+    "code of a release": lambda out, release: out / release / "model.py",
+    "a half-written release": lambda out, release: out / f"{release}.tmp" / "facts.json",
+    "a half-written file": lambda out, release: out / release / "schema.json.tmp",
+    "the object in force": lambda out, release: out / "current.json",
+    "an object of a release": lambda out, release: out / release / "facts.json",
+}
+
+
+@pytest.mark.parametrize("kind", ["folder:", "file://"])
+@pytest.mark.parametrize("planted", PLANTED)
+def test_nothing_is_written_through_a_hard_link(tmp_path: Path, planted: str, kind: str) -> None:
+    """A stranger gives a name in the folder to a file of ours: it keeps its bytes and its mode, whatever is published and withdrawn."""
+    if kind == "file://":
+        pytest.importorskip("fsspec")
+    victim, out = tmp_path / "victim", tmp_path / "out"
+    victim.write_bytes(b"a file of ours")
+    victim.chmod(0o400)
+    path = founded(tmp_path / "store")
+
+    def plant(release: str) -> None:
+        place = PLANTED[planted](out, release)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        os.link(victim, place)
+
+    with Store.open(path) as store:
+        named = name_of(1, store.ledger.head.model)
+        if planted == "its mark, half written":
+            plant(named)
+        with suppress(PublisherError, InvalidParameter):
+            store.publish_to(f"{kind}{out}")
+        if planted != "its mark, half written":
+            plant(named)
+        for k in range(2):
+            delete(store, k + 3)
+        with suppress(PublisherError, InvalidParameter):
+            store.publish_no_more(f"{kind}{out}")
+    assert victim.read_bytes() == b"a file of ours"
+    assert victim.stat().st_mode & 0o777 == 0o400

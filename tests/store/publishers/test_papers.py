@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
-from noisygd_delete.papers import store_report
-from noisygd_delete.papers.requests import register_lines
-from noisygd_delete.papers.sheets import model_card
-from noisygd_delete.register import Practice
+from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign_document, verify_certificate
+from noisygd_delete.evidence.erasure import erasure_in, ledger_of, ledger_status
+from noisygd_delete.register import RegisterPolicy
+from noisygd_delete.reports import store_report
+from noisygd_delete.reports.model_card import model_card
+from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA, plan, records
 
@@ -41,7 +41,7 @@ def said(certificate: dict[str, Any]) -> str:
 
 
 def card(path: Path) -> str:
-    return model_card(ledger_of(path), Practice(), register_lines(path))
+    return model_card(ledger_of(path), RegisterPolicy(), register_lines(path))
 
 
 def test_a_place_without_a_model_made_with_the_rows_is_counted_as_such(path: Path, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_place_that_did_not_give_up_the_old_model_is_named(path: Path, tmp_pat
 def test_the_report_names_each_place_and_what_it_holds(path: Path, tmp_path: Path) -> None:
     def report() -> str:
         ledger = ledger_of(path)
-        return store_report(plan=ledger.plan, events=ledger.events, standing=standing(ledger))
+        return store_report(plan=ledger.plan, events=ledger.events, standing=ledger_status(ledger))
 
     told = f"folder:{tmp_path / 'out'}: release 2 in force there. No earlier model lies there."
     assert told in " ".join(report().split())
@@ -98,7 +98,7 @@ def test_a_store_without_publishers_says_nothing_of_them(tmp_path: Path) -> None
 
 def test_whoever_changes_what_a_place_holds_changes_the_paper(path: Path, tmp_path: Path) -> None:
     new_key(tmp_path / "controller.pem")
-    signed = sign(paper(path), tmp_path / "controller.pem")
+    signed = sign_document(paper(path), tmp_path / "controller.pem")
     assert verify_certificate(signed).passed
     for change in ({"release": 1, "oldest": 1}, {"oldest": 1}, {"kind": "mlflow"}, {"release": 3}, {"release": None}):
         changed = copy.deepcopy(signed)

@@ -15,7 +15,7 @@ from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.schema.files import Table
 from noisygd_delete.losses.staged import HEAD, NETWORK, Staged
-from noisygd_delete.store.publishers.artefact import FILES, Artefact, plain_model
+from noisygd_delete.store.publishers.artifact import FILES, Artifact, plain_model
 
 LABELS = {
     "two": {"column": "y", "classes": ["no", "yes"]},
@@ -79,7 +79,10 @@ def losses_of(label: str) -> list[losses.Loss]:
         return [losses.Softmax(1.0, 3), losses.OneVsRest(1.0, 3), losses.MultilayerPerceptron(1.0, classes=3, hidden=4)]
     two = [losses.Logistic(1.0), losses.Sigmoid(1.0), losses.TanhNetwork(1.0, (1.0, -0.5, 0.25))]
     perceptron = losses.MultilayerPerceptron(1.0, classes=2, hidden=5)
-    weighted, clipped = losses.weigh(losses.Logistic(1.0), (1.0, 0.5)), losses.clip(losses.Logistic(1.0), 0.4)
+    weighted, clipped = (
+        losses.with_class_weights(losses.Logistic(1.0), (1.0, 0.5)),
+        losses.clip_loss(losses.Logistic(1.0), 0.4),
+    )
     return [*two, perceptron, weighted, clipped, Staged(1.0, perceptron, (NETWORK, NETWORK))]
 
 
@@ -90,8 +93,8 @@ def model(loss: losses.Loss, features: int) -> Model:
     )
 
 
-def artefact(made: Model, of: Schema) -> Artefact:
-    return Artefact(1, "0" * 64, b"", made, of)
+def artefact(made: Model, of: Schema) -> Artifact:
+    return Artifact(1, "0" * 64, b"", made, of)
 
 
 def expected(made: Model, of: Schema, given: dict[str, list[str]]) -> tuple[np.ndarray, list]:

@@ -12,7 +12,7 @@ from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.seal import sealed
+from noisygd_delete.store.rollback_guard import read_seal
 from tests.store.conftest import deaths
 
 from .test_folder import delete
@@ -64,7 +64,7 @@ def test_papers_know_of_places_that_a_list_put_back_does_not_name(
     for place in ("first", "second"):
         assert main(["publish-to", str(path), f"folder:{tmp_path / place}"]) == 6
     capsys.readouterr()
-    assert main(["publish-to", str(path), "unknown:", "--end"]) == 0
+    assert main(["publish-to", str(path), "unknown:", "--unpublish"]) == 0
     with Store.open(path) as store:
         assert [place.release for place in store.publishers] == [2, 2]
         assert store.publishers_behind == ()
@@ -123,7 +123,7 @@ def test_an_entry_keeps_what_the_seal_says_of_the_list(moments: tuple[Path, Path
         store.withdraw()
     assert '"publishers"' in before
     assert '"publishers"' in Layout(path).seal.read_text()
-    assert sealed(Layout(path).ledger) is not None
+    assert read_seal(Layout(path).ledger) is not None
 
 
 def test_a_list_put_back_with_its_seal_is_told_by_the_ids(path: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import PublisherError
-from noisygd_delete.papers.requests import line_of
+from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, verify
 
 from ..conftest import CrashAt, found, name

@@ -19,7 +19,7 @@ from noisygd_delete.features.schema import published as reader
 from noisygd_delete.features.schema.files import Table, read_table
 from noisygd_delete.features.schema.values import spellings, write_text
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.publishers.artefact import Artefact
+from noisygd_delete.store.publishers.artifact import Artifact
 
 ROWS = 10_000
 COLUMNS = {
@@ -118,11 +118,11 @@ def drawn(seed: int = 11) -> tuple[dict[str, list[str]], dict[str, list], dict[s
     return plain, odd, typed
 
 
-def published(tmp_path: Path, columns: dict) -> tuple[Schema, Model, Artefact, reader.PublishedModel]:
+def published(tmp_path: Path, columns: dict) -> tuple[Schema, Model, Artifact, reader.PublishedModel]:
     of = Schema.from_dict({"label": {"column": "y", "classes": ["no", "yes"]}, "columns": columns})
     weights = np.random.default_rng(3).normal(size=of.features)
     made = Model(weights=weights, loss=losses.Logistic(1.0), certified=True)
-    artefact = Artefact(1, "0" * 64, b"", made, of)
+    artefact = Artifact(1, "0" * 64, b"", made, of)
     (tmp_path / "model.json").write_bytes(artefact.files["model.json"])
     return of, made, artefact, reader.load(str(tmp_path / "model.json"))
 

@@ -93,7 +93,7 @@ class Server:
         return f"postgresql://postgres@/{database}?host={self.folder}"
 
     def start(self) -> None:
-        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c fsync=off -c autovacuum=off"
+        options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c fsync=off -c autovacuum=off -c max_prepared_transactions=4"
         log = str(self.folder / "log")
         self.run("pg_ctl", "start", "-w", "-D", str(self.data), "-l", log, "-o", options)
 

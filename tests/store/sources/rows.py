@@ -5,11 +5,11 @@ from __future__ import annotations
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import Records
 from noisygd_delete.store.sources import Source
-from noisygd_delete.store.sources.reading import _in_memory
+from noisygd_delete.store.sources.reading import _read_in_memory
 from noisygd_delete.store.sources.source import NOTHING_DONE
 
 
 def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str]:
     """The rows of one snapshot in so many slots, and the snapshot's position."""
-    records, position, *_ = _in_memory(source, schema, slots, None, NOTHING_DONE)
+    records, position, *_ = _read_in_memory(source, schema, slots, None, NOTHING_DONE)
     return records, position

@@ -381,15 +381,15 @@ def test_a_dump_that_is_put_back_is_met_and_erased_again(database: str, tmp_path
     with psycopg.connect(database) as connection:  # what pg_restore --clean does
         connection.execute("TRUNCATE people")
     fill(database, people())
-    assert main(["publish", folder, "--redo", *listed]) == 2
+    assert main(["publish", folder, "--force", *listed]) == 2
     said = capsys.readouterr().err
     assert "2 rows there have ids that were erased before" in said
     assert "identifier-token" not in said
-    assert "--returned" in said
-    told = as_json("delete", folder, "--returned", "--request-id", "again", *listed)
+    assert "--reapply" in said
+    told = as_json("delete", folder, "--reapply", "--request-id", "again", *listed)
     assert (told["release"], told["counts"]["deleted"]) == (3, 2)
     assert statement(database, "SELECT FROM people WHERE id = ANY(%s)", [name(3), name(8)]) == 0
-    assert as_json("publish", folder, "--redo", *listed)["release"] == 4
+    assert as_json("publish", folder, "--force", *listed)["release"] == 4
 
 
 def test_what_is_asked_of_a_wrong_source_is_told_in_the_servers_words(database: str, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.losses import Loss
-from noisygd_delete.methods import Sharp, ways_elsewhere
+from noisygd_delete.methods import Sharp, external_row_methods
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store
 from noisygd_delete.store.sources import source_at
@@ -49,24 +49,24 @@ def advised(error: Exception, loss: Loss) -> list[Plan]:
         method, _, option = each.partition(":")
         told = {key: {"true": True}.get(value, value) for key, _, value in [option.partition("=")] if key}
         facts = {"utility": False, "releases": 8 if method == "interleaved" else 1}
-        made.append(make_plan(loss, **SIZES, **facts, budget=RENYI, method=methods.of(method, **told)))
+        made.append(make_plan(loss, **SIZES, **facts, budget=RENYI, method=methods.resolve_method(method, **told)))
     return made
 
 
 @pytest.mark.parametrize("which", PROBLEMS)
 def test_the_catalogue_says_which_plans_are_taken_for_rows_in_any_order(which: str) -> None:
     plan = plan_by(which)
-    told = plan.method.name in methods.in_any_order() and "over the reals" not in which and "passes" not in which
+    told = plan.method.name in methods.order_free_methods() and "over the reals" not in which
     if told:
-        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+        plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
         assert plan.method.name == "sums" or not plan.in_any_order().method.in_place
         return
     with pytest.raises(InvalidParameter, match="lie elsewhere") as refused:
-        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+        plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
     ways = advised(refused.value, plan.loss)
     assert ways or "keep the rows in the store" in str(refused.value)
     for way in ways:
-        way.method.check_any_order(way.problem, ways_elsewhere(way.problem))
+        way.method.check_any_order(way.problem, external_row_methods(way.problem))
 
 
 def taken(make: Callable[[], Store]) -> tuple[Exception, None] | tuple[None, Store]:
@@ -131,6 +131,6 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
 
 
 def test_there_is_one_to_advise() -> None:
-    assert methods.in_any_order() == ("theorem", "sharp", "minimiser", "perturbed", "interleaved", "sums")
-    named = re.findall("'([a-z]+)'", ways_elsewhere(asked("perturbed").problem))
-    assert {*named} == {*methods.in_any_order()} - {"sums"}  # which needs more of a place than that
+    assert methods.order_free_methods() == ("theorem", "sharp", "minimiser", "perturbed", "interleaved", "sums")
+    named = re.findall("'([a-z]+)'", external_row_methods(asked("perturbed").problem))
+    assert {*named} == {*methods.order_free_methods()} - {"sums"}  # which needs more of a place than that

@@ -14,11 +14,11 @@ from noisygd_delete.cli import main
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import CountBroken, InvalidParameter, SourceError, StoreError
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
-from noisygd_delete.evidence.erasure import erasure_in, standing
+from noisygd_delete.evidence.erasure import erasure_in, ledger_status
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import source_at, trigger
-from noisygd_delete.store.sources.table import missing_edits, unseen_edits
+from noisygd_delete.store.sources.table import missing_edits, unobserved_edits
 
 from ...evidence.reading_papers import said as sentences
 from ..conftest import Crash, CrashAt
@@ -163,7 +163,7 @@ def test_what_is_told_is_among_what_is_counted(watched: Store, database: str) ->
     assert {check.name for check in verify_certificate(found).checks if not check.passed} == {"signature"}
     found["evidence"]["counted"] = "guesswork"
     assert "facts" in {check.name for check in verify_certificate(found).checks if not check.passed}
-    (told, counted_there) = standing(watched.ledger).unpublished
+    (told, counted_there) = ledger_status(watched.ledger).unpublished
     assert (told.counts, told.counted, counted_there.counts, counted_there.counted) == (
         *(EditCounts(deleted=1), None),
         *(EditCounts(deleted=1, replaced=2), "trigger"),
@@ -295,7 +295,7 @@ def test_a_session_that_replays_is_counted_too(watched: Store, database: str) ->
 def test_a_trigger_that_is_ignored_would_be_seen_by_this_suite(watched: Store, database: str, monkeypatch) -> None:
     """The planted fault: whoever does not ask the trigger publishes a release that says nothing was edited."""
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
-    monkeypatch.setattr(trigger, "counted", lambda *_: None)
+    monkeypatch.setattr(trigger, "count_changes", lambda *_: None)
     watched.publish(redo=True)
     assert last_counts(watched) == EditCounts()
     assert counted(watched) is None, "and no paper may say that it was counted"
@@ -442,7 +442,7 @@ def test_what_nobody_told_is_what_was_counted_less_what_was_told() -> None:
         (EditCounts(1, 2, 3), EditCounts(1, 2, 3), EditCounts()),
         (EditCounts(unrecorded=2), EditCounts(1), EditCounts(1)),
     ):
-        assert unseen_edits(told, found) == rest
+        assert unobserved_edits(told, found) == rest
     assert missing_edits(EditCounts(deleted=5), EditCounts(1, 2, 3)) == 2
     assert missing_edits(EditCounts(deleted=3), EditCounts(1, 2, 3)) == 0
 

@@ -14,7 +14,7 @@ import pytest
 
 from noisygd_delete.engine.count_tables import CodedMoments
 from noisygd_delete.features.schema import Schema
-from noisygd_delete.store.sources import by_sql, source_at
+from noisygd_delete.store.sources import source_at, sql
 from noisygd_delete.store.sources.reading import columns_of
 from tests.store.sources.rows import records_of
 
@@ -145,18 +145,18 @@ def test_what_sql_does_not_code_is_not_told(tmp_path: Path, changes: dict[str, A
 
 def test_more_pairs_of_codes_than_memory_holds_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = in_duckdb(tmp_path, cells())
-    monkeypatch.setattr(by_sql, "_MOST_COUNTS", 100)
+    monkeypatch.setattr(sql, "_MOST_COUNTS", 100)
     assert counted(source, schema())[0] is None
 
 
 def test_an_end_of_a_bin_in_the_wrong_place_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, of, right = in_duckdb(tmp_path, cells()), schema(), by_sql._steps
+    source, of, right = in_duckdb(tmp_path, cells()), schema(), sql._steps
 
     def shifted(*facts: Any) -> Any:
         ends, codes = right(*facts)
         return np.nextafter(ends, np.inf), codes
 
-    monkeypatch.setattr(by_sql, "_steps", shifted)
+    monkeypatch.setattr(sql, "_steps", shifted)
     found, _ = counted(source, of)
     assert (moments(of).of_counts(found) != sums_here(source, of)).any()
 
@@ -178,7 +178,7 @@ def test_counts_of_postgres_are_those_of_the_rows_and_nothing_is_spilled(databas
     found, _ = counted(source, of)
     np.testing.assert_array_equal(moments(of).of_counts(found), sums_here(source, of))
     with source._moment() as (connection, _):
-        asked = by_sql.statement(of, source._rows(), source._columns(connection))
+        asked = sql.statement(of, source._rows(), source._columns(connection))
         assert source._answer_in_memory(connection, asked)
         told = connection.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + asked).fetchone()[0]
         kept = connection.execute("SELECT count(*) FROM pg_matviews").fetchone()[0]

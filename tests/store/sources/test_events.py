@@ -11,7 +11,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import Store
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.events import erased_in
+from noisygd_delete.store.sources.events import parse_erased
 
 from .conftest import database, learned, name, server, tmp_path
 
@@ -92,13 +92,13 @@ def test_what_comes_late_is_noted_where_nothing_counted_it(database: str, tmp_pa
         return tmp_path / "events.jsonl"
 
     gone = {3: deleted(database, 3)}
-    as_json("publish", str(store), "--redo")
+    as_json("publish", str(store), "--force")
     assert told(3)["counts"]["deleted"] == 1
     assert as_json("certificate", str(store), "--request-id", f"people-transaction-{gone[3]}")
     gone[4] = deleted(database, 4)
-    as_json("publish", str(store), "--redo")
+    as_json("publish", str(store), "--force")
     as_json("watch", str(store))  # from here on it is counted, and what came before still is not
-    as_json("publish", str(store), "--redo")
+    as_json("publish", str(store), "--force")
     gone[5] = deleted(database, 5)
     as_json("publish", str(store))
     assert told(4)["counts"]["deleted"] == 1
@@ -169,5 +169,5 @@ def test_what_is_no_event_is_told_by_its_line_and_quotes_nothing(tmp_path: Path,
     file = tmp_path / "events.jsonl"
     file.write_text(event(2, 5, "u") + "\n" + line + "\n")
     with pytest.raises(InvalidRequest) as told:
-        erased_in(file, "people", "id")
+        parse_erased(file, "people", "id")
     assert "identifier-token" not in str(told.value)

@@ -19,7 +19,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
-from noisygd_delete.evidence import deriving, erasure, erasure_certificate
+from noisygd_delete.evidence import derivation, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.features.schema import Table
 from noisygd_delete.store import Store, Tombstones, verify
@@ -352,14 +352,14 @@ def test_the_oracle_sees_planted_faults(fault: str, tmp_path: Path, monkeypatch)
 @pytest.mark.parametrize("fault", ["whole persons", "waiting is withheld", "uncounted unsaid", "the release before"])
 def test_a_false_paper_is_seen(fault: str, tmp_path: Path, monkeypatch) -> None:
     if fault == "whole persons":
-        monkeypatch.setattr(deriving, "whole_persons", lambda stated, rows: True)
+        monkeypatch.setattr(derivation, "are_whole_subjects", lambda stated, rows: True)
     elif fault == "waiting is withheld":
         said = {True: erasure.Statuses.WITHHELD, False: erasure.Statuses.PUBLISHED}
         monkeypatch.setattr(erasure, "_status", lambda ledger, published: said[published is None])
     elif fault == "uncounted unsaid":
-        right = deriving._source
+        right = derivation._source_claims
         monkeypatch.setattr(
-            deriving, "_source", lambda *given: (c for c in right(*given) if c.key != "source.uncounted")
+            derivation, "_source_claims", lambda *given: (c for c in right(*given) if c.key != "source.uncounted")
         )
     else:
         right = erasure.Erasure

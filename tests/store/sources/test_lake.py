@@ -15,7 +15,7 @@ from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.records import LeftOut
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.reading import held_in
+from noisygd_delete.store.sources.reading import find_held_ids
 from tests.store.sources.rows import records_of
 
 from ..conftest import Crash, CrashAt
@@ -126,11 +126,11 @@ def test_an_id_that_stands_twice_is_one_name_and_two_rows(tmp_path: Path) -> Non
     source = source_at(id="id", **made)
     asked = [name(3), "nobody"]
     assert (source.held(asked, []), source.held(asked, [], names=True)) == (2, 1)
-    assert held_in(source, asked) == {name(3)}
+    assert find_held_ids(source, asked) == {name(3)}
     with learned(tmp_path / "store", source) as store:
         with pytest.raises(InvalidRequest, match="not all that the request names"):
-            store.foresee(EditRequest.delete(asked))
-        assert store.foresee(EditRequest.delete([name(3)]))["counts"]["deleted"] == 2
+            store.dry_run(EditRequest.delete(asked))
+        assert store.dry_run(EditRequest.delete([name(3)]))["counts"]["deleted"] == 2
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert store.serve(EditRequest.delete([name(3)], request_id="r")).answered_before
         assert store.ledger.edited(store.ledger.position("r")).deleted == 2

@@ -66,7 +66,7 @@ def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
             run_on(own, position)
         with pytest.raises(SourceError, match=PUT_BACK):
             store.publish(redo=True)
-        monkeypatch.setattr(session, "shown", lambda *_: True)  # the planted fault: positions alone
+        monkeypatch.setattr(session, "is_snapshot_complete", lambda *_: True)  # the planted fault: positions alone
         assert store.publish(redo=True).release == 3, "and the erased row is learned from"
 
 
@@ -120,7 +120,7 @@ def test_a_standby_that_took_over_goes_on_only_if_it_has_the_deletion(
         for request in ("s", "t"):
             with pytest.raises(SourceError, match=PUT_BACK):
                 store.serve(EditRequest.delete([name(4)], request_id=request))
-        monkeypatch.setattr(session, "shown", lambda *_: True)  # the planted fault: positions alone
+        monkeypatch.setattr(session, "is_snapshot_complete", lambda *_: True)  # the planted fault: positions alone
         assert store.publish(redo=True).release > 2, "and the erased row is learned from"
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
-from noisygd_delete.evidence import new_key, sign, verify_certificate
+from noisygd_delete.evidence import new_key, sign_document, verify_certificate
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import source_at
 from tests.store.sources.rows import records_of
@@ -126,7 +126,7 @@ def test_from_the_first_model_to_the_certificate(database: Database, tmp_path: P
             "sent again, told as before"
         )
         assert len(records_of(store.source, SCHEMA, SLOTS)[0]) == ROWS - 1
-        assert verify_certificate(sign(paper(store, "r"), key)).passed
+        assert verify_certificate(sign_document(paper(store, "r"), key)).passed
     assert database.ask("SELECT count(*) FROM people WHERE id = %s", name(3)) == ((0,),)
 
 

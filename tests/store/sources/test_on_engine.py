@@ -29,9 +29,9 @@ from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.records import NONE_LEFT_OUT
 from noisygd_delete.store import Store, verify
-from noisygd_delete.store.sources import opening, source_at
+from noisygd_delete.store.sources import factory, source_at
 from noisygd_delete.store.sources import parquet_files as files
-from noisygd_delete.store.sources.opening import source_from
+from noisygd_delete.store.sources.factory import source_from
 from noisygd_delete.store.sources.reading import rows_of
 from tests.cli.planned import main
 from tests.store.sources.rows import records_of
@@ -105,7 +105,7 @@ def test_partitions_are_cut_by_the_files_alone_and_give_the_rows_of_memory(tmp_p
     address = in_parquet(tmp_path)["address"]
     parquet.write_table(arrow(people()[:50]), Path(address) / "0.parquet", row_group_size=10)
     monkeypatch.setattr(files, "ROWS_EACH", 20)
-    parts = files.dealt(address, files.listed(address))
+    parts = files.partition_row_groups(address, files.list_files(address))
     assert not any(part.pinned for part in parts)
     assert [part.groups for part in parts] == [(0, 1), (2, 3), (4,), (0,), (0,), (0,)]
     encoder = Encoder.for_rows(SCHEMA, address)
@@ -125,16 +125,16 @@ def test_faults_of_files_are_told_without_their_words(tmp_path: Path) -> None:
     address = in_parquet(tmp_path)["address"]
     encoder = Encoder.for_rows(SCHEMA, address)
     with pytest.raises(InvalidSchema, match="no column 'absent'"):
-        list(files.read_part(address, files.dealt(address, files.listed(address))[0], ["absent"]))
+        list(files.read_part(address, files.partition_row_groups(address, files.list_files(address))[0], ["absent"]))
     (Path(address) / "0.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(SourceError, match="in one of its files"):
-        files.dealt(address, files.listed(address))
+        files.partition_row_groups(address, files.list_files(address))
     with pytest.raises(SourceError, match="is the folder there"):
-        files.listed(str(tmp_path / "nowhere"))
+        files.list_files(str(tmp_path / "nowhere"))
     with pytest.raises(SourceError, match=r"no \*.parquet"):
-        files.listed(str(tmp_path))
+        files.list_files(str(tmp_path))
     with pytest.raises(SourceError, match="knows no such file system"):
-        files.listed("gopher://there/folder")
+        files.list_files("gopher://there/folder")
     wrong = arrow().set_column(2, "a", [["much"] * ROWS])
     (fault,) = pack_partition(encoder, wrong.to_batches())
     assert fault[0] == "fault"
@@ -161,8 +161,8 @@ def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=Non
     @contextmanager
     def held():
         encoder = Encoder.for_rows(schema, address)
-        found = files.listed(address) if pinned is None else pinned.files
-        parts = files.dealt(address, found, pinned=pinned is not None)
+        found = files.list_files(address) if pinned is None else pinned.files
+        parts = files.partition_row_groups(address, found, pinned=pinned is not None)
         cluster = InProcess([encoder.encoded(files.read_part(address, part, encoder.columns)) for part in parts])
         records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
         yield records, files.position() if pinned is None else pinned.position, NONE_LEFT_OUT
@@ -172,7 +172,7 @@ def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=Non
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(opening, "open_rows", in_this_process)
+    monkeypatch.setattr(factory, "open_rows", in_this_process)
     address = in_parquet(tmp_path)["address"]
     papers = {}
     for named, chosen in (("without", None), ("with", engine)):
@@ -201,7 +201,7 @@ def test_a_folder_with_a_log_is_never_read_as_a_folder(tmp_path: Path) -> None:
     in_delta(tmp_path)
     (tmp_path / "lake/_delta_log").rename(Path(address) / "_delta_log")
     with pytest.raises(SourceError, match="a Delta table"):
-        files.listed(address)
+        files.list_files(address)
     with pytest.raises(SourceError, match="a Delta table"):
         records_of(without, SCHEMA, SLOTS)
 
@@ -215,7 +215,7 @@ def blank(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Path, monkeypatch) -> None:
-    monkeypatch.setattr(opening, "open_rows", in_this_process)
+    monkeypatch.setattr(factory, "open_rows", in_this_process)
     address = in_delta(blank)["address"]
     source = source_at(address, engine=engine, id="id")
     assert source_from(source.to_dict()) == source
@@ -241,7 +241,7 @@ def test_a_column_that_an_older_file_lacks_is_empty_there(tmp_path: Path) -> Non
     deltalake.write_deltalake(str(tmp_path / "lake"), rows.slice(100), mode="append", schema_mode="merge")
     source = source_at(str(tmp_path / "lake"), engine="ray", id="id")
     pinned = source.pinned(["a", "b"])
-    parts = files.dealt(source.address, pinned.files, pinned=True)
+    parts = files.partition_row_groups(source.address, pinned.files, pinned=True)
     read = [batch for part in parts for batch in files.read_part(source.address, part, ["b", "a"])]
     assert sum(batch.column("b").null_count for batch in read) == 100
     assert sorted(value for batch in read for value in batch.column("a").to_pylist()) == sorted(rows["a"].to_pylist())
@@ -290,7 +290,7 @@ def test_cells_of_every_kind_read_as_in_a_file_of_one_process(tmp_path: Path) ->
     (tmp_path / "files").mkdir()
     parquet.write_table(pyarrow.table(cells), tmp_path / "files/0.parquet")
     encoder = Encoder.for_rows(schema, "people")
-    (part,) = files.dealt(str(tmp_path / "files"), files.listed(str(tmp_path / "files")))
+    (part,) = files.partition_row_groups(str(tmp_path / "files"), files.list_files(str(tmp_path / "files")))
     found = encoder.encoded(files.read_part(str(tmp_path / "files"), part, encoder.columns))
     own = schema.encode_file(tmp_path / "files/0.parquet")
     assert found.rows.tobytes() == own.rows.tobytes()

@@ -299,7 +299,7 @@ def test_a_table_in_a_source_takes_nothing_from_one_of_files_that_would_touch_a_
     before = {path: path.read_bytes() for path in store.path.rglob("*") if path.is_file()}
     store.table.forget()
     store.table.check()
-    assert not store.table.bears("00" * 16)
+    assert not store.table.has_stamp("00" * 16)
     assert {path: path.read_bytes() for path in before} == before
 
 

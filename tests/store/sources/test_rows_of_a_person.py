@@ -131,7 +131,7 @@ def test_an_id_that_stands_more_than_once_is_one_person(tmp_path: Path) -> None:
     assert largest(World("duckdb", tmp_path, 1, subject=None), tables=2, key=0)[0] == 1
 
 
-def the_first_by_id(rows: str, key: str, most: int) -> str:
+def the_first_by_id(rows: str, key: str, most: int, name_of: object) -> str:
     """What was read before: the next row moves up."""
     return (
         f'SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY "{key}" ORDER BY "id") AS place FROM ({rows}) AS e) AS r '

@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.lake import Lake
+from noisygd_delete.store.sources.duckdb_tables import Lake
 from noisygd_delete.store.sources.postgres import Postgres
 from noisygd_delete.store.sources.source import Source
 

@@ -118,7 +118,7 @@ def test_a_dump_that_was_restored_counts_from_there_and_cuts_the_chain(own: Serv
         with psycopg.connect(new.address()) as connection, connection.cursor() as cursor:
             cursor.execute("ALTER TABLE people ALTER COLUMN b TYPE double precision")
             cursor.executemany("INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", rows)
-            for each in (*trigger.installing("people"), *session.MAKING):
+            for each in (*trigger.install_statements("people"), *session.MAKING):
                 cursor.execute(each)
             cursor.executemany("INSERT INTO noisygd_delete.marks VALUES (%s)", marks)
             cursor.execute("UPDATE noisygd_delete.watched SET since = %s::xid8, rows_then = %s", began)

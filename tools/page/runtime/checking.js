@@ -1,13 +1,14 @@
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
 $.check = async (text, publicKey = null) => {
-  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, opened} = $.modules["evidence.signing"];
+  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, open_envelope} = $.modules["evidence.signing"];
+  const {with_whole_numbers} = $.modules["evidence.checks"];
   for (;;) {
     try {
-      let document = $.parsed(text), checks = [];
+      let document = with_whole_numbers([$.parsed(text)]), checks = [];
       const named = publicKey === null ? {} : {public_key: publicKey};
       if (is_envelope([document])) {
-        const [certificate, check] = opened([document], named);
+        const [certificate, check] = open_envelope([document], named);
         document = certificate;
         checks = [check];
       }

@@ -57,7 +57,7 @@ $.libraries.itertools = {
   },
   pairwise: function ([values]) { return (function* () { let last; for (const value of $.each(values)) { if (last !== undefined) yield $.tuple([last, value]); last = value; } })(); },
 };
-$.libraries.loading = {on_first_use: ([module, homes]) => ([name]) => $.modules[`${module}.${$.gi(homes, name)}`][name]};
+$.libraries.lazy_imports = {on_first_use: ([module, homes]) => ([name]) => $.modules[`${module}.${$.gi(homes, name)}`][name]};
 $.libraries.sys = {float_info: $.record({max: Number.MAX_VALUE, min: 2 ** -1022, epsilon: 2 ** -52})};
 
 // --- regular expressions: those of this package read the same in both languages ---

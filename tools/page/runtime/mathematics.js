@@ -112,7 +112,8 @@ $.libraries.math = {
   frexp: ([x]) => { const [m, e] = frexp($.float(x)); return $.tuple([m, BigInt(e)]); },
   fsum: ([values]) => fsum([...$.each(values)].map((value) => $.float($.plain(value)))),
   hypot: (values) => Math.hypot(...values.map((value) => $.float($.plain(value)))), cbrt: finite(Math.cbrt),
-  isclose: ([a, b], {rel_tol = 1e-9, abs_tol = 0} = {}) => {
+  isclose: ([one, other], {rel_tol = 1e-9, abs_tol = 0} = {}) => {
+    const a = $.float($.plain(one)), b = $.float($.plain(other));
     if (a === b) return true;
     if (!Number.isFinite(a) || !Number.isFinite(b)) return false;
     return Math.abs(a - b) <= Math.max($.float(rel_tol) * Math.max(Math.abs(a), Math.abs(b)), $.float(abs_tol));

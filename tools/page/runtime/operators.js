@@ -39,6 +39,7 @@ const anyAdd = (a, b) => {
     if (a instanceof $.Tuple !== b instanceof $.Tuple) throw wrong("+", a, b);
     return a instanceof $.Tuple ? $.tuple([...a, ...b]) : [...a, ...b];
   }
+  if (a instanceof Uint8Array && b instanceof Uint8Array) { const whole = new Uint8Array(a.length + b.length); whole.set(a); whole.set(b, a.length); return whole; }
   return joined(a, b);
 };
 const less = arithmetic("-", "__sub__", "__rsub__", (a, b) => a - b, (a, b) => a - b);

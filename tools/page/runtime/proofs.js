@@ -35,13 +35,14 @@ $.libraries.hashlib = {sha256: ([data]) => { const raw = $.sha256(data); return 
 
 // --- base64, whose last letter may hold bits that decoding ignores ---
 
+const latin = (raw) => { let text = ""; for (let at = 0; at < raw.length; at += 8192) text += String.fromCharCode(...raw.subarray(at, at + 8192)); return text; };
 const decoded64 = (coded) => {
-  const text = typeof coded === "string" ? coded : coded instanceof Uint8Array ? String.fromCharCode(...coded) : null;
+  const text = typeof coded === "string" ? coded : coded instanceof Uint8Array ? latin(coded) : null;
   if (text === null) throw $.raised($.b.TypeError, "argument should be a bytes-like object or ASCII string");
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) throw $.raised($.b.ValueError, "not base64");
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 };
-const coded64 = (raw) => { let text = ""; for (let at = 0; at < raw.length; at += 8192) text += String.fromCharCode(...raw.subarray(at, at + 8192)); return new TextEncoder().encode(btoa(text)); };
+const coded64 = (raw) => new TextEncoder().encode(btoa(latin(raw)));
 $.libraries.base64 = {b64decode: ([coded]) => decoded64(coded), b64encode: ([raw]) => coded64(raw)};
 
 // --- Ed25519: the browser answers later, so the question is put aside and the verification begun again ---
@@ -77,7 +78,7 @@ $.libraries["cryptography.hazmat.primitives.serialization"] = {
     return $.ga(key, "from_public_bytes")([raw.slice(12)]);
   },
 };
-$.libraries["records.bounded"] = {content: ([data]) => new TextEncoder().encode(data), parsed: ([text]) => $.parsed(text), KEY: 65536n};
+$.libraries["records.limited_io"] = {content: ([data]) => new TextEncoder().encode(data), parsed: ([text]) => $.parsed(text), KEY: 65536n};
 
 // --- RFC 8785 ---
 

@@ -1,0 +1,471 @@
+"""What a command plans where the method is left to it: the advice and its first line; and every command's total."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from itertools import chain, product, takewhile
+from typing import Any, TypeVar
+
+from .. import losses, methods
+from ..errors import InvalidParameter, NoisyGDDeleteError, NothingWorthHaving
+from ..features.schema import Schema
+from ..features.schema.columns import Numeric
+from ..features.schema.hashed import Text
+from ..losses.clipped import Clipped
+from ..methods import METHODS, Method
+from ..methods.base import AUTO
+from ..methods.plan import Plan
+from ..planner import advise, explain_plan, make_advised_plan, make_plan, plan_stream
+from ..planner.advise import Advice
+from ..planner.comparison import StreamPlan
+from ..planner.defaults import (
+    DELETION,
+    EPSILON,
+    PUBLICATIONS,
+    TOTAL_EPSILON,
+    default_delta,
+    default_slots,
+    default_total,
+    with_total,
+)
+from ..privacy.budget import Budget, Total
+from .plan_file import PAPER_METHOD, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, format_spec, parse_spec, plan_command
+from .terminal import MORE
+
+_OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron")  # losses that must be told how many
+
+# --- asked plan ---
+#
+# The plan that arguments ask for, where they name its method.
+
+
+def method_from(parsed: argparse.Namespace) -> Method:
+    """The method the arguments name, with the options of its own that were given."""
+    method = methods.resolve_method(parsed.method or PAPER_METHOD, **parsed.method_fields)
+    return methods.with_map(method, getattr(parsed, "map_of_rows", None))  # of a schema
+
+
+def describe_plan(parsed: argparse.Namespace, plan: Plan) -> str:
+    """The plan in a few lines; with `--explain` in words and numbers."""
+    if not parsed.explain:
+        return f"{plan.in_short()}\n{MORE}"
+    return explain_plan(plan)
+
+
+def loss_from(parsed: argparse.Namespace) -> losses.Loss:
+    """The loss the arguments name; an option that does not belong to it is an error."""
+    fields = parsed.loss_fields
+    if parsed.loss in _OF_CLASSES and "classes" not in fields:
+        raise InvalidParameter(f"--loss {parsed.loss} needs its number of classes: --loss {parsed.loss}:classes=3")
+    return clipped_from(parsed, losses.from_dict({"name": parsed.loss, "radius": parsed.radius, **fields}))
+
+
+def clipped_from(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
+    """The loss, its gradients clipped where the arguments say so."""
+    return loss if parsed.clip is None else losses.clip_loss(loss, parsed.clip)
+
+
+def total_from(parsed: argparse.Namespace, *, delta: float) -> Total | None:
+    """The total that the arguments name, if they name one.
+
+    Raises:
+        InvalidParameter: they contradict one another.
+    """
+    if parsed.total_epsilon is None:
+        if parsed.total_delta is not None:
+            raise InvalidParameter("--total-delta δ needs --total-epsilon ε: the two are one total")
+        return None
+    if parsed.no_total:
+        raise InvalidParameter("--total-epsilon and --no-total contradict each other; give one of them")
+    return Total(parsed.total_epsilon, delta if parsed.total_delta is None else parsed.total_delta)
+
+
+def budget_from(parsed: argparse.Namespace) -> Budget:
+    """The budget the arguments name."""
+    dp = 1.0 if parsed.dp is None else parsed.dp
+    deletion = 0.1 * dp if parsed.deletion is None else parsed.deletion
+    if sum((parsed.order is not None, parsed.delta is not None, bool(parsed.gdp))) > 1:
+        raise InvalidParameter("give at most one of --order (Rényi), --delta ((ε, δ)) and --gdp")
+    if parsed.gdp:
+        return Budget.from_gdp(dp=dp, deletion=deletion)
+    if parsed.delta is not None:
+        return Budget.from_epsilon_delta(dp=(dp, parsed.delta), deletion=(deletion, parsed.delta))
+    return Budget(order=10 if parsed.order is None else parsed.order, dp=dp, deletion=deletion)
+
+
+def plan_from(parsed: argparse.Namespace, **sizes: Any) -> Plan:
+    """The plan the arguments ask for, at the given sizes."""
+    asked = given_arguments(parsed)
+    del asked["map"]  # which the method has
+    return make_plan(**asked, **sizes, method=method_from(parsed), releases=parsed.releases)
+
+
+def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
+    """What every method is asked for, but for λ and the budget."""
+    return {
+        "loss": loss_from(parsed),
+        "adjacency": parsed.adjacency,
+        "deletion_notion": parsed.deletion_notion,
+        "batch": parsed.batch,
+        "rows_per_subject": parsed.rows_per_subject,
+        "dtype": parsed.dtype,
+        "utility": not parsed.no_utility,
+        "model_norm": parsed.model_norm,
+        "map": getattr(parsed, "map_of_rows", None),  # of a schema
+    }
+
+
+def given_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The same with λ and the budget as the arguments have them."""
+    regularization = PAPER_REGULARIZATION if parsed.regularization is None else parsed.regularization
+    ridge = parsed.ridge or "given"
+    budget = budget_from(parsed)
+    total = total_from(parsed, delta=budget.shown_delta)
+    return {
+        **comparison_arguments(parsed),
+        "regularization": regularization,
+        "ridge": ridge,
+        "budget": budget,
+        "total": total,
+    }
+
+
+def check_stream(parsed: argparse.Namespace) -> None:
+    """Refuse what does not go with a budget for a number of requests."""
+    if parsed.requests is None:
+        raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
+    chosen = ", ".join(["--releases"] * (parsed.releases > 1) + list(parsed.method_fields))
+    if chosen:
+        raise InvalidParameter(
+            f"--requests chooses how often to publish, and the options of the method, by forecast: leave {chosen} out, or leave "
+            "--requests out and plan with --releases"
+        )
+
+
+def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
+    """The plan for a stream that the arguments ask for.
+
+    Raises:
+        InvalidParameter: --period without the number of requests that come in it, or what the forecast chooses itself.
+    """
+    check_stream(parsed)
+    ways = methods.compared_methods() if parsed.method is None else (parsed.method,)
+    asked: dict[str, Any] = {"ways": ways}
+    asked |= {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
+    return plan_stream(**asked, **given_arguments(parsed), **sizes)
+
+
+def replan(parsed: argparse.Namespace, plan: Plan) -> Plan:
+    """The plan in force with what the arguments change; the very same plan where they change nothing."""
+    problem = plan.problem
+    arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
+    for name in arguments:
+        if getattr(parsed, name, None) is not None:
+            arguments[name] = getattr(parsed, name)
+    if parsed.method is not None:
+        arguments["method"] = method_from(parsed)
+    if parsed.no_utility:
+        arguments["utility"] = False
+    new_total = total_from(parsed, delta=problem.budget.shown_delta if parsed.delta is None else parsed.delta)
+    if new_total is not None or parsed.no_total:
+        arguments["total"] = new_total
+    if parsed.slots is not None:
+        arguments["records"] = parsed.slots
+    if arguments["features"] != problem.features:
+        raise InvalidParameter(
+            f"--plan: it is for {arguments['features']} features, and the store has {problem.features}"
+        )
+    amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}
+    if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
+        parsed.gdp = bool(parsed.gdp)
+        arguments["budget"] = budget_from(parsed)
+    elif amounts:  # in the measure of the plan in force
+        arguments["budget"] = replace(problem.budget, **amounts)
+    arguments["loss"] = _new_loss(parsed, problem.loss)
+    ridge = parsed.ridge or ("given" if problem.asked_regularization is None else "forecast")
+    if ridge == "given":
+        arguments["regularization"] = parsed.regularization or problem.asked_regularization or problem.regularization
+    if parsed.regularization is not None or ridge == "given":
+        arguments["asked_regularization"] = None
+        arguments["model_norm"] = parsed.model_norm if ridge == "given" else arguments["model_norm"]
+    unchanged = arguments == {name: getattr(problem, name) for name in arguments}
+    same_ridge = (ridge == "forecast") == (problem.asked_regularization is not None)
+    return plan if unchanged and same_ridge else make_plan(**arguments, ridge=ridge)
+
+
+def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
+    if parsed.loss is not None:
+        parsed.radius = loss.radius if parsed.radius is None else parsed.radius
+        return loss_from(parsed)
+    base = loss
+    if isinstance(loss, Clipped):
+        base, parsed.clip = loss.base, loss.limit if parsed.clip is None else parsed.clip
+    if parsed.radius is not None:
+        base = losses.from_dict(base.to_dict() | {"radius": parsed.radius})
+    return clipped_from(parsed, base)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A plan, and how it came about.
+
+    advice  the ways it was chosen from; None where the method was named
+    stream  its schedule, where requests were counted on
+    """
+
+    plan: Plan
+    advice: Advice | None
+    stream: StreamPlan | None
+
+    def text(self, *, whole: bool) -> str:
+        """How the plan came about; the whole of it, or in short."""
+        stream = "" if self.stream is None else self.stream.text()
+        advice = "" if self.advice is None else self.advice.table() if whole else self.advice.in_short()
+        return "\n\n".join(filter(None, (stream, advice)))
+
+
+def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
+    """The plan that the arguments ask for; by advice where they name no method.
+
+    Raises:
+        NothingWorthHaving: the advice is that nothing useful can be had at these sizes.
+    """
+    streamed = parsed.requests is not None or parsed.period is not None
+    if parsed.method == AUTO:
+        advice = advise_plan(parsed, **sizes)
+        if not advice.worth_having:
+            raise NothingWorthHaving(
+                f"{advice.refusal()}. To go on all the same {plan_command(advised_problem(parsed, advice))} and give the command again with --plan plan.toml in "
+                "place of what it says of a plan: every certificate holds, the model may be no better than guessing"
+            )
+        plan = make_advised_plan(advice, _format_total(parsed, advice.plan))
+        requests = parsed.requests
+        stream = None if requests is None else StreamPlan(advice.comparison, requests, parsed.period)
+        return Chosen(plan, advice, stream)
+    stream = stream_from(parsed, **sizes) if streamed else None
+    plan = plan_from(parsed, **sizes) if stream is None else stream.plan
+    return Chosen(with_total(plan, _format_total(parsed, plan)), None, stream)
+
+
+def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
+    """The advice for what the arguments leave open.
+
+    Raises:
+        InvalidParameter: arguments that belong to a named method, or contradict one another.
+    """
+    requests = parsed.requests
+    if requests is not None or parsed.period is not None:
+        check_stream(parsed)
+    if parsed.method_fields:
+        raise InvalidParameter(
+            f"--method {parsed.method}: advice chooses {', '.join(parsed.method_fields)}; leave it out, or use `plan`"
+        )
+    if parsed.ridge is not None:
+        raise InvalidParameter(
+            "--ridge: the advice chooses λ; give --regularization λ to have it as it is, or name a --method"
+        )
+    facts = comparison_arguments(parsed)
+    if facts["model_norm"] is None and parsed.regularization is None:
+        facts["model_norm"] = getattr(parsed, "usual_norm", None)  # of a schema
+    releases: dict[str, Any] = {} if requests is not None else {"releases": asked_releases(parsed)}
+    return advise(
+        **facts,
+        **sizes,
+        **releases,
+        method=parsed.method if getattr(parsed, "source", None) is None else "perturbed",
+        regularization=parsed.regularization,
+        budget=advised_budget(parsed, sizes["records"]),
+        requests=requests,
+        proof=parsed.proof,
+    )
+
+
+def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
+    """What was asked with the advice in it, for `plan --out`: the same plan, whoever reads it."""
+    chosen, budget, problem = advice.options(), advice.plan.budget, advice.plan.problem
+    asked = {name: value for name, value in parsed.asked.items() if name not in (*STREAM, *SIZES, "proof", "ridge")}
+    if advice.chained is not None:  # whose λ is not the forecast's
+        asked.pop("model_norm", None)
+    elif parsed.model_norm is not None:
+        asked["ridge"] = "forecast"
+        chosen["regularization"] = problem.asked_regularization or problem.regularization
+    own = {name: value for name, value in chosen.items() if name not in PLANNED}
+    clip = chosen.pop("clip", None) if parsed.clip is None else parsed.clip
+    amounts = {
+        "clip": clip,
+        "dp": budget.dp,
+        "deletion": budget.deletion,
+        "delta": budget.dp_delta,
+        "order": budget.order,
+    }
+    return {
+        "method": format_spec(chosen["method"], own),
+        "regularization": chosen["regularization"],
+        **{name: value for name, value in amounts.items() if value is not None},
+        **{name: chosen[name] for name in ("releases", "batch") if chosen[name] != PLANNED[name]},
+        **{name: value for name, value in asked.items() if name not in (*chosen, *amounts)},
+    }
+
+
+def asked_releases(parsed: argparse.Namespace) -> int:
+    """The releases that share a budget. A total without a budget of one release is shared among a year's: the learn, and each month."""
+    if parsed.requests is None and parsed.total_epsilon is not None and parsed.dp is None and parsed.releases == 1:
+        return PUBLICATIONS
+    return parsed.releases  # type: ignore[no-any-return]
+
+
+def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
+    """The budget the arguments name; where they leave it open, the usual one, in (ε, δ)."""
+    if parsed.order is not None or parsed.gdp:
+        return budget_from(parsed)
+    shared = parsed.requests is not None or asked_releases(parsed) > 1
+    delta = parsed.delta
+    if delta is None:
+        delta = default_delta(records) if parsed.total_delta is None else parsed.total_delta
+    usual = parsed.total_epsilon or TOTAL_EPSILON if shared else EPSILON
+    dp = usual if parsed.dp is None else parsed.dp
+    tenth = dp * DELETION / (TOTAL_EPSILON if shared else EPSILON)
+    deletion = tenth if parsed.deletion is None else parsed.deletion
+    return Budget.from_epsilon_delta(dp=(dp, delta), deletion=(deletion, delta))
+
+
+def _format_total(parsed: argparse.Namespace, plan: Plan) -> Any:
+    given = total_from(parsed, delta=plan.budget.shown_delta)
+    return given if given is not None or parsed.no_total else default_total(plan)
+
+
+_NAMED = 4  # columns in one sentence
+
+
+def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str, Any]:
+    """What of a schema's rows a plan is made from, the loss filled in."""
+    fill_loss(parsed, schema)
+    if parsed.rows_per_subject is None:
+        parsed.rows_per_subject = schema.rows_per_subject or 1
+    parsed.usual_norm = schema.target_norm if schema.classes is None else None
+    parsed.map_of_rows = schema.map_of_rows
+    return {"records": slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
+
+
+def with_schema_map(parsed: argparse.Namespace, schema: Schema, rows: Callable[[], int] | None) -> Schema:
+    """The schema with the map that --map names, or that its sizes speak for: then the rows are counted first, where that can be done here."""
+    if rows is not None and schema.map is None and parsed.map == AUTO and may_be_additive(parsed, schema):
+        return additive_where_it_pays(parsed, schema, default_slots(rows()) if parsed.slots is None else parsed.slots)
+    name, fields = parse_spec("map", parsed.map)
+    return schema.additive(**fields) if schema.map is None and name == "additive" else schema
+
+
+def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
+    """Whether method and loss are left open, and the columns are numbers, some of them, and no text."""
+    kinds = schema.columns.values()
+    return (
+        parsed.method == AUTO
+        and parsed.loss in (None, "logistic", "softmax", "pseudo-huber")
+        and any(isinstance(kind, Numeric) for kind in kinds)
+        and not any(isinstance(kind, Text) for kind in kinds)
+    )
+
+
+def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: int) -> Schema:
+    """The schema on an additive map, where the advice for its rows says so by sizes and budget alone; else as it is."""
+    for levels, bins in schema.levels:
+        mapped = schema.additive(levels=levels)
+        with suppress(
+            NoisyGDDeleteError
+        ):  # no plan on so many columns; what is wrong beside that is said of the columns
+            if advise_plan(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(bins):
+                return mapped
+    return schema
+
+
+def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
+    """The loss that fits the schema's label, and its row norm, where the arguments leave them open."""
+    if parsed.radius is None:
+        parsed.radius = schema.radius
+    if parsed.loss is None and schema.classes is None:
+        parsed.loss = "pseudo-huber"
+    elif parsed.loss is None and schema.classes is not None:
+        parsed.loss = "logistic" if len(schema.classes) == 2 else "softmax"
+    if parsed.loss in _OF_CLASSES and schema.classes:
+        parsed.loss_fields = {"classes": len(schema.classes), **parsed.loss_fields}
+
+
+def list_columns(columns: Sequence[str]) -> str:
+    """The first columns by name, and how many more there are."""
+    more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
+    return ", ".join(columns[:_NAMED]) + more
+
+
+# --- nearest plan ---
+#
+# What a refused plan could be instead: the nearest problem that is planned, tried before it is named.
+
+
+Asked = dict[str, Any]
+Answer = TypeVar("Answer")
+
+_MEASURE = ("gdp", "order", "delta")  # without it a budget in numbers would be another one
+_LEFT_OUT = ("releases", "period", *_MEASURE, "total_delta", "no_total", "ridge", "excess_risk")
+_RIDGES = (1e-3, 1e-2, 0.1, 1.0)
+_PATIENCE = 3.0  # seconds of the processor, whatever runs beside, to look for a way out
+_COMMAND = "noisygd-delete "
+
+
+def alternatives_text(asked: Asked, attempt: Callable[[Asked], Answer], command: Callable[[Asked], str]) -> Answer:
+    """What `attempt` makes of a problem. A refusal that names no command gets one that `attempt` has taken.
+
+    Args:
+        asked: options of `plan`, by their names in Python.
+        command: how a problem is typed.
+    """
+    try:
+        return attempt(asked)
+    except NoisyGDDeleteError as error:
+        found = (
+            None
+            if _COMMAND in str(error)
+            else next((one for one in _nearby_requests(asked) if _is_accepted(attempt, one)), None)
+        )
+        if found is not None:
+            error.add_note(f"instead: {command(found)}")
+        raise
+
+
+def _is_accepted(attempt: Callable[[Asked], Any], asked: Asked) -> bool:
+    try:
+        attempt(asked)
+    except (NoisyGDDeleteError, ArithmeticError):
+        return False
+    return True
+
+
+def _nearby_requests(asked: Asked) -> Iterator[Asked]:
+    """The same with one thing changed, then with two or three: a method without fields, or for many releases; an option left out, or
+    classes counted; another method, the last that joined first; a larger λ. As long as patience lasts."""
+    until = time.process_time() + _PATIENCE
+    method = str(asked.get("method") or "").partition(":")[0]
+    kept = _MEASURE if {"dp", "deletion"} & asked.keys() else ()
+    fewer = [
+        {name: value for name, value in asked.items() if name != gone}
+        for gone in _LEFT_OUT
+        if gone in asked and gone not in kept
+    ]
+    if asked.get("loss") in _OF_CLASSES:
+        fewer.append(asked | {"loss": f"{asked['loss']}:classes=3"})
+    others = [other for other in reversed(tuple(METHODS)) if other != method]
+    own = [method] if method in METHODS else []
+    ways = chain(
+        (asked | {"method": name} for name in own),
+        (asked | {"method": name, "releases": PUBLICATIONS} for name in own if asked.get("releases", 1) == 1),
+        fewer,
+        (problem | {"method": other} for problem, other in product((asked, *fewer), others)),
+        (
+            problem | {"method": other, "regularization": ridge}
+            for problem, ridge, other in product((asked, *fewer), _RIDGES, (*own, *others))
+        ),
+    )
+    return takewhile(lambda _: time.process_time() < until, ways)

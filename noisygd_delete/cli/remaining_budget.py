@@ -1,0 +1,69 @@
+"""What a plan and its budget leave: in the same words after every command that publishes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..accountant import Accountant
+from ..privacy.sentences import format_bound, format_number
+
+if TYPE_CHECKING:
+    from ..methods.plan import Plan
+
+
+def left_text(left: Mapping[str, Any]) -> str:
+    """`Remaining.to_dict` in a sentence."""
+    spent = f"ε={format_bound(left['spent_epsilon'])} at δ={format_bound(left['delta'])}"
+    if not left["capped"]:
+        return f"no cap was set on the sum of all publications: each release has its own budget; so far {spent}"
+    total = left["total"]
+    cap = (
+        left["allowed"]
+        if total is None
+        else f"the total (ε={format_number(total['epsilon'])}, δ={format_bound(total['delta'])}) of all publications"
+    )
+    if total is not None and total.get("order") is not None:  # more than the releases reveal by the best order for them
+        cap += ", counted at the one order that was fixed with it"
+    if total is not None and total.get("late"):
+        cap += ", if it was not changed because of models seen before"
+    if left["publications"] is None:
+        more = "another one costs nothing"
+    elif left["publications"]:
+        more = f"room for {left['publications']} more"
+    else:
+        more = "no room for another one: rows are erased when asked, nothing more is published"
+    return f"spent so far: {spent}, of {cap}; {more}"
+
+
+def before_and_after(foreseen: Mapping[str, Any]) -> str:
+    """Return the lines of a dry run that say what is spent and left now, and what would be after the release."""
+    return f"now: {left_text(foreseen['left'])}\nafter: {left_text(foreseen['left_after'])}"
+
+
+def releases_remaining(plan: Plan) -> dict[str, float | int | None]:
+    """Releases that the budget has room for after the learn, and the days between them where they are spread over a year; None where
+    they are not limited."""
+    left = Accountant(plan).remaining().publications
+    after = None if left is None else max(0, left - 1)
+    return {"publications": after, "days_each": 365 / after if after else None}
+
+
+def room_text(plan: Plan) -> str:
+    """`room` in a line."""
+    found = releases_remaining(plan)
+    number = found["publications"]
+    if number is None:
+        limit = "another one costs nothing" if plan.capped else "no cap was set on their sum"
+        return f"deletions: rows go at once; models without them as often as you publish: {limit}"
+    if not number:
+        return "deletions: rows go at once; no publication is left after the learn: a larger total has room for one"
+    return (
+        f"deletions: rows go at once; room for {number} publication(s) after the learn, each for all that wait: over a year one in "
+        f"{format_number(found['days_each'], 3)} days, as `serve` spreads them (--period DAYS)"
+    )
+
+
+def weak_plan_warning(plan: Plan) -> dict[str, str | None]:
+    """What an answer carries where its plan promises nothing worth having; for JSON, None where there is nothing to warn of."""
+    return {"warning": plan.worth() or None}

@@ -1,0 +1,92 @@
+"""The noisy steps of a run, by whatever sums the gradients: every step exact, samples, a clipped loss, a device, or the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..engine import CurrentRecords, Execution, Objective, local_rows
+from ..engine.execution import limit_threads
+from ..engine.noise import Noise, poisson
+from ..engine.noisygd import Weights, run_exactly, run_in_blocks, run_noisy_steps
+from ..engine.objective import ClippedObjective, PreciseObjective
+from ..errors import AssumptionViolated, InvalidParameter
+from ..methods.plan import Plan
+from ..methods.problem import Exactness, Procedure, Sampling
+
+
+@limit_threads()  # of products: what is large enough is worked on in parts, side by side
+def descend(
+    start: Weights, records: CurrentRecords, plan: Plan, procedure: Procedure, noise: Noise, execution: Execution
+) -> Weights:
+    """The noisy steps."""
+    steps_and_noise: dict[str, Any] = {
+        "step_size": procedure.step_size,
+        "noise_variance": procedure.noise_variance,
+        "steps": procedure.steps,
+        "noise": noise,
+        "progress": execution.progress,
+    }
+    if procedure.exactness is not None:
+        return _descend_exactly(start, records, plan, procedure.exactness, steps_and_noise, execution)
+    records = local_rows(records)
+    facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
+    if procedure.sampling is not None or plan.loss.clips_each:  # a network brings its own sums
+        clipped = ClippedObjective(records, plan.loss, regularization=plan.regularization)
+        if procedure.sampling is not None:
+            weights = _on_samples(start, clipped, records.slots, procedure.sampling, steps_and_noise)
+        else:
+            weights = run_noisy_steps(start, clipped.gradient, **steps_and_noise)
+    elif execution.device == "cpu":
+        objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
+        weights = run_noisy_steps(start, objective.gradient, **steps_and_noise)
+    else:
+        from ..engine.device import STEPS, DeviceObjective
+
+        there = DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)
+        weights = run_in_blocks(start, there.descend, block=STEPS, **steps_and_noise)
+    if not np.isfinite(weights).all():
+        raise AssumptionViolated(
+            "the weights overflowed; the step size is too large for this loss, plan it with make_plan"
+        )
+    return weights
+
+
+def _descend_exactly(
+    start: Weights,
+    records: CurrentRecords,
+    plan: Plan,
+    exactness: Exactness,
+    facts: dict[str, Any],
+    execution: Execution,
+) -> Weights:
+    """The noisy steps on their grid, whoever holds the rows."""
+    if execution.device != "cpu":
+        raise InvalidParameter(
+            f"method {plan.method.name!r} takes exact steps on the processor: leave the device out, or plan with exact=False, over the reals",
+            device=execution.device,
+        )
+    own = {"group": execution.group, "readings": facts["steps"], "by_content": not plan.mechanism.shows_order}
+    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
+    return run_exactly(start, objective.gradient, grid_bits=exactness.grid_bits, radius=exactness.radius, **facts)
+
+
+def _on_samples(start: Weights, objective: Any, slots: int, sampling: Sampling, facts: dict[str, Any]) -> Weights:
+    """Noisy steps on Poisson samples of the slots; who follows the run is told the passes that they come to."""
+    noise, told, rate = facts["noise"], facts["progress"], sampling.rate
+    passed: Callable[[int], None] | None = None
+    if told is not None:
+
+        def passed(step: int) -> None:
+            done = math.ceil(rate * step * (1 - 1e-12))
+            if done > math.ceil(rate * (step - 1) * (1 - 1e-12)):
+                told(done)
+
+    def gradient(weights: Weights) -> Weights:
+        sample: Weights = objective.gradient_on(weights, poisson(slots, noise, rate=rate), rate)
+        return sample
+
+    return run_noisy_steps(start, gradient, **{**facts, "steps": sampling.draws, "progress": passed})

@@ -1,0 +1,198 @@
+"""What users of scikit-learn try first and cannot have here, each with the reason."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
+
+from ..errors import FitsAddUp, InvalidParameter, PrivatePreprocessing, ValuesClipped
+
+NO_PARTIAL_FIT = (
+    "{} has no partial_fit: going on training outside the account is what a certificate must exclude. insert, replace and delete "
+    "change records and publish, relearn learns afresh, each on one account"
+)
+
+_REASONS = {
+    "sample_weight": (
+        "sample_weight is a private number for each record: it would scale how far one record moves the model, which is what the "
+        "noise has to hide. Weights of classes are public: class_weight={class: weight}. Leave rows out instead of weighing them 0"
+    ),
+    "coef_init": "there is no start to give: a release starts where its plan says, or earlier data could show in it",
+    "intercept_init": "there is no start to give: a release starts where its plan says, or earlier data could show in it",
+}
+
+_FEWEST = 10  # records from which on a mean of 0 in every column is no accident
+_NEAR = 1e-9  # for each record, by rounding
+_ONE = 1e-6
+_MANY, _NAMED = 0.01, 4  # of a column's values; columns in one warning
+_WIDTH = 3  # columns of an encoder: two may be an answer and its contrary
+
+
+def reject_fit_arguments(estimator: str, given: Mapping[str, Any]) -> None:
+    """Raise for the first argument of `fit` that is not one of its own; None is as good as absent.
+
+    Raises:
+        InvalidParameter: a known one, with the reason. TypeError: any other.
+    """
+    for name, value in given.items():
+        if value is not None and name in _REASONS:
+            raise InvalidParameter(f"{estimator}.fit takes no {name}: {_REASONS[name]}")
+        if name not in _REASONS:
+            raise TypeError(f"{estimator}.fit takes X, y, ids and subjects, not {name!r}")
+
+
+def warn_clipped(bounds: str, counts: Mapping[Any, int], rows: int) -> None:
+    """Warn where values beyond their bounds are more than a hundredth of a column."""
+    many = [f"{name} ({100 * count / rows:.3g} %)" for name, count in counts.items() if count > _MANY * rows]
+    if many:
+        warnings.warn(
+            f"values beyond {bounds} were clipped: {', '.join(many[:_NAMED])}{', …' * (len(many) > _NAMED)}. Wider public bounds lose less",
+            ValuesClipped,
+            stacklevel=5,
+        )
+
+
+def check_preprocessing(features: Any) -> None:
+    """Warn where the rows, dense or in CSR, bear the mark of a scaler or an encoder that was fitted to them."""
+    if features.shape[0] < _FEWEST:
+        return
+    marked = _encoded_marker(features) or ("" if hasattr(features, "toarray") else _scaled_marker(features))
+    if marked:
+        warnings.warn(
+            f"{marked} fitted to these records? What it learned is a statistic of all of them, outside any certificate, and stays in every "
+            "prediction after a deletion. Give the raw columns with feature_bounds and public lists of categories, or use "
+            "RecordWisePipeline, which refuses such a step",
+            PrivatePreprocessing,
+            stacklevel=4,
+        )
+
+
+def _scaled_marker(features: Any) -> str:
+    """How every column that varies and has more values than two looks; "" where nothing is to be seen."""
+    low, high = features.min(axis=0), features.max(axis=0)
+    moving = (high - low > _ONE) & ((features != low) & (features != high)).any(axis=0)
+    if not moving.any():
+        return ""
+    columns, low, high = features[:, moving], low[moving], high[moving]
+
+    def all_are(values: Any, wanted: float) -> bool:
+        return bool((np.abs(values - wanted) < _NEAR * len(features)).all())
+
+    if all_are(columns.mean(axis=0), 0) and all_are(columns.std(axis=0), 1):
+        return "every column has mean 0 and deviation 1: a StandardScaler"
+    if all_are(high, 1) and (all_are(low, 0) or all_are(low, -1)):
+        return f"every column runs from {low[0]:.0f} to 1 and reaches both: a MinMaxScaler"
+    if all_are(np.maximum(high, -low), 1):
+        return "the largest size in every column is 1: a MaxAbsScaler"
+    lower, middle, upper = np.percentile(columns, (25, 50, 75), axis=0)
+    if all_are(middle, 0) and all_are(upper - lower, 1):
+        return "every column has median 0 and quartiles 1 apart: a RobustScaler"
+    return ""
+
+
+def _encoded_marker(features: Any) -> str:
+    """Columns side by side of which every row has exactly one at 1 and the rest at 0; "" where there are not three such."""
+    found = "columns of which each row has exactly one at 1: an encoder"
+    if hasattr(features, "toarray"):
+        hot = np.diff(features.indptr)
+        return (
+            found if (features.data == 1).all() and 0 < hot[0] < features.shape[1] - 1 and (hot == hot[0]).all() else ""
+        )
+    binary = ((features == 0) | (features == 1)).all(axis=0)
+    hot, width = np.zeros(len(features)), 0
+    for column in range(features.shape[1]):
+        hot, width = (hot + features[:, column], width + 1) if binary[column] else (np.zeros(len(features)), 0)
+        if hot.max() > 1:
+            hot, width = features[:, column], 1
+        if width >= _WIDTH and (hot == 1).all():
+            return found
+    return ""
+
+
+T = TypeVar("T")
+
+
+@dataclass
+class Copies:
+    """How many copies `sklearn.base.clone` has made of one estimator, itself a copy so many times removed.
+
+    `GridSearchCV` and its like copy the estimator that they were given, and that copy once for every candidate and fold.
+    """
+
+    made: int = 0
+    removed: int = 0
+
+    @staticmethod
+    def note(original: Any, copy: T) -> T:
+        """The copy, which knows what it was made of."""
+        own = vars(original).setdefault("_copies", Copies())
+        own.made += 1
+        vars(copy).update(_copied_from=own, _copies=Copies(removed=own.removed + 1))
+        return copy
+
+    @staticmethod
+    def warn(estimator: Any) -> None:
+        """Warn where the estimator is one of several copies of a copy."""
+        source: Copies | None = vars(estimator).get("_copied_from")
+        if source is not None and source.removed and source.made > 1:
+            _warn_of_fits("a search")
+
+
+_FITTING = ("fit", "fit_transform", "fit_predict", "_fit", "partial_fit")
+_ONE_FIT = (Pipeline, FeatureUnion, ColumnTransformer)  # they fit each step once
+_Call = tuple[int, int, int]
+_calls: WeakKeyDictionary[Any, tuple[_Call, int]] = (
+    WeakKeyDictionary()
+)  # the last call of a meta-estimator, and fits in it
+
+
+def warn_of_several_fits(estimator: Any) -> None:
+    """Warn at the second fit that one call of a meta-estimator makes: of folds, classes, targets, members or candidates.
+
+    The call is found on the stack, so fits in other processes (`n_jobs`) are not counted; `Copies` finds a search there.
+    """
+    found = _outermost_fit(estimator)
+    if found is None:
+        Copies.warn(estimator)
+        return
+    owner, call = found
+    before, fits = _calls.get(owner, (call, 0))
+    _calls[owner] = (call, fits + 1 if before == call else 1)
+    if _calls[owner][1] > 1:
+        _warn_of_fits(type(owner).__name__)
+    else:
+        Copies.warn(estimator)
+
+
+def _outermost_fit(estimator: Any) -> tuple[Any, _Call] | None:
+    """Return the outermost other estimator whose `fit` is on the stack, and what identifies that call."""
+    frame: FrameType | None = sys._getframe(2)
+    found: tuple[Any, _Call] | None = None
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _FITTING and code.co_varnames[:1] == ("self",):
+            given = frame.f_locals
+            owner = given.get("self")
+            if isinstance(owner, BaseEstimator) and owner is not estimator and not isinstance(owner, _ONE_FIT):
+                found = owner, (id(frame), id(given.get("X")), id(given.get("y")))
+        frame = frame.f_back
+    return found
+
+
+def _warn_of_fits(what: str) -> None:
+    warnings.warn(
+        f"{what} fits several models to the same people, and what it publishes depends on all of them. A certificate covers one model: "
+        "the costs of all fits add up. Choose by make_plan, `advise` or public data, and publish one model",
+        FitsAddUp,
+        stacklevel=4,
+    )

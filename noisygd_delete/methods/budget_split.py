@@ -1,0 +1,86 @@
+"""What a budget allows several runs together: squares of μ, or a Rényi divergence at one order where a run has nothing but a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..bounds.renyi import renyi_epsilon
+from ..errors import InvalidParameter
+from ..privacy.budget import Measures
+from ..privacy.guarantee import Worlds
+from .base import Mechanism
+from .problem import Problem
+from .sampled_steps import ORDERS, least_multiplier
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """For the part of a record that is still there and of one that was erased, over the reals: μ², or 2ε_q/q at the order q.
+
+    dp_order, deletion_order  q; None: μ² itself
+    """
+
+    dp: float
+    deletion: float
+    dp_order: float | None = None
+    deletion_order: float | None = None
+
+    @classmethod
+    def at_orders(cls, problem: Problem, sampling_rate: float, draws: int) -> Amounts:
+        """At the order of the budget; of (ε, δ) at the listed one at which so many samples need the least noise.
+
+        Raises:
+            InvalidParameter: the budget is a μ, which no curve gives.
+        """
+        budget = problem.budget
+        if budget.measure is Measures.GDP:
+            raise InvalidParameter(
+                "steps on samples have a Rényi curve, which gives no μ; give the budget as (q, ε) or (ε, δ)"
+            )
+        sides = {
+            problem.adjacency: (budget.dp, budget.dp_delta),
+            problem.deletion_notion: (budget.deletion, budget.deletion_delta),
+        }
+        found = []
+        for worlds, (amount, delta) in sides.items():
+            if delta is None:
+                assert budget.order is not None
+                found.append((budget.order, amount / problem.growth**2))
+                continue
+            offers = [
+                (order, _allowed_divergence(amount, delta, order) / problem.growth**2) for order in map(float, ORDERS)
+            ]
+            worth = [offer for offer in offers if offer[1] > 0]
+            if not worth:
+                raise InvalidParameter(
+                    f"(ε={amount:g}, δ={delta:g}) is within reach of no listed Rényi order; raise ε or δ, or take steps on all rows"
+                )
+            found.append(
+                min(
+                    worth,
+                    key=lambda offer, worlds=worlds: least_multiplier(  # type: ignore[misc]
+                        order=offer[0],
+                        allowed=offer[1],
+                        sampling_rate=sampling_rate,
+                        draws=draws,
+                        worlds=worlds,
+                        digits=1e-3,
+                    ),
+                )
+            )
+        (dp_order, dp), (deletion_order, deletion) = found
+        return cls(2 * dp / dp_order, 2 * deletion / deletion_order, dp_order, deletion_order)
+
+    def spent(self, runs: Sequence[Mechanism], steps: Sequence[int], worlds: Worlds) -> float:
+        """What these runs take of the dp part, in its unit."""
+        total = 0.0
+        for run, number in zip(runs, steps, strict=True):
+            cost = run.interval("dp", worlds, steps_with=run.exposure(number))
+            total += cost.gdp_squared if self.dp_order is None else 2 * cost.renyi(self.dp_order) / self.dp_order
+        return total
+
+
+def _allowed_divergence(amount: float, delta: float, order: float) -> float:
+    """The Rényi divergence at an order that is worth (amount, δ), over 0 where there is one."""
+    return amount - (renyi_epsilon(order=order, renyi=1.0, delta=delta) - 1.0)

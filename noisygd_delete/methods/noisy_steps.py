@@ -1,0 +1,140 @@
+"""What methods of noisy steps share: the least noise within a budget, how good the models stay, and the words for noise and steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from ..bounds import shifted_interpolation, utility
+from ..bounds.arithmetic import least_safe
+from ..errors import InvalidParameter
+from ..privacy.guarantee import Guarantee
+from .explanations import condition_number
+from .forecast import Prospects
+from .plan import Plan
+from .problem import Problem
+
+
+def outlook_of_steps(plan: Plan, excess_risk: float) -> Prospects:
+    """Of noisy steps with this bound on the excess risk."""
+    return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance, excess_risk=excess_risk)
+
+
+def contraction_risk(plan: Plan) -> float:
+    """Bound on the excess risk of the learned model and of every later one, from the contraction towards the minimiser."""
+    # ρ has mean 0, and ‖θ*‖ ≤ L/λ
+    start = plan.dimension * plan.init_variance + (plan.loss.constants.lipschitz / plan.regularization) ** 2
+    return chain_risk(plan, start=start, learn_steps=plan.learn_steps)
+
+
+def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
+    """The same bound for a chain whose first point has mean squared distance at most `start` to its minimiser."""
+    problem = plan.problem
+    return utility.released_excess(
+        start=start,
+        learn_steps=learn_steps,
+        delete_steps=plan.delete_steps,
+        move=minimiser_move(plan),
+        dimension=plan.dimension,
+        noise_variance=plan.noise_variance,
+        step_size=plan.step_size,
+        strong_convexity=problem.strong_convexity,
+        objective_smoothness=problem.objective_smoothness,
+    )
+
+
+def minimiser_move(plan: Plan) -> float:
+    """s_r: how far one request may move the minimiser."""
+    return shifted_interpolation.minimiser_move(
+        lipschitz=plan.loss.constants.lipschitz,
+        strong_convexity=plan.problem.strong_convexity,
+        records=plan.records,
+        batch=plan.problem.batch,
+    )
+
+
+def explain_noise(plan: Plan) -> str:
+    """What drives σ², and what it costs."""
+    delta = plan.problem.sensitivity(plan.problem.adjacency)
+    share = math.sqrt(plan.stationary_distance)
+    return (
+        f"Noise: σ²={plan.noise_variance:.6g} at step size η={plan.step_size:.6g}. One record moves the gradient sum by at most "
+        f"Δ={delta:g}; its trace fades at rate λ, so σ² is proportional to Δ²/(λ n² · budget): halving the budget or λ doubles it, "
+        f"doubling n divides it by four. The released weights lie within about {share:.3g} of the minimiser (root mean square bound), "
+        f"which costs at most {plan.excess_risk:.3g} in regularised loss."
+    )
+
+
+def explain_learning(plan: Plan, steps_per_factor: float) -> str:
+    """What drives K_A."""
+    return (
+        f"Learning: K_A={plan.learn_steps} steps ({plan.gradient_evaluations['learn']} record gradients). The condition number "
+        f"κ={condition_number(plan.problem):.4g} drives it: every factor e in distance to the minimiser costs about "
+        f"{steps_per_factor:.4g} steps."
+    )
+
+
+def explain_deletion(plan: Plan) -> str:
+    """What drives K_Ā."""
+    budget = plan.budget
+    wanted = (
+        f"from {budget.dp:g} to {budget.deletion:g}"
+        if budget.measure != "epsilon-delta"
+        else "down to the deletion budget"
+    )
+    wanted_utility = (
+        f"utility over any number of requests of r={plan.problem.batch} needs {plan.delete_steps_for_utility}"
+        if plan.problem.utility
+        else "no utility condition was asked for"
+    )
+    if plan.problem.utility and plan.delete_steps_for_utility > plan.delete_steps_for_deletion:
+        verdict = "Utility decides; leave that condition out to run the deletion condition alone"
+    else:
+        verdict = "Deletion decides"
+    share = plan.delete_steps / plan.learn_steps if plan.learn_steps else math.inf
+    return (
+        f"Deleting: K_Ā={plan.delete_steps} steps per request, {share:.1%} of learning. Two conditions: forgetting ({wanted}) needs "
+        f"{plan.delete_steps_for_deletion}; {wanted_utility}. {verdict}."
+    )
+
+
+Complete = Callable[[float], Plan]
+
+
+def calibrate_noise(
+    problem: Problem,
+    single: float,
+    asked: float | str | None,
+    complete: Complete,
+    affordable: Callable[[Guarantee], bool],
+    *,
+    closed: bool = True,
+) -> Plan:
+    """The plan with the least σ², starting from `single`, the σ² that one release of any length needs, or (not `closed`) about that.
+
+    `asked` is the caller's σ², if any. `complete` fills in the steps for a given σ². More noise never costs more privacy (each step costs less, and fewer
+    steps are needed), so the search brackets the crossing and returns the last value checked affordable.
+    """
+    if problem.releases == 1 and closed:
+        plan = complete(single)
+        least = single
+    else:
+        least = least_safe(
+            lambda variance: affordable(complete(variance).together),
+            guess=single,
+            below=single / 2,
+            digits=1e-12,
+        )
+        plan = complete(least)
+    if asked is None:
+        return plan
+    if isinstance(asked, str):
+        raise InvalidParameter(
+            "is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps", noise_variance=asked
+        )
+    if not asked >= least * (1 - 1e-12):
+        raise InvalidParameter(
+            f"is below {least:g}, the least that meets the dp budget; leave it out, raise it, or raise the budget",
+            noise_variance=asked,
+        )
+    return complete(asked)

@@ -1,0 +1,185 @@
+"""One method's plan for one problem, or a refusal with what other methods would take where no machine can run it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from .. import methods
+from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible
+from ..losses.base import Loss
+from ..methods import Composition, Ladder, Method, Sharp, Theorem
+from ..methods.plan import Plan, method_of, without_options
+from ..methods.problem import Problem
+from ..privacy.budget import Budget, Total
+from .defaults import with_ridge, with_total
+
+MOST_PASSES = 10**12  # of the plans that are usually far below it: months on the smallest table
+
+
+def make_plan(
+    loss: Loss,
+    *,
+    records: int,
+    features: int,
+    regularization: float,
+    budget: Budget,
+    method: str | Method = "theorem",
+    adjacency: str = "replace",
+    deletion_notion: str = "definition-4.1",
+    releases: int = 1,
+    batch: int = 1,
+    rows_per_subject: int = 1,
+    utility: bool = True,
+    utility_tolerance: float = 0.01,
+    dtype: str = "float32",
+    slack_in_budget: bool = True,
+    ridge: str = "given",
+    model_norm: float | None = None,
+    asked_regularization: float | None = None,
+    one_hot_blocks: tuple[int, ...] | None = None,
+    feature_map: str | None = None,
+    total: Total | tuple[float, float] | None = None,
+    **options: Any,
+) -> Plan:
+    """The least noise and the fewest steps whose guarantees lie within the budget.
+
+    Args:
+        loss: a loss of `noisygd_delete.losses`; its constants are proven, never typed in.
+        records: n, the public number of slots. features: columns, the constant one included.
+        regularization: λ > 0.
+        budget: of one release; with `releases=N > 1` the dp part is for N observed publications together.
+        method: "theorem" (Theorem 5.1, or 5.2 for a non-convex loss, as printed), "sharp" (the tight bound of the same
+            algorithm: also for non-convex losses with λ > β₋, and Theorem 5.2 sharpened for the others), "minimiser" (solve for
+            the minimiser of the current records, then diffuse), "perturbed" (minimise under a random linear term, exact on a
+            machine) or "composition" (non-convex losses: every noisy step costs, nothing is forgotten before a fresh learn); or an object of `noisygd_delete.methods`, with its options.
+        adjacency: "replace" or "zero-out", of the dp guarantee.
+        deletion_notion: "definition-4.1" (against never there) or "pairwise" (x or x′).
+        batch: r, records edited by one request, for the utility condition alone.
+        rows_per_subject: rows of one data subject that must be forgotten together.
+        utility: also take enough steps that accuracy never degrades over any number of requests.
+        dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
+        slack_in_budget: whether the rounding slack of the gradient sums counts inside the budget. False: the bounds
+            over the reals meet it, and those with the slack exceed it by (1 + slack)².
+        ridge: "given" takes λ as it is; "forecast" raises it where the noise would carry the model away along flat directions, by
+            public numbers alone (`planner.usual`). The plan says by how much and what that costs.
+        model_norm: B for ridge="forecast", the norm that a good model may have; None: from n and the loss.
+        asked_regularization: of an earlier plan, whose λ the forecast had raised from it; it is a note, unless ridge is "forecast".
+        one_hot_blocks: `Schema.one_hot_blocks`: objective perturbation then shapes its noise by them, the same for less.
+        feature_map: the digest of the public map that makes the rows, or `Schema.feature_map`; it changes no number of the plan.
+        total: (ε, δ) that all publications ever made stay within, for a record still there; beyond it publication stops, erasure
+            never. None: no cap but what `releases` sets.
+        options: of the method, where it is named by a string: step_size, noise_variance, solver, diffusion_steps, ...
+
+    Raises:
+        InvalidParameter, AssumptionViolated: with the value, its range and what to do.
+        PlanInfeasible: no machine can run the steps; carries the plan, the numbers and the nearest ways out.
+    """
+    problem = Problem(
+        loss=loss,
+        records=records,
+        features=features,
+        regularization=regularization,
+        budget=budget,
+        method=methods.resolve_method(method, **options),
+        adjacency=adjacency,  # type: ignore[arg-type]  # a word that is no such world is refused there
+        deletion_notion=deletion_notion,  # type: ignore[arg-type]
+        releases=releases,
+        batch=batch,
+        rows_per_subject=rows_per_subject,
+        utility=utility,
+        utility_tolerance=utility_tolerance,
+        dtype=dtype,
+        slack_in_budget=slack_in_budget,
+        asked_regularization=asked_regularization,
+        model_norm=model_norm,
+        one_hot_blocks=one_hot_blocks,
+        feature_map=feature_map,
+    )
+    try:
+        return with_total(plan_for(with_ridge(problem, plan_for, ridge)), total)
+    except PlanInfeasible as error:
+        raise _with_rivals(error) from None
+
+
+def plan_for(problem: Problem) -> Plan:
+    """The plan by the method that the problem names; raises as `make_plan`."""
+    try:
+        return _check_runnable(method_of(problem).plan(problem))
+    except ArithmeticError as error:
+        raise InvalidParameter(
+            f"no plan in floating-point numbers for λ={problem.regularization:g}, n={problem.records:g}, "
+            f"{problem.budget.describe()}: a step count or the noise is beyond their range; choose λ and budgets nearer to 1"
+        ) from error
+
+
+def _check_runnable(plan: Plan) -> Plan:
+    """The plan, unless no machine can run its steps.
+
+    Raises:
+        PlanInfeasible: more than `MOST_PASSES` passes over the table in a learn or in a request; carries the plan.
+    """
+    learn = plan.learn_solver_passes + plan.learn_steps
+    delete = plan.delete_solver_passes + plan.delete_steps
+    if max(learn, delete) <= MOST_PASSES:
+        return plan
+    raise PlanInfeasible(
+        f"method {plan.method.name!r} needs {float(learn):.3g} passes over the table to learn and {float(delete):.3g} per request at "
+        f"λ={plan.regularization:g} (condition number {plan.problem.objective_smoothness / plan.regularization:.3g}); the limit is "
+        f"{float(MOST_PASSES):.0e}. Raise λ: steps grow in proportion to 1/λ",
+        plan=plan,
+        alternatives=("a larger regularization λ",),
+    )
+
+
+def _with_rivals(error: PlanInfeasible) -> PlanInfeasible:
+    """The same refusal, with what the other methods for a non-convex loss would take."""
+    if error.plan is None or error.plan.loss.constants.convex:
+        return error
+    weak = error.plan.loss.constants.weak_convexity
+    raised = (
+        f"λ above β₋={weak:.3g} with method 'sharp' makes the objective strongly convex, and the tight bound applies"
+    )
+    covered = [_compare_rival(error.plan, rival) for rival in _rival_plans(error.plan) if isinstance(rival, Plan)]
+    ways = (*covered, *([] if error.plan.problem.strong_convexity > 0 else [raised]))
+    return PlanInfeasible("; ".join((str(error), *ways)), plan=error.plan, alternatives=(*error.alternatives, *ways))
+
+
+_CHOSEN = (  # options that do not make another method of it
+    *("step_size", "noise_variance", "order", "excess_risk_target"),
+    *("diffusion_steps", "gradient_tolerance"),
+)
+
+
+def explain_plan(plan: Plan) -> str:
+    """Plain text, one paragraph per question a user asks of a plan: what it says of itself, and what other methods take."""
+    rivals = [rival if isinstance(rival, str) else _compare_rival(plan, rival) for rival in _rival_plans(plan)]
+    return "\n\n".join((plan.explain(), "\n  ".join(["The same budget otherwise.", *rivals])))
+
+
+def _rival_plans(plan: Plan) -> Iterator[Plan | str]:
+    """The same budget under the other methods that cover the loss; where one has no plan, why."""
+    convex = plan.loss.constants.convex
+    others: tuple[Method, ...] = (Theorem(), Sharp()) if convex else (Theorem(), Sharp(), Composition(), Ladder())
+    for method in others:
+        try:
+            rival = plan_for(replace(plan.problem, method=method))
+        except NoisyGDDeleteError as error:
+            yield f"'{method.name}' ({method.summary}) does not apply: {str(error).split('; at ')[0]}"
+        else:
+            if without_options(rival.method, *_CHOSEN) != without_options(plan.method, *_CHOSEN):
+                yield rival
+
+
+def _compare_rival(plan: Plan, rival: Plan) -> str:
+    """The rival's noise, where both add the same kind, else what noise is for, its forecast cost; and its steps."""
+    if plan.noise_variance and rival.noise_variance:
+        noise = f"noise variance {rival.noise_variance / plan.noise_variance:.3g}"
+    else:
+        noise = f"forecast cost in regularised loss {rival.outlook.forecast / plan.outlook.forecast:.3g}"
+    method, forgetting, utility = rival.method, rival.delete_steps_for_deletion, rival.delete_steps_for_utility
+    return (
+        f"'{method.name}' ({method.summary}): {noise} times this one, K_A={rival.learn_steps}, K_Ā={rival.delete_steps} "
+        f"(forgetting {forgetting}, utility {utility})"
+    )

@@ -1,0 +1,68 @@
+"""Names that read alike: one person's id as two programs write it.
+
+`fold_name` maps spellings of one name to one text: case, Unicode form, invisible characters, white space, quotes, leading zeros, a decimal
+`.0`, separators within numbers, phone numbers and UUIDs. A folded name is only a hint for people. No request is ever carried out by it.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from unicodedata import category, normalize
+
+from .values import Id
+
+_QUOTES = {"b'": "'", 'b"': '"', "'": "'", '"': '"', '="': '"', "“": "”", "‘": "’", "«": "»"}
+_STROKES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-") | dict.fromkeys(map(ord, "‘’‛`´ʼ′＇"), "'")
+_UUID = re.compile(r"(?:urn:uuid:)?\{?([0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})\}?")
+_PHONE = re.compile(r"(?:tel:)?\+?[0-9()./-]{7,40}")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,.'_][0-9]{3})+")
+_NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:[.,]0*)?")
+_POWER = re.compile(r"[0-9]{1,40}(?:[.,][0-9]{1,40})?e\+?[0-9]{1,2}")
+_LEADING_ZEROS = re.compile(r"(?<![0-9.,])0+(?=[0-9])")
+_LARGEST_POWER = 40
+
+
+def fold_name(name: Id) -> str:
+    """Return one text for all spellings of a name that read alike."""
+    text = normalize("NFKC", normalize("NFKC", str(name)).casefold())
+    text = "".join(letter for letter in text.translate(_STROKES) if not _is_invisible(letter))
+    for opening, closing in _QUOTES.items():
+        if text.startswith(opening) and text.endswith(closing) and len(text) > len(opening) + len(closing):
+            text = text[len(opening) : -len(closing)]
+            break
+    text = text.removeprefix("'")  # as spreadsheets mark a text
+    if found := _UUID.fullmatch(text):
+        return found[1].replace("-", "")
+    if _THOUSANDS.fullmatch(text):
+        text = re.sub("[,.'_]", "", text)
+    if _POWER.fullmatch(text):
+        text = _written_out(text)
+    if found := _NUMBER.fullmatch(text):
+        return ("-" if found[1] == "-" else "") + found[2]
+    if _PHONE.fullmatch(text) and not text.startswith("-"):
+        return re.sub("[^0-9]", "", text.replace("(0)", "")).lstrip("0") or "0"
+    return _LEADING_ZEROS.sub("", text)
+
+
+def _is_invisible(letter: str) -> bool:
+    """Return whether nobody sees a character: white space, controls, format characters and variation selectors."""
+    return letter.isspace() or category(letter) in ("Cf", "Cc", "Zs") or letter in _UNSEEN
+
+
+_UNSEEN = frozenset(
+    map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0x180B, 0x180F)))
+)
+
+
+def _written_out(text: str) -> str:
+    """Return a power of ten as its digits, as 1.23e+5 is 123000."""
+    try:
+        value = Decimal(text.replace(",", "."))
+    except InvalidOperation:
+        return text
+    return format(value, "f") if value.adjusted() <= _LARGEST_POWER else text
+
+
+# Of a folded ASCII name only these differ from the name's own letters and digits, all zeros apart: what `Names.has_similar` compares first.
+ADDED = ("", "b", "tel", "urnuuid")

@@ -1,0 +1,180 @@
+"""How good the model in force is on labelled rows of a file: the field's own measures, beside what guessing gets.
+
+The measures are scikit-learn's. Nothing here is stored, and no budget is spent: of rows that are not in the training table it is
+post-processing of a published model. Of rows that are, it is a statistic of private data, and the answer counts them;
+`counted.evaluate_records` measures on the table itself under noise, and charges it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidRecords, MissingDependency
+from ..features.schema import Encoded, read_table
+from ..features.schema.schema import describe_faults
+from ..store import Store
+from ..store.prediction import explained_share
+
+_BINS = 10
+
+
+@dataclass(frozen=True)
+class Tenth:
+    """Rows whose predicted probability (of the class predicted) fell between two tenths: what was said, and what came true."""
+
+    rows: int
+    predicted: float
+    right: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Measures of one file.
+
+    rows, rows_in_table   rows of the file, and how many of them are in the training table; matched_by: "id", or "content" where the file has
+                          no ids, so that rows only look like rows there
+    baseline              what is said without looking at the row: the file's most frequent class, or its median
+    baseline_accuracy     share that the baseline gets right
+    accuracy, balanced_accuracy, log_loss, auc    of a classifier. auc (one against the rest, classes weighed alike) is None
+                          where the file lacks a class
+    classes, confusion    confusion[i][j]: rows of class i that were said to be of class j
+    calibration, calibration_error    per tenth of predicted probability; the mean difference, weighed by rows
+    mean_absolute_error, root_mean_squared_error, r2, baseline_mean_absolute_error   of a target, in its own unit and as the file has it,
+                          beyond its bounds too
+    skipped               rows that could not be read and were left out: where and why
+    """
+
+    rows: int
+    rows_in_table: int
+    baseline: str | float
+    baseline_accuracy: float | None = None
+    accuracy: float | None = None
+    balanced_accuracy: float | None = None
+    log_loss: float | None = None
+    auc: float | None = None
+    classes: Sequence[str] = ()
+    confusion: Sequence[Sequence[int]] = ()
+    calibration: Sequence[Tenth] = ()
+    calibration_error: float | None = None
+    mean_absolute_error: float | None = None
+    root_mean_squared_error: float | None = None
+    r2: float | None = None
+    baseline_mean_absolute_error: float | None = None
+    skipped: tuple[str, ...] = ()
+    matched_by: str = "id"
+
+    @property
+    def beats_baseline(self) -> bool:
+        if self.accuracy is not None and self.baseline_accuracy is not None:
+            return self.accuracy > self.baseline_accuracy
+        assert self.mean_absolute_error is not None
+        assert self.baseline_mean_absolute_error is not None
+        return self.mean_absolute_error < self.baseline_mean_absolute_error
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "beats_baseline": self.beats_baseline}
+
+
+def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Evaluation:
+    """Measure the model in force on a CSV or Parquet file with the schema's columns, label included; the id may be missing.
+
+    Raises:
+        InvalidSchema: a cell does not fit the schema, or the label column is missing.
+        InvalidRecords: the file has no rows.
+        NotLearned: no model is in force.
+        MissingDependency: scikit-learn is not installed.
+    """
+    schema, table = store.schema, read_table(path, delimiter, store.schema.reads())
+    named = schema.id_column in table.columns
+    schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
+    if not len(table):
+        raise InvalidRecords(f"{path} has a header and no rows; there is nothing to measure on")
+    encoded, kept, faults = schema.encode_readable(table)
+    if not kept:
+        raise faults[0]
+    return replace(measure(store, encoded), skipped=tuple(describe_faults(faults)))
+
+
+def measure(store: Store, encoded: Encoded) -> Evaluation:
+    """The same of rows that the store's schema has made. Raises as `evaluate`."""
+    try:
+        from sklearn import metrics
+    except ImportError as error:
+        raise MissingDependency("evaluate needs scikit-learn: pip install 'noisygd-delete[sklearn]'") from error
+    model, schema = store.model, store.schema
+    known, matched_by = store.table.rows_among(encoded), store.table.matched_by(encoded)
+    said = model.predict(encoded.rows)
+    if schema.classes is None:
+        assert encoded.targets is not None
+        targets, found = encoded.targets, np.asarray(schema.decode(said))
+        middle = float(np.median(targets))
+        return Evaluation(
+            rows=len(targets),
+            rows_in_table=known,
+            matched_by=matched_by,
+            baseline=middle,
+            mean_absolute_error=float(metrics.mean_absolute_error(targets, found)),
+            root_mean_squared_error=float(metrics.root_mean_squared_error(targets, found)),
+            r2=explained_share(targets, found),
+            baseline_mean_absolute_error=float(np.abs(targets - middle).mean()),
+        )
+    classes = schema.classes
+    truth, found = class_numbers(encoded.labels, len(classes)), class_numbers(said, len(classes))
+    chances, counts = model.probabilities(encoded.rows), np.bincount(truth, minlength=len(classes))
+    tenths = _calibration(chances, truth)
+    present = counts > 0
+    return Evaluation(
+        rows=len(truth),
+        rows_in_table=known,
+        matched_by=matched_by,
+        baseline=classes[int(counts.argmax())],
+        baseline_accuracy=float(counts.max() / len(truth)),
+        accuracy=float(metrics.accuracy_score(truth, found)),
+        balanced_accuracy=float(
+            (np.bincount(truth[truth == found], minlength=len(classes))[present] / counts[present]).mean()
+        ),
+        log_loss=_log_loss(metrics, truth, chances),
+        auc=_auc(metrics, truth, chances) if present.all() else None,
+        classes=classes,
+        confusion=metrics.confusion_matrix(truth, found, labels=np.arange(len(classes))).tolist(),
+        calibration=tenths,
+        calibration_error=_calibration_error(tenths),
+    )
+
+
+def _log_loss(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64]) -> float:
+    return float(metrics.log_loss(truth, chances, labels=np.arange(chances.shape[1])))
+
+
+def _calibration_error(tenths: Sequence[Tenth]) -> float:
+    """Mean difference of probability said and share right, weighed by rows."""
+    return sum(tenth.rows * abs(tenth.predicted - tenth.right) for tenth in tenths) / sum(
+        tenth.rows for tenth in tenths
+    )
+
+
+def class_numbers(labels: NDArray[np.float64], classes: int) -> NDArray[np.intp]:
+    """Class numbers of labels in the engine's coding (−1/+1 for two classes)."""
+    return ((labels + 1) / 2 if classes == 2 else labels).astype(np.intp)
+
+
+def _auc(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64]) -> float:
+    if chances.shape[1] == 2:
+        return float(metrics.roc_auc_score(truth, chances[:, 1]))
+    return float(metrics.roc_auc_score(truth, chances, multi_class="ovr", labels=np.arange(chances.shape[1])))
+
+
+def _calibration(odds: NDArray[np.float64], truth: NDArray[np.intp]) -> tuple[Tenth, ...]:
+    chances, right = odds.max(axis=1), truth == odds.argmax(axis=1)
+    tenth = np.minimum((chances * _BINS).astype(int), _BINS - 1)
+    return tuple(
+        Tenth(int(inside.sum()), float(chances[inside].mean()), float(right[inside].mean()))
+        for inside in (tenth == number for number in range(_BINS))
+        if inside.any()
+    )

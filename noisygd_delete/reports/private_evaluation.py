@@ -1,0 +1,169 @@
+"""How good the model in force is on the records it was learned from: counts with exact noise, charged to the account.
+
+Each record is counted in one cell, by what it is and what the model says of it: for classes a confusion matrix, for a target the
+size of the error. Whatever is shown is computed from the noisy counts, so only these cost budget (`methods.CountedRecords`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curator.model import Model
+from ..engine import Execution
+from ..engine.noise import on_noisy_grid
+from ..errors import check_positive
+from ..methods import CountedRecords
+from ..methods.plan import Plan
+from ..privacy.guarantee import Guarantee
+from ..records import Records
+from ..store import Store
+from .evaluation import class_numbers
+
+BINS = 50  # of the size of an error, over the range of the target
+_SHARE = 10.0  # μ of the budget is so many times that of the default noise
+_BLOCK = (
+    1 << 12
+)  # slots whose predictions are made together: fixed, so that a record's own does not depend on the others
+_TWICE = 2.0  # standard deviations that are shown
+
+
+@dataclass(frozen=True)
+class CountedEvaluation:
+    """Measures of the model on its own records, from noisy counts. They are of the records that were learned from, so a model
+    that has learned them by heart looks better here than on new rows.
+
+    release      the number of these counts among the releases
+    deviation    τ of the noise of each count
+    rows         the noisy sum of the counts
+    classes, confusion    confusion[i][j]: records of class i that are said to be of class j, noisy
+    accuracy, baseline_accuracy   shares of `rows`; the baseline says the most frequent class
+    mean_absolute_error   of a target, in its own unit, to half a bin of `bin_width`
+    within       twice the standard deviation that the noise gives the accuracy, or the error
+    alone, together  what these counts reveal about a record that is still there, alone and with every release
+    """
+
+    release: int
+    deviation: float
+    rows: float
+    within: float
+    alone: Guarantee
+    together: Guarantee
+    classes: Sequence[str] = ()
+    confusion: Sequence[Sequence[float]] = ()
+    accuracy: float | None = None
+    baseline_accuracy: float | None = None
+    mean_absolute_error: float | None = None
+    bin_width: float | None = None
+
+    def to_dict(self, delta: float) -> dict[str, Any]:
+        """JSON-ready, with (ε, δ) figures at this δ."""
+        told = {
+            name: {"epsilon": each.with_slack().epsilon(delta), "delta": delta, "adjacency": str(each.adjacency)}
+            for name, each in (("alone", self.alone), ("together", self.together))
+        }
+        measures = {name: fact for name, fact in asdict(self).items() if name not in told}
+        return {**measures, **told}
+
+
+def evaluate_records(store: Store, noise: float | None = None) -> CountedEvaluation:
+    """Measure the model in force on the records of the store, under noise, and charge it to the account.
+
+    Args:
+        noise: least deviation of the noise of each count, rounded up to a power of two; None: a tenth of the μ that the budget
+            gives to a release, or to all.
+
+    Raises:
+        BudgetExceeded, InvalidRequest, NotLearned: as `Store.charge`; nothing was charged.
+    """
+    plan, model, records = store.plan, store.model, store.records
+    facts = CountedRecords(
+        records=plan.records,
+        deviation=_power_of_two(_default_epsilon(plan) if noise is None else check_positive("noise", noise)),
+        rows_per_subject=plan.problem.rows_per_subject,
+    )
+    classes = store.schema.classes
+    exact = _confusion_counts(model, records, len(classes)) if classes is not None else _error_counts(model, records)
+    noisy = on_noisy_grid(exact.astype(np.float64), Execution().noise(), output_noise=facts.deviation)
+    number = store.charge(facts)
+    adjacency = plan.problem.adjacency
+    costs = {
+        "release": number,
+        "deviation": facts.deviation,
+        "rows": float(noisy.sum()),
+        "alone": facts.interval("dp", adjacency, steps_with=1),
+        "together": store.accountant.dp_cumulative(adjacency=adjacency),
+    }
+    if classes is None:
+        ends = store.schema.decode(np.array([-1.0, 1.0]))
+        return _error_evaluation(noisy, abs(float(ends[1]) - float(ends[0])), costs)
+    return _class_evaluation(noisy, classes, costs)
+
+
+def _default_epsilon(plan: Plan) -> float:
+    facts = CountedRecords(records=plan.records, deviation=1.0, rows_per_subject=plan.problem.rows_per_subject)
+    return max(1.0, _SHARE * facts.apart(plan.problem.adjacency) / plan.budget.dp_gdp())
+
+
+def _power_of_two(least: float) -> float:
+    return 2.0 ** max(0, math.ceil(math.log2(least)))
+
+
+def _prediction_blocks(model: Model, records: Records) -> Any:
+    """Labels and predictions of the records, block by block of slots."""
+    occupied = records.occupied
+    for start in range(0, records.slots, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        said, used = model.predict(records.features[part]), occupied[part]
+        yield records.labels[part][used], said[used]
+
+
+def _confusion_counts(model: Model, records: Records, classes: int) -> NDArray[np.int64]:
+    counts = np.zeros((classes, classes), np.int64)
+    for truth, said in _prediction_blocks(model, records):
+        cells = class_numbers(truth, classes) * classes + class_numbers(said, classes)
+        counts += np.bincount(cells, minlength=classes**2).reshape(counts.shape)
+    return counts
+
+
+def _error_counts(model: Model, records: Records) -> NDArray[np.int64]:
+    """Records by the size of their error, as a share of the target's range; labels are coded from −1 to 1."""
+    counts = np.zeros(BINS, np.int64)
+    for truth, said in _prediction_blocks(model, records):
+        sizes = np.abs(np.clip(said, -1, 1) - np.clip(truth, -1, 1)) / 2
+        counts += np.bincount(np.minimum((sizes * BINS).astype(int), BINS - 1), minlength=BINS)
+    return counts
+
+
+def _class_evaluation(noisy: NDArray[np.float64], classes: Sequence[str], costs: dict[str, Any]) -> CountedEvaluation:
+    total, cells, side = costs["rows"], noisy.size, len(noisy)
+    known = total > 0
+    accuracy = float(np.clip(np.trace(noisy) / total, 0, 1)) if known else None
+    # of a ratio t/n, both noisy, to first order: n² var = τ²(cells in t − 2 a · cells in both + a² · cells in n)
+    spread = 0.0 if accuracy is None else math.sqrt(side - 2 * accuracy * side + accuracy**2 * cells)
+    return CountedEvaluation(
+        **costs,
+        within=_TWICE * costs["deviation"] * spread / total if known else math.inf,
+        classes=classes,
+        confusion=noisy.tolist(),
+        accuracy=accuracy,
+        baseline_accuracy=float(np.clip(noisy.sum(axis=1).max() / total, 0, 1)) if known else None,
+    )
+
+
+def _error_evaluation(noisy: NDArray[np.float64], width: float, costs: dict[str, Any]) -> CountedEvaluation:
+    total, middles = costs["rows"], (np.arange(BINS) + 0.5) / BINS
+    known = total > 0
+    error = float(np.clip(noisy @ middles / total, 0, 1)) if known else None
+    spread = 0.0 if error is None else float(np.linalg.norm(middles - error))
+    return CountedEvaluation(
+        **costs,
+        within=_TWICE * costs["deviation"] * spread / total * width if known else math.inf,
+        mean_absolute_error=None if error is None else error * width,
+        bin_width=width / BINS,
+    )

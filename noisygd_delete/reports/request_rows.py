@@ -1,0 +1,155 @@
+"""The requests of a store: what was stated about each, beside what the ledger says. Opens no table and no model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from ..accountant import Event
+from ..errors import InvalidParameter
+from ..evidence.notices import TEXTS, Notices
+from ..records import EditCounts
+from ..register import RegisterPolicy, RegisterRow, Served, sort_by_urgency
+from ..register.case import day_now, holidays_that_extend, local_day, parse_datetime
+from ..store import disk, publishing
+from ..store.entry import EntryKinds, Outline
+from ..store.layout import Layout
+from ..store.ledger import Ledger
+from ..store.request_log import RequestLog
+
+
+def register_lines(store: str | Path, *, today: date | None = None) -> list[RegisterRow]:
+    """Every request of a store, what is late and what is due first. Needs no lock.
+
+    Args:
+        today: the day by which something is late; default: the day it is where each request came in.
+
+    Raises:
+        StoreError, StoreCorrupt: there is no store, or its files contradict one another.
+    """
+    layout = Layout.at(store)
+    disk.require_store(layout)
+    register, ledger = RequestLog(layout), Ledger.read(layout.ledger)
+    return lines_of(ledger, register, today=today)
+
+
+def lines_of(ledger: Ledger, register: RequestLog, *, today: date | None = None) -> list[RegisterRow]:
+    """The same, of a ledger and a register that were read."""
+    practice, known = register.practice, register.cases()
+    served = dict(_served_requests(ledger.outline, publishing.destinations(Layout(ledger.path.parent))))
+    found = [
+        RegisterRow(token, case, served.get(committed), practice, today or day_now(case.received))
+        for token, (committed, case) in known.items()
+    ]
+    return sort_by_urgency(found)
+
+
+def line_of(store: str | Path, token: str) -> RegisterRow:
+    """One request of a store.
+
+    Raises:
+        InvalidParameter: the register does not know it.
+    """
+    found = [line for line in register_lines(store) if line.token == token]
+    if not found:
+        raise InvalidParameter(f"request {token!r} is not in the register of {store}; `register list` shows what is")
+    return found[0]
+
+
+def practice_of(store: str | Path) -> RegisterPolicy:
+    """What the operator of a store stated for every request."""
+    return RequestLog(Layout.at(store)).practice
+
+
+def _served_requests(
+    entries: list[Outline], destinations: Sequence[publishing.PublisherState]
+) -> Iterator[tuple[str, Served]]:
+    """(its name in the ledger, what was done) of every request, the first entry of each name last."""
+    covering: tuple[int, str] | None = None  # the next release from here on: its number and time
+    gone: str | None = None  # when the model before it was the store's no longer
+    known = False  # and whether that is known of wherever it was put: somebody else may serve what no publisher of ours took away
+    number = sum(entry.event is not None for entry in entries)
+    counted: dict[bytes, EditCounts] = {}
+    for position in range(len(entries) - 1, 0, -1):
+        entry, before = entries[position], entries[position - 1]
+        if entry.event is not None:
+            covering, number = (number, entry.time), number - 1
+        if entry.event is not None or not entry.in_force:
+            gone, known = entry.time, bool(destinations) or not entry.in_force
+        if entry.commitment is None or entry.kind is EntryKinds.WITHDRAWN:
+            continue
+        edits = _counts(entry, counted) - before.pending_counts
+        still = [
+            each.address
+            for each in destinations
+            if gone is not None and each.oldest is not None and (covering is None or each.oldest < covering[0])
+        ]
+        yield (
+            entry.commitment,
+            Served(
+                edited=entry.time,
+                rows=edits.erased,
+                inserted=edits.inserted,
+                published=None if covering is None else covering[1],
+                release=None if covering is None else covering[0],
+                withheld=covering is None and entries[-1].model is None,
+                withdrawn=gone if known and not still else None,
+                still_at=tuple(still),
+                replaced=edits.replaced,
+            ),
+        )
+
+
+def _counts(entry: Outline, counted: dict[bytes, EditCounts]) -> EditCounts:
+    """The edits that an entry covers, or leaves waiting."""
+    if entry.event is None:
+        return entry.pending_counts
+    if entry.event not in counted:
+        counted[entry.event] = Event.from_dict(json.loads(entry.event)).counts
+    return counted[entry.event]
+
+
+def received_of(line: RegisterRow | None, given: str | None) -> str | None:
+    """When a request was received, as the register says; what somebody says besides must agree with it.
+
+    Raises:
+        InvalidParameter: it does not.
+    """
+    known = None if line is None else line.case.received
+    stated = None if given is None else parse_datetime("received", given, utc=False)
+    if known is not None and stated not in (None, known):
+        raise InvalidParameter(
+            f"is not what the register holds ({known}); leave it out, or look at the request: `register show`",
+            received=stated,
+        )
+    return known or stated
+
+
+def notices_of(line: RegisterRow | None, practice: RegisterPolicy, received: str | None) -> Notices:
+    """What a certificate says beside the erasure: of this request, and of every one."""
+    texts = {name: getattr(practice, name) for name in TEXTS}
+    moved = () if received is None else holidays_that_extend(received, holidays=practice.holidays)
+    if line is None:
+        return Notices(**texts, holidays=moved)
+    case, served = line.case, line.served
+    withdrawn = None if served is None or served.withdrawn is None else local_day(served.withdrawn, received)
+    waits = served is not None and served.published is None
+    stated: dict[str, Any] = {"informed": line.answered, **_facts_after_edit(line)}
+    stated |= {name: getattr(case, name) for name in ("extended_until", "extension_reason")} if received else {}
+    return Notices(
+        **texts, **stated, withdrawn=withdrawn, publish_by=case.publish_by if waits else None, holidays=moved
+    )
+
+
+def _facts_after_edit(line: RegisterRow) -> dict[str, Any]:
+    """What was stated of others, as far as it lies after the edit: before it, nobody could be told of one, and no backup was the last."""
+    case, edited = line.case, line.edited or date.min
+    told = case.recipients_told is None or case.recipients_told >= edited
+    return {
+        "recipients": case.recipients if told else None,
+        "recipients_told": case.recipients_told if told else None,
+        "backups_until": case.backups_until if case.backups_until and case.backups_until >= edited else None,
+    }

@@ -1,0 +1,97 @@
+"""Requests that may share a transaction: carried out together they do what they would have done one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..curator.curator import Release
+from ..curator.learning import check_edit
+from ..errors import InvalidRequest
+from ..methods.plan import Plan
+from ..records import NO_EDITS, EditRequest, Records, SlotEdits
+from .journal import InFlight
+from .ledger import Ledger
+
+
+class BatchResult(NamedTuple):
+    """What became of several requests.
+
+    outcomes  per request None, or why it was refused
+    served    how many were carried out (the others were answered before)
+    release   that they made at once, if they did
+    """
+
+    outcomes: list[InvalidRequest | None]
+    served: int
+    release: Release | None = None
+
+
+class RequestBatch:
+    """Requests with their edits, resolved on one table. They edit different slots and have different request ids; at most the
+    last one inserts, so that no later one could have named what it brought.
+
+    Everything that `to_come` names is looked up once, in the ledger and in the table: both are as they are now until `change`
+    is carried out.
+    """
+
+    def __init__(self, ledger: Ledger, records: Records, to_come: Sequence[EditRequest]) -> None:
+        self._answered = ledger.positions(request.request_id for request in to_come)
+        self._found = records.slots_of(
+            [name for request in to_come for name in (*request.deletions, *request.replacements)]
+        )
+        self._requests: list[EditRequest] = []
+        self.edits: list[SlotEdits] = []
+        self._slots: set[int] = set()
+
+    @property
+    def last(self) -> SlotEdits:
+        return self.edits[-1]
+
+    def takes(self, request: EditRequest, records: Records, plan: Plan) -> bool:
+        """Add a request, if it is independent of those that are here, and valid."""
+        token = request.request_id
+        if self._requests and self._requests[-1].insertion is not None:
+            return False
+        if token is not None and (token in {other.request_id for other in self._requests} or token in self._answered):
+            return False
+        try:
+            edits = check_edit(records, plan, request, self._found)
+        except InvalidRequest:
+            return False
+        if self._slots & set(edits.slots.tolist()):
+            return False
+        self.add(request, edits)
+        return True
+
+    def add(self, request: EditRequest, edits: SlotEdits) -> None:
+        self._requests.append(request)
+        self.edits.append(edits)
+        self._slots |= set(edits.slots.tolist())
+
+    def drop(self) -> None:
+        """Take the last request out again."""
+        self._requests.pop()
+        self._slots -= set(self.edits.pop().slots.tolist())
+
+    def change(self, ledger: Ledger, *, publish: bool = False) -> InFlight:
+        """All of it as one change, for the ledger as it is."""
+        merged = SlotEdits(
+            np.concatenate([part.slots for part in self.edits]),
+            np.concatenate([part.rows for part in self.edits]),
+            np.concatenate([part.labels for part in self.edits]),
+            tuple(name for part in self.edits for name in part.ids),
+            tuple(owner for part in self.edits for owner in part.subjects),
+            max(part.next_id for part in self.edits),
+            sum((part.counts for part in self.edits), NO_EDITS),
+        )
+        named = [request.request_id for request in self._requests]
+        parts = tuple(zip(named, (part.counts for part in self.edits), strict=True))
+        left, deleted = list[int | None](), set[int]()
+        for part in self.edits:  # what an earlier one of them deleted is not left by a later one
+            left.append(None if part.beside is None else len(part.beside - deleted))
+            deleted |= set(part.slots[: part.counts.deleted].tolist())
+        parts = parts if publish or len(parts) > 1 else ()
+        return InFlight(ledger.length, merged, publish, named[-1], tuple(left), ledger.digest, parts)

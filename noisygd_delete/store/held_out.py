@@ -1,0 +1,54 @@
+"""Which ids and persons a new store left out to measure on: salted digests, so that a request for one of them is answered truthfully.
+
+held-out.json  {"salt": 64 hexadecimal digits, "ids": [digest, ...], "subjects": [digest, ...]}
+
+A digest is BLAKE2b-128 of a name under the file's salt. Whoever has the file can test a guess, and nothing else; no part of a row is in it.
+The store works without it: remove the file to forget these names too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+
+from ..errors import StoreCorrupt
+from ..records import Id, limited_io
+from .disk import Disk, read_file
+from .layout import Layout
+
+_LIMIT = 1 << 26  # bytes
+_SALT = 32
+
+
+def write_held_out(disk: Disk, layout: Layout, ids: Iterable[Id], subjects: Iterable[Id]) -> None:
+    """Keep digests of these names; nothing is written where there are none."""
+    named = {"ids": set(map(str, ids)), "subjects": set(map(str, subjects))}
+    if any(named.values()):
+        salt = os.urandom(_SALT)
+        digests = {kind: sorted(_digest(salt, kind, name) for name in names) for kind, names in named.items()}
+        disk.replace(layout.held_out, json.dumps({"salt": salt.hex(), **digests}).encode())
+
+
+def is_held_out(layout: Layout, name: Id, *, person: bool) -> bool:
+    """Return whether the store was made without this record, or this person, to measure on.
+
+    Raises:
+        StoreCorrupt: If the file is not one that `write_held_out` wrote.
+    """
+    if not layout.held_out.exists():
+        return False
+    kind = "subjects" if person else "ids"
+    try:
+        fields = limited_io.parse_json(read_file(layout.held_out, _LIMIT).decode())
+        return _digest(bytes.fromhex(fields["salt"]), kind, str(name)) in fields[kind]
+    except (ValueError, TypeError, KeyError) as error:
+        raise StoreCorrupt(
+            f"{layout.held_out}: not a list of held-out names; remove it, or restore the store from a backup"
+        ) from error
+
+
+def _digest(salt: bytes, kind: str, name: str) -> str:
+    text = f"{kind}\0{name}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16, key=salt).hexdigest()

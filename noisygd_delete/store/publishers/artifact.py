@@ -1,0 +1,460 @@
+"""A release as it leaves the store: the model's file, what reads it, and what says which release it is.
+
+model.safetensors   the weights, byte for byte the file that the store's ledger names
+schema.json         how a record becomes a row
+facts.json          number of the release, SHA-256 of every file, and why one of the next three is missing, if it is
+model.json          the coefficients as plain numbers with the schema beside them; model.py: reads them, with numpy alone
+model.onnx          the same as a graph from raw columns to labels, where the library `onnx` is installed to write it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...curator.model import Model
+from ...errors import InvalidParameter, MissingDependency
+from ...features.maps import Additive
+from ...features.maps.base import HEADROOM
+from ...features.schema import Schema, published
+from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
+from ...features.schema.hashed import Hashed, Text
+from ...features.schema.values import spellings
+from ...losses import MultilayerPerceptron, TanhNetwork
+from ...losses.base import Loss
+from ...losses.staged import NETWORK, Staged
+from ...version import __version__
+from .address import name_of
+
+# --- plain ---
+#
+# A model as plain numbers: layers of coefficients, and the schema that makes rows of raw columns.
+
+
+FORMAT = 1
+MOST_COEFFICIENTS = 2_000_000  # some 40 MB of text
+_INSTEAD = "; model.safetensors holds the weights, and this package predicts with them"
+
+
+@dataclass(frozen=True)
+class PlainModel:
+    """Scores = A tanh(… tanh(W x)) for a row x of the schema.
+
+    layers  W, …, A: each (outputs, inputs) float64; label_kind: what the scores mean, as a loss has it
+    odds    whether probabilities follow from the scores
+    """
+
+    layers: tuple[NDArray[np.float64], ...]
+    label_kind: str
+    odds: bool
+    schema: Schema
+
+
+def plain_model(model: Model, schema: Schema) -> PlainModel:
+    """The model as plain numbers.
+
+    Raises:
+        InvalidParameter: it is more than that; says what.
+    """
+    if schema.map is not None and not (isinstance(schema.map, Additive) and not schema.map.pairs):
+        raise InvalidParameter(
+            f"its features come of the public map {schema.map.kind!r}, which has code of its own{_INSTEAD}"
+        )
+    for column, kind in schema.columns.items():
+        if isinstance(kind, Text):
+            raise InvalidParameter(
+                f"column {column!r} is free text, whose hashed n-grams have code of their own{_INSTEAD}"
+            )
+    if model.weights.size > MOST_COEFFICIENTS:
+        raise InvalidParameter(f"{model.weights.size} coefficients are too many for a file of text{_INSTEAD}")
+    loss = _base_loss(model.loss)
+    layers = _layers(loss, np.atleast_2d(model.weights), schema.features)
+    odds = loss.label_kind in ("binary", "class") and not isinstance(loss, TanhNetwork)
+    return PlainModel(layers, loss.label_kind, odds, schema)
+
+
+def _base_loss(loss: Loss) -> Loss:
+    """The loss whose scores the model has: class weights and clipping change how it is learned, and nothing after that."""
+    while isinstance(base := getattr(loss, "base", None), Loss):
+        loss = base
+    return loss
+
+
+def _layers(loss: Loss, weights: NDArray[np.float64], features: int) -> tuple[NDArray[np.float64], ...]:
+    if isinstance(loss, Staged):
+        if loss.kinds[-1] != NETWORK:
+            raise InvalidParameter(
+                f"its last stage is a head over a network's hidden layer, with a norm between the two{_INSTEAD}"
+            )
+        return _layers(loss.network, loss.parts(weights, features)[-1], features)
+    if isinstance(loss, TanhNetwork):
+        return weights, np.array([loss.outer_weights])
+    if isinstance(loss, MultilayerPerceptron):
+        flat, inner = weights.reshape(-1), loss.hidden * features
+        return flat[:inner].reshape(loss.hidden, features), flat[inner:].reshape(loss.outputs, loss.hidden)
+    if type(loss).scores is not Loss.scores or type(loss).predict is not Loss.predict:
+        raise InvalidParameter(f"a model of the {loss.name} loss computes its scores by code of its own{_INSTEAD}")
+    return (weights,)
+
+
+def plain_text(plain: PlainModel) -> bytes:
+    """model.json: what model.py reads."""
+    listed = {name: kind.values for name, kind in plain.schema.columns.items() if isinstance(kind, (Boolean, Category))}
+    fields: dict[str, Any] = {
+        "format": FORMAT,
+        "kind": plain.label_kind,
+        "odds": plain.odds,
+        "schema": {key: value for key, value in plain.schema.to_dict().items() if key not in ("id", "subject")},
+        "spellings": {name: spellings(values) for name, values in listed.items()},
+        "features": plain.schema.names,
+        "layers": [layer.tolist() for layer in plain.layers],
+    }
+    return (json.dumps(fields, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def reader_text() -> bytes:
+    """model.py: the source of `features.schema.published`, which imports nothing of this package."""
+    return Path(published.__file__).read_bytes()
+
+
+# --- graph ---
+#
+# A plain model as an ONNX graph: raw columns in, labels out, with the schema's normalisation inside.
+#
+# One input for each column, of shape (rows, 1): a double for a number (NaN: empty), a text for a value of a list, as `str` writes it
+# ("": empty), with space around it or none. Outputs: `label`
+# (texts, or doubles of a target), `scores`, and `probabilities` of a classifier. A row that the schema would refuse (an empty cell
+# that has no meaning, a value that is not of the list) has the label "" and NaN for scores.
+
+
+_OPSET, _ML_OPSET, _IR = 20, 3, 9  # what runtimes of the last years read
+# how a file of ours begins: version of the format, and the producer
+BEGINS = bytes((8, _IR, 18, 14)) + b"noisygd-delete"
+_SPACE = "[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"  # as `str.strip` has it
+
+
+def onnx_bytes(plain: PlainModel) -> bytes:
+    """The graph as a file.
+
+    Raises:
+        InvalidParameter: the schema has a kind of column that ONNX has no words for.
+        MissingDependency: the library `onnx` is not installed.
+    """
+    for name, kind in plain.schema.columns.items():
+        if isinstance(kind, Moment):
+            raise InvalidParameter(f"column {name!r} holds dates or times, which ONNX cannot read; model.json can")
+        if isinstance(kind, Hashed):
+            raise InvalidParameter(f"column {name!r} is hashed, which ONNX cannot do; model.json can")
+    if not plain.schema.columns:
+        raise InvalidParameter("the schema reads no column, so there is nothing that a graph could be given")
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingDependency("an ONNX file is written by the library onnx: pip install 'onnx>=1.16'") from error
+    return bytes(_Graph(onnx).made(plain).SerializeToString())
+
+
+class _Graph:
+    """Nodes in the order of computation. A value is the name of what holds it."""
+
+    def __init__(self, onnx: Any) -> None:
+        self._onnx = onnx
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+
+    def made(self, plain: PlainModel) -> Any:
+        helper, double, text = self._onnx.helper, self._onnx.TensorProto.DOUBLE, self._onnx.TensorProto.STRING
+        schema = plain.schema
+        inputs = [
+            helper.make_tensor_value_info(name, double if isinstance(kind, Numeric) else text, ["rows", 1])
+            for name, kind in schema.columns.items()
+        ]
+        parts = [self._features(name, kind) for name, kind in schema.columns.items()]
+        values = self._op("Concat", *parts, axis=1)
+        if isinstance(schema.map, Additive):
+            values = self._additive(values, schema.map)
+        values = self._rows(values, plain)
+        for layer in plain.layers[:-1]:
+            values = self._op("Tanh", self._op("MatMul", values, layer.T))
+        scores = self._op("MatMul", values, plain.layers[-1].T, output="scores")
+        outputs = [self._label(plain, scores), helper.make_tensor_value_info("scores", double, ["rows", None])]
+        if plain.odds:
+            self._odds(plain, scores)
+            outputs.append(helper.make_tensor_value_info("probabilities", double, ["rows", None]))
+        graph = helper.make_graph(self._nodes, "noisygd-delete", inputs, outputs, self._constants)
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR, producer_name="noisygd-delete")
+        self._onnx.checker.check_model(model)
+        return model
+
+    def _op(self, kind: str, *inputs: Any, output: str | None = None, **attributes: Any) -> str:
+        """A node; an input that is no name of a value is a constant of numbers."""
+        given = [value if isinstance(value, str) else self._numbers(value) for value in inputs]
+        name = output or f"noisygd-delete {len(self._nodes)}"
+        self._nodes.append(self._onnx.helper.make_node(kind, given, [name], **attributes))
+        return name
+
+    def _constant(self, kind: str, values: Any, shape: tuple[int, ...]) -> str:
+        name = f"noisygd-delete constant {len(self._constants)}"
+        code = getattr(self._onnx.TensorProto, kind)
+        self._constants.append(self._onnx.helper.make_tensor(name, code, shape, values))
+        return name
+
+    def _numbers(self, values: Any) -> str:
+        array = np.asarray(values, np.float64)
+        return self._constant("DOUBLE", array.reshape(-1).tolist(), array.shape)
+
+    def _wholes(self, values: list[int]) -> str:
+        return self._constant("INT64", values, (len(values),))
+
+    def _double(self, value: str) -> str:
+        return self._op("Cast", value, to=self._onnx.TensorProto.DOUBLE)
+
+    def _features(self, name: str, kind: Kind) -> str:
+        """(rows, width): the columns that a cell becomes; NaN where the schema would refuse it."""
+        if isinstance(kind, Numeric):
+            return self._number(name, kind)
+        assert isinstance(kind, (Category, Boolean))  # of text, hashes and dates no graph is made
+        spelled = spellings(kind.values) or tuple(map(re.escape, kind.values))
+        each = [self._op("RegexFullMatch", name, pattern=f"{_SPACE}(?:{one}){_SPACE}") for one in spelled]
+        found = self._double(self._op("Concat", *each, axis=1))
+        other = self._op("Equal", self._op("ReduceMax", found, self._wholes([1]), keepdims=1), [0.0])
+        if isinstance(kind, Boolean):
+            made = self._op("MatMul", found, [[-1.0], [1.0]])
+            if kind.unknown == "zero":  # of an empty cell, and no other
+                there = self._op("Not", self._op("RegexFullMatch", name, pattern=_SPACE))
+                return self._refused(made, self._op("And", other, there))
+        else:
+            made = found
+        if kind.unknown == "column":
+            return self._op("Concat", made, self._double(other), axis=1)
+        return self._refused(made, other) if kind.unknown == "refuse" else made
+
+    def _refused(self, values: str, where: str) -> str:
+        return self._op("Add", values, self._op("Where", where, [np.nan], [0.0]))
+
+    def _number(self, name: str, kind: Numeric) -> str:
+        absent, (low, high) = self._op("IsNaN", name), kind.curved_bounds()
+        stands_in = kind.lower if kind.missing is None or kind.indicator else kind.missing
+        found = self._op("Where", absent, [stands_in], name)
+        found = self._between(found, kind.lower, kind.upper)
+        if kind.transform == "log1p":
+            found = self._op("Log", self._op("Add", found, [1.0]))
+        elif kind.transform == "signed-log":
+            size = self._op("Div", self._op("Abs", found), [kind.least])
+            found = self._op("Mul", self._op("Sign", found), self._op("Log", self._op("Add", size, [1.0])))
+        found = self._op("Div", self._op("Sub", found, [low]), [(high - low) / 2])
+        unit = self._between(self._op("Sub", found, [1.0]), -1.0, 1.0)
+        if kind.indicator:
+            return self._op("Concat", self._op("Where", absent, [0.0], unit), self._double(absent), axis=1)
+        return self._op("Where", absent, [np.nan], unit) if kind.missing is None else unit
+
+    def _additive(self, values: str, map: Additive) -> str:
+        """(rows, width): one block for each column; NaN everywhere where a cell was refused."""
+        blocks, at = list[str](), 0
+        for place, width in enumerate(map.columns):
+            column = self._slice(values, at, width or 1)
+            at += width or 1
+            if width:
+                blocks.append(column)
+                continue
+            if place in map.signs:
+                blocks += [self._double(self._op(side, column, [0.0])) for side in ("Less", "Greater")]
+                continue
+            there = self._numbers([[1 / math.sqrt(map.levels)]])
+            if place in map.amounts:
+                there = self._op("Mul", there, self._double(self._op("Greater", column, [-1.0])))
+            gap = list[str]()
+            if place in map.gaps:
+                gap, at = [self._slice(values, at, 1)], at + 1
+                there = self._op("Mul", there, self._op("Sub", [1.0], gap[0]))
+            blocks += [self._op("Mul", bins, there) for bins in self._bins(column, place, map)] + gap
+        refused = self._op("IsNaN", self._op("ReduceSum", values, self._wholes([1]), keepdims=1))
+        return self._refused(self._op("Concat", *blocks, axis=1), refused)
+
+    def _bins(self, column: str, place: int, map: Additive) -> list[str]:
+        """Of each level (rows, 2^level): 1 in the bin where the number lies."""
+        if place in map.logarithmic:
+            size = self._op("Add", self._op("Div", self._op("Abs", column), [map.finest]), [1.0])
+            scaled = self._op("Div", self._op("Log", size), [math.log1p(1 / map.finest)])
+            column = self._op("Mul", self._op("Sign", column), scaled)
+        unit = self._op("Div", self._op("Add", column, [1.0]), [2.0])
+        unit = self._op("Where", self._op("IsNaN", unit), [0.0], self._between(unit, 0.0, 1.0))
+        found = []
+        for level in range(1, map.levels + 1):
+            parts = 2**level
+            part = self._op("Floor", self._op("Mul", unit, [float(parts)]))
+            part = self._op("Min", part, [parts - 1.0])
+            found.append(self._double(self._op("Equal", part, range(parts))))
+        return found
+
+    def _slice(self, values: str, first: int, width: int) -> str:
+        return self._op("Slice", values, self._wholes([first]), self._wholes([first + width]), self._wholes([1]))
+
+    def _between(self, value: str, lower: float, upper: float) -> str:
+        return self._op("Min", self._op("Max", value, [lower]), [upper])
+
+    def _rows(self, features: str, plain: PlainModel) -> str:
+        """(rows, features) brought to their norm, rounded to float32 as the table's rows are."""
+        schema = plain.schema
+        if schema.intercept:
+            ones = self._op("ReduceMax", self._op("Abs", features), self._wholes([1]), keepdims=1)
+            ones = self._op("Add", self._op("Mul", ones, [0.0]), [1.0])
+            features = self._op("Concat", features, ones, axis=1)
+        squares = self._op("ReduceSum", self._op("Mul", features, features), self._wholes([1]), keepdims=1)
+        factors = self._op("Div", [schema.radius * HEADROOM], self._op("Sqrt", squares))
+        if schema.rows == "clip":
+            factors = self._op("Min", factors, [1.0])
+        else:
+            zero = self._op("Equal", squares, [0.0])
+            factors = self._op("Where", zero, [0.0], factors)
+        rounded = self._op("Cast", self._op("Mul", features, factors), to=self._onnx.TensorProto.FLOAT)
+        return self._double(rounded)
+
+    def _label(self, plain: PlainModel, scores: str) -> Any:
+        """The output `label`, (rows,)."""
+        helper, label = self._onnx.helper, plain.schema.label
+        if isinstance(label, Numeric):
+            low, high = label.curved_bounds()
+            part = self._op("Add", self._between(scores, -1.0, 1.0), [1.0])
+            raw = self._op("Add", self._op("Mul", part, [(high - low) / 2]), [low])
+            sound = self._op("Where", self._op("IsNaN", scores), scores, raw)
+            self._op("Squeeze", sound, self._wholes([1]), output="label")
+            return helper.make_tensor_value_info("label", self._onnx.TensorProto.DOUBLE, ["rows"])
+        refused = self._op("IsNaN", self._op("ReduceSum", scores, self._wholes([1]), keepdims=0))
+        if plain.label_kind == "class":
+            places = self._op("ArgMax", scores, axis=1, keepdims=0)
+        else:
+            flat = self._op("Squeeze", scores, self._wholes([1]))
+            positive = self._op("GreaterOrEqual", flat, [0.0])
+            places = self._op("Cast", positive, to=self._onnx.TensorProto.INT64)
+        names = [value.encode() for value in label.values]
+        named = self._op("Gather", self._constant("STRING", names, (len(names),)), places)
+        self._op("Where", refused, self._constant("STRING", [b""], (1,)), named, output="label")
+        return helper.make_tensor_value_info("label", self._onnx.TensorProto.STRING, ["rows"])
+
+    def _odds(self, plain: PlainModel, scores: str) -> None:
+        """The output `probabilities`, (rows, classes)."""
+        if plain.label_kind == "binary":
+            scores = self._op("Concat", self._op("Mul", scores, [0.0]), scores, axis=1)
+        self._op("Softmax", scores, axis=1, output="probabilities")
+
+
+FACTS = "facts.json"
+FILES = (
+    "model.safetensors",
+    "schema.json",
+    "model.json",
+    "model.py",
+    "model.onnx",
+    FACTS,
+)  # no other name is ever written
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One release of a store, with all the files that it is published as.
+
+    release, digest   its number, and SHA-256 of model.safetensors as the ledger has it
+    weights           the content of that file
+    model, schema     the same, read
+    """
+
+    release: int
+    digest: str
+    weights: bytes
+    model: Model
+    schema: Schema
+
+    @property
+    def name(self) -> str:
+        return name_of(self.release, self.digest)
+
+    @cached_property
+    def files(self) -> Mapping[str, bytes]:
+        """File name -> content; facts.json comes last."""
+        made, missing = (
+            {"model.safetensors": self.weights, "schema.json": _json(_public(self.schema))},
+            dict[str, str](),
+        )
+        for name in ("model.json", "model.py", "model.onnx"):
+            try:
+                made[name] = self.file(name)
+            except (InvalidParameter, MissingDependency) as reason:
+                missing[name] = str(reason)
+        facts = {
+            "software": f"noisygd-delete {__version__}",
+            "release": self.release,
+            "model": self.digest,
+            "files": {name: hashlib.sha256(data).hexdigest() for name, data in made.items()},
+            "missing": missing,
+        }
+        return {**made, FACTS: _json(facts)}
+
+    def file(self, name: str) -> bytes:
+        """One of the three files that a program without this package reads.
+
+        Raises:
+            InvalidParameter: the model is more than such a file can hold; says what. MissingDependency: `onnx` is not installed.
+        """
+        plain = plain_model(self.model, self.schema)
+        return {"model.json": plain_text, "model.py": lambda _: reader_text(), "model.onnx": onnx_bytes}[name](plain)
+
+    def require_plain(self) -> None:
+        """Raise `InvalidParameter` with the reason if the model cannot be used without this package."""
+        plain_model(self.model, self.schema)
+
+
+def _public(schema: Schema) -> dict[str, Any]:
+    return {key: value for key, value in schema.to_dict().items() if key not in ("id", "subject", "rows_per_subject")}
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    return (json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+# --- publisher ---
+#
+# What every publisher answers, and what it asks of a disk.
+
+
+class Publisher(Protocol):
+    """A place that holds at most one release of one store.
+
+    Each call may be cut short at any instant and is then made again, perhaps by another process; none touches what another store,
+    or a person, has put there. Any exception of theirs means: not done, try again; an error of this package, that nothing was put
+    there either.
+    """
+
+    def require_free(self) -> None:
+        """Raise PublisherError where another store, or a person, has the place; nothing is changed there."""
+
+    def put(self, artefact: Artifact) -> None:
+        """The release is there, whole, and is the one that the place's alias leads to."""
+
+    def withdraw(self, keep: str | None) -> tuple[str, ...]:
+        """Every release of this store is gone with its files but the one of this name; with None the alias is gone too.
+
+        Returns:
+            What this publisher cannot remove, each with what to do about it.
+        """
+
+
+class Ground(Protocol):
+    """Changes of a file system, each announced just before it is made: the store's `Disk` is one."""
+
+    def reached(self, operation: str, path: Path) -> None: ...
+    def create(self, path: Path, data: bytes = b"") -> None: ...
+    def rename(self, source: Path, target: Path) -> None: ...
+    def erase(self, path: Path) -> None: ...
+    def sync_folder(self, path: Path) -> None: ...

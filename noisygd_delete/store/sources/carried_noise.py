@@ -1,0 +1,192 @@
+"""Releases over a source that go on from one another: the sums of the last one, and by which the source knows the rows that these are of.
+
+    rows that go are read → their patch is drawn and durable → DELETE committed in the source, which nobody else changed since
+        → the state that it left is known → the patch takes the place of what was kept → ledger: deleted there
+    the rows, in that state → a release drawn from them → kept with their state → ledger: published
+
+Whether the rows are in the state that is kept, the source alone says: its count of changes, the files of its version, the times of its file. Whoever
+changed them otherwise, or put back a copy, cuts the chain: the next release begins another one. So does a death between a commit and its state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ...accountant import Event
+from ...curator.carried_noise import make_patch, moments_of
+from ...curator.learning import check_fit
+from ...curator.model import Continuation, Model
+from ...engine import Execution
+from ...engine.count_tables import CodedMoments, CountTables
+from ...engine.moments import IntegerMoments, Integers
+from ...engine.sums import RowsElsewhere, Sums, check_labels, exact_sums
+from ...errors import InvalidParameter
+from ...features.schema import Encoded, Schema, Table
+from ...losses.base import Loss
+from ...methods.plan import Plan
+from ...methods.problem import CarriedSums
+from ...records import EditCounts, LeftOut
+from ..models import DrawnPatch, kept_candidate
+from ..training_table import OpenedStore
+from .reading import check_room, columns_of, encoded_blocks
+from .source import NOTHING_DONE, ReleaseChain, Source, SourceHistory
+
+Summed = tuple["SummedRows", str, EditCounts | None, LeftOut, str | None]
+
+
+class SummedRows(RowsElsewhere):
+    """One moment of a source, of which nothing is held but the exact sums, for one draw.
+
+    state, unchanged  see `Snapshot`
+    """
+
+    def __init__(self, plan: Plan, moments: IntegerMoments, sums: Integers, state: str | None, unchanged: bool) -> None:
+        self._plan, self._moments, self._sums, self.state, self.unchanged = plan, moments, sums, state, unchanged
+
+    @property
+    def slots(self) -> int:
+        return self._plan.records
+
+    @property
+    def width(self) -> int:
+        return self._plan.features
+
+    def check(self, loss: Loss, variances: object) -> None:
+        """They were checked as they were summed."""
+
+    def sums(self, loss: Loss) -> Sums:
+        raise InvalidParameter("rows that were summed for method 'sums' answer nothing else")
+
+    def exact_sums(self, moments: IntegerMoments) -> Integers:
+        if moments != self._moments:
+            raise InvalidParameter("rows were summed for another plan")
+        return self._sums
+
+
+def sum_snapshot(
+    source: Source,
+    schema: Schema,
+    plan: Plan,
+    since: str | None = None,
+    done: SourceHistory = NOTHING_DONE,
+    chain: ReleaseChain | None = None,
+) -> Summed:
+    """The sums of one snapshot, its position, what changed since an earlier one, what was left out, and their definition: counted by the source where it can, else of rows
+    that are read a block at a time and let go of.
+
+    Raises:
+        As `reading.rows_of`.
+    """
+    moments, loss = _moments(plan), plan.loss
+    workers = source.open_rows(schema, plan.records, done)
+    if workers is not None:
+        with workers as (held, position, left_out):
+            check_fit(held, plan)
+            sums, state = exact_sums(held, moments), source.state_at(position)
+            changes = None if since is None else source.changes(since, position, columns_of(schema))
+        unchanged = chain is not None and state is not None and state == chain.state
+        return SummedRows(plan, moments, sums, state, unchanged), position, changes, left_out, None
+    with source.snapshot(columns_of(schema), since, done, chain) as now:
+        counts = now.counted(schema) if isinstance(moments, CodedMoments) else None
+        if counts is not None and isinstance(moments, CodedMoments):
+            check_room(source, counts.rows, plan.records)
+            sums = moments.of_counts(counts)
+        else:
+            sums = _sums_of(
+                moments, loss, encoded_blocks(schema, now.blocks), lambda rows: check_room(source, rows, plan.records)
+            )
+    held = SummedRows(plan, moments, sums, now.state, now.unchanged)
+    return held, now.position, now.changes, now.left_out, now.definition
+
+
+def _moments(plan: Plan) -> IntegerMoments:
+    assert isinstance(plan.learning.start, CarriedSums)
+    return moments_of(plan.learning.start, plan.shape)
+
+
+def _sums_of(moments: IntegerMoments, loss: Loss, blocks: Iterable[Encoded], check: Callable[[int], None]) -> Integers:
+    """Exact, in whatever order rows come."""
+    rows, tables, whole = 0, CountTables({}, {}), np.zeros(moments.size, np.int64)
+    for block in blocks:
+        rows += len(block.rows)
+        check(rows)
+        check_labels(block.labels, np.ones(len(block.labels), bool), loss)
+        if isinstance(moments, CodedMoments):
+            counted = moments.count(moments.coding.of_rows(block.rows), block.labels)
+            tables = CountTables.added([tables, counted])
+        else:
+            whole += moments.of(block.rows, block.labels)
+    return moments.of_counts(tables) if isinstance(moments, CodedMoments) else whole
+
+
+class KeptChain:
+    """The chain of a store over a source, in the file of its patches. A stamp there is the number of the release that it belongs to, and the state."""
+
+    def __init__(self, files: OpenedStore) -> None:
+        self._files = files
+        self._taken: Continuation | None = None  # the patch of the deletion under way, whose state is not known yet
+
+    @property
+    def columns(self) -> list[str]:
+        return columns_of(self._files.schema)
+
+    @property
+    def state(self) -> str | None:
+        found = self._kept
+        return None if found is None else found.stamp.partition(" ")[2]
+
+    @property
+    def after(self) -> Continuation | None:
+        """What the next draw goes on from, where the rows are in this state."""
+        found = self._kept
+        return None if found is None else found.after
+
+    @property
+    def _kept(self) -> DrawnPatch | None:
+        ledger, path = self._files.ledger, self._files.layout.patch
+        if ledger.head.model is None or not ledger.plan.mechanism.carries:
+            return None
+        found = kept_candidate(path, ledger.plan)
+        return found if isinstance(found, DrawnPatch) and self._is_of_now(found) else None
+
+    def _is_of_now(self, found: DrawnPatch) -> bool:
+        ledger = self._files.ledger
+        release, _, state = found.stamp.partition(" ")
+        of_now = release == str(ledger.model_release) and found.after.number == ledger.account.since_fresh
+        return of_now and bool(state)
+
+    def take(self, before: Iterable[Table], after: Iterable[Table], state: str = "") -> None:
+        """See `source.ReleaseChain`. Durable when this returns, but for the state."""
+        plan, goes_on = self._files.ledger.plan, self.after
+        assert goes_on is not None
+        moments = _moments(plan)
+        went, came = (
+            _sums_of(moments, plan.loss, encoded_blocks(self._files.schema, part), lambda rows: None)
+            for part in (before, after)
+        )
+        self._taken = make_patch(came - went, plan, goes_on, Execution())
+        self.leave(state)
+
+    def leave(self, state: str | None) -> None:
+        if self._taken is not None and state is not None:
+            self._keep(self._files.ledger.model_release, state, self._taken)
+
+    def publish(self, event: Event, model: Model, number: int, state: str | None) -> None:
+        """A release is about to be entered in the ledger, under this number, of rows in this state."""
+        if state is not None and model.sums is not None:
+            drawn = 1 if event.fresh else self._files.ledger.account.since_fresh + 1
+            self._keep(number, state, Continuation(drawn, model.sums))
+
+    def _keep(self, release: int, state: str, after: Continuation) -> None:
+        DrawnPatch(f"{release} {state}", after).keep(self._files.disk, self._files.layout.candidate)
+
+    def catch_up(self, *, deleted: bool) -> None:
+        """What was drawn takes the place of what was kept before: the patch of a deletion that was committed, or the last release."""
+        layout, disk = self._files.layout, self._files.disk
+        found = kept_candidate(layout.candidate, self._files.ledger.plan)
+        if isinstance(found, DrawnPatch) and self._is_of_now(found) and deleted == bool(found.after.patches):
+            found.keep(disk, layout.patch)
+        elif not deleted and self._kept is None:
+            disk.erase(layout.patch)  # no release will go on from it

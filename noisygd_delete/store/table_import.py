@@ -1,0 +1,175 @@
+"""The table of a new store, written as its file is read: of the rows a block is in memory, of ids and labels no more.
+
+What is written is what `table.write` writes of the same rows in memory, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import InvalidRecords
+from ..features.schema import Encoded
+from ..methods.plan import Plan
+from ..records import Id, Labels, Names, Records, Rows, check_slots
+from ..records.names import WORD, settle_names, widen_cells
+from ..records.records import check_name
+from ..records.values import check_column, check_matrix
+from . import names, training_table
+from .disk import Disk
+from .file_footer import HEAD, head_of
+from .layout import LABEL, ROW, TEMPORARY, Layout
+from .tombstones import Tombstones
+
+if TYPE_CHECKING:
+    from ..features.schema import RecordFile
+
+_BLOCK = 1 << 16  # names copied at a time
+PlanFor = Callable[[int], Plan]
+
+
+def fill_table(
+    disk: Disk, layout: Layout, reading: RecordFile, plan_for: PlanFor, tombstones: Tombstones | None = None
+) -> tuple[Plan, Records]:
+    """The rows that are read, written as a new table; and the plan for so many, whose slots it has.
+
+    Raises:
+        InvalidSchema, InvalidRecords, InvalidRequest: the rows are none to be learned from; what was written stays.
+    """
+    new = _NewTable(disk, layout, with_subjects=reading.schema.subject_column is not None)
+    reading.read(new.add, new.ids)
+    if tombstones is not None and not reading.numbered:
+        tombstones.refuse(new.ids())
+    plan = plan_for(reading.rows)
+    check_slots(plan.records, reading.rows)
+    check_disk(layout.root, plan.records - reading.rows, new.width)
+    new.finish(plan.records)
+    return plan, training_table.load_table(layout, plan.records, new.width, with_subjects=new.subjects is not None)
+
+
+def check_disk(folder: Path, slots: int, features: int) -> None:
+    """Refuse slots that the disk has no room for, before files are lengthened: with holes in them they might be, until rows come.
+
+    Args:
+        slots: those that are not written yet.
+
+    Raises:
+        InvalidRecords: they take more than what is free.
+    """
+    needed = slots * (features * np.dtype(ROW).itemsize + np.dtype(LABEL).itemsize + WORD.itemsize)
+    from shutil import disk_usage  # slow to load
+
+    free = disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+    if needed > free:
+        raise InvalidRecords(
+            f"{slots} more slots of {features} features take about {needed / 2**30:.3g} GiB and the disk of {folder} has {free / 2**30:.3g} GiB "
+            "free; give fewer slots or features, or another disk"
+        )
+
+
+class _NewTable:
+    def __init__(self, disk: Disk, layout: Layout, *, with_subjects: bool) -> None:
+        self.disk, self.layout = disk, layout
+        disk.make_folder(layout.records)
+        disk.create(layout.features)
+        disk.create(layout.labels)
+        self.names = _NewNames(disk, layout.ids)
+        self.subjects = _NewNames(disk, layout.subjects) if with_subjects else None
+
+    def add(self, block: Encoded) -> None:
+        rows, labels = check_block(block)
+        self.width = rows.shape[1]
+        self.disk.append(self.layout.features, np.ascontiguousarray(rows, ROW).tobytes())
+        self.disk.append(self.layout.labels, np.ascontiguousarray(labels, LABEL).tobytes())
+        for kept, given in ((self.names, block.ids), (self.subjects, block.subjects)):
+            if kept is not None and given is not None:
+                kept.add(given)
+
+    def ids(self) -> Names:
+        """Of all rows so far, where their file has them."""
+        return self.names.mapped()
+
+    def finish(self, slots: int) -> None:
+        """Free slots behind the rows, and all of it durable."""
+        for path, size in (
+            (self.layout.features, self.width * np.dtype(ROW).itemsize),
+            (self.layout.labels, np.dtype(LABEL).itemsize),
+        ):
+            self.disk.extend(path, slots * size)
+        long: list[bytes] = []
+        for which, kept in ((names.SUBJECTS, self.subjects), (names.IDS, self.names)):
+            if kept is not None:
+                long += names.pieces(which, kept.others)
+                self.disk.extend(kept.path, HEAD + slots * kept.words * WORD.itemsize)
+        self.disk.create(self.layout.long, long)
+        self.disk.sync_folder(self.layout.records)
+
+
+class _NewNames:
+    """A file of names that grows. Its cells are as wide as the widest that a block asked for; names too long for them are in memory."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self.disk, self.path = disk, path
+        self.words = self.slots = 0
+        self.others: dict[int, Id] = {}
+
+    def add(self, given: Names) -> None:
+        given = given if given.texts else Names.texts_of(given)
+        if not self.words:
+            self.words = given.cells.shape[1]
+            self.disk.create(self.path, head_of(self.words))
+        elif self.words < given.cells.shape[1]:
+            self._widen(given.cells.shape[1])
+        cells = np.zeros((len(given), self.words), WORD)
+        widen_cells(given.cells, cells, texts=True)
+        others = settle_names(cells, given.others, texts=True)
+        self.others |= {self.slots + slot: name for slot, name in others.items()}
+        self.disk.append(self.path, cells.tobytes())
+        self.slots += len(given)
+
+    def mapped(self) -> Names:
+        if not self.slots:
+            return Names.texts_of([])
+        shape = (self.slots, self.words)
+        return Names(np.memmap(self.path, WORD, mode="r", offset=HEAD, shape=shape), texts=True, others=self.others)
+
+    def _widen(self, words: int) -> None:
+        """The same names in wider cells: a block of longer ones has come."""
+        temporary = self.path.with_name(self.path.name + TEMPORARY)
+        self.disk.create(temporary, head_of(words))
+        held = self.mapped()
+        for first in range(0, self.slots, _BLOCK):
+            block = held.cells[first : first + _BLOCK]
+            cells = np.zeros((len(block), words), WORD)
+            widen_cells(block, cells, texts=True)
+            inside = range(first, first + len(block))
+            others = {slot - first: name for slot, name in self.others.items() if slot in inside}
+            still = settle_names(cells, others, texts=True)
+            for slot in others.keys() - still.keys():
+                del self.others[first + slot]
+            self.disk.append(temporary, cells.tobytes())
+        self.disk.erase(self.path)
+        self.disk.reached("rename", self.path)
+        self.disk.rename(temporary, self.path)
+        self.words = words
+
+
+def check_block(block: Encoded) -> tuple[Rows, Labels]:
+    """Rows and labels as a table has them.
+
+    Raises:
+        InvalidRecords: they are no finite numbers, or a name is none that a file can hold.
+    """
+    for what, given in (("ids", block.ids), ("subjects", block.subjects)):
+        if given is None:
+            continue
+        if len(given) != len(block.rows):  # each row would have another's name
+            raise InvalidRecords(f"{len(given)} {what} for {len(block.rows)} rows")
+        for name in given.others.values():
+            check_name(what, name, InvalidRecords)
+    return check_matrix("features", block.rows, InvalidRecords), check_column(
+        "labels", block.labels, len(block.rows), InvalidRecords
+    )

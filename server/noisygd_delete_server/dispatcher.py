@@ -1,0 +1,210 @@
+"""Accepted requests carried out in every store: which store has what a request names, and in what order it is done.
+
+A request is done whole or not at all: each name in it must be in some store. A store gets the part of it that it has. Once one store has
+it in its ledger the request was accepted, and the others follow, whatever a crash did in between.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from noisygd_delete.curator.stream import Batching, Calendar
+from noisygd_delete.engine import Execution
+from noisygd_delete.errors import NEVER_THERE, InvalidRequest
+from noisygd_delete.records import EditRequest
+from noisygd_delete.register import RequestCase
+from noisygd_delete.store import Store
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.release_schedule import public_duration
+
+from .inbox import QueuedRequest
+from .request_body import case_of, to_request
+
+Stores = Mapping[str, Store]
+Published = Callable[[str, Store], None]
+Pace = Batching | Calendar
+_LONGEST = 300.0  # seconds that a calendar's release is held, as nothing else is done meanwhile
+NOT_DONE = (  # whichever it is: a name asked for beside one that is in no table is not told to be there
+    f"not all that it names is in a table ({NEVER_THERE}, or held out for measuring), or a table does not take its rows, or so many of a person; nothing was changed"
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an accepted request: per store that has edited its rows for it, how many releases came before one that covers
+    it; or why no store has."""
+
+    stores: Mapping[str, int] = field(default_factory=dict)
+    refused: str | None = None
+
+
+def independent(waiting: Sequence[QueuedRequest]) -> list[QueuedRequest]:
+    """The first requests of those that wait which name nothing in common, so that the order among them does not matter."""
+    names: set[str] = set()
+    kinds: set[str] = set()
+    found: list[QueuedRequest] = []
+    for kept in waiting:
+        asked = kept.fields["asked"]
+        kinds |= {kind for kind in ("delete", "subjects", "replace") if asked[kind]}
+        named = {*asked["delete"], *asked["subjects"], *asked["replace"]}
+        if found and (names & named or len(kinds) > 1):
+            break
+        names |= named
+        found.append(kept)
+    return found
+
+
+class Dispatcher:
+    """One round of requests over stores that are open, each with the pace of its releases.
+
+    published   called after every release, with the name of its store
+    lasts       seconds that a release by a solver lasts; None: on a date of a calendar what public numbers say, else as long as it takes
+    """
+
+    def __init__(
+        self, stores: Stores, paces: Mapping[str, Pace], published: Published, lasts: float | None = None
+    ) -> None:
+        self._stores, self._paces, self._published, self._lasts = stores, paces, published, lasts
+
+    def carry_out(self, together: Sequence[QueuedRequest]) -> list[Outcome]:
+        """Edit the rows of independent requests in every store."""
+        tables = {name: _Held.of(store, together) for name, store in self._stores.items()}
+        shares = [self._shares(kept, tables) for kept in together]
+        refused: dict[int, list[str]] = {kept.number: [] for kept in together}
+        for name, store in self._stores.items():
+            todo = [
+                (kept, share[name])
+                for kept, share in zip(together, shares, strict=True)
+                if isinstance(share, dict) and name in share
+            ]
+            for number, reason in self._edit(name, store, todo):
+                refused[number].append(reason)
+        found = [self._outcome(kept, share, refused[kept.number]) for kept, share in zip(together, shares, strict=True)]
+        self.leave_open([kept for kept, outcome in zip(together, found, strict=True) if outcome.refused is not None])
+        return found
+
+    def leave_open(self, waiting: Sequence[QueuedRequest]) -> None:
+        """Have the register show requests about which a person has to decide."""
+        first = next(iter(self._stores.values()))
+        first.register.receive({str(kept.token): self._case(first, kept) for kept in waiting})
+
+    def begun(self, kept: QueuedRequest) -> bool:
+        """Whether some store has done its part of a request already."""
+        return any(store.ledger.position(str(kept.token)) is not None for store in self._stores.values())
+
+    def publish(self, name: str, *, due: bool = False) -> None:
+        """One release of what waits in a store; nothing where nothing waits or no model is in force.
+
+        due   because its pace says so, and not because somebody asked
+        """
+        store, pace, unused = self._stores[name], self._paces[name], None
+        lasts = self._lasts or 0.0
+        if store.pending_edits and in_force(store.ledger):
+            if due and isinstance(pace, Calendar):
+                last = store.ledger.made(store.ledger.model_release) or 0
+                unused = pace.unused(seconds(store.ledger.entry(last).time), time.time())
+                if self._lasts is None:
+                    lasts = min(public_duration(store.plan), _LONGEST)
+            store.publish(unused_dates=unused, execution=Execution(lasts=lasts))
+            self._published(name, store)
+
+    def _outcome(self, kept: QueuedRequest, share: dict[str, EditRequest] | str, reasons: Sequence[str]) -> Outcome:
+        if isinstance(share, str):
+            return Outcome(refused=share)
+        token = str(kept.token)
+        having = {name: _releases_before(store.ledger, token) for name, store in self._stores.items()}
+        stores = {name: before for name, before in having.items() if before is not None}
+        return Outcome(stores) if stores else Outcome(refused="; ".join(dict.fromkeys(reasons)) or "no store took it")
+
+    def _shares(self, kept: QueuedRequest, tables: Mapping[str, _Held]) -> dict[str, EditRequest] | str:
+        """The part of a request for each store that has still to do it; or why it cannot be done."""
+        if "open" in kept.fields:  # for a person to decide
+            return str(kept.fields["open"])
+        asked, token = kept.fields["asked"], str(kept.token)
+        found = {name: held.part(asked) for name, held in tables.items()}
+        begun = {name for name, store in self._stores.items() if store.ledger.position(token) is not None}
+        if not begun:
+            reason = _missing_reason(asked, found.values())
+            if reason is not None:
+                return reason
+        shares = {}
+        for name, part in found.items():
+            if name in begun or not any(part.values()):
+                continue
+            store = self._stores[name]
+            try:
+                shares[name] = to_request(token, part, store.schema)
+                if not begun and (part["replace"] or store.source is not None):
+                    store.dry_run(shares[name], publish=False)
+            except InvalidRequest:
+                return NOT_DONE
+        return shares
+
+    def _edit(
+        self, name: str, store: Store, todo: list[tuple[QueuedRequest, EditRequest]]
+    ) -> Iterator[tuple[int, str]]:
+        if not todo:
+            return
+        store.register.receive({str(kept.token): self._case(store, kept) for kept, _ in todo})
+        edited = store.edit_all([request for _, request in todo])
+        for (kept, _), error in zip(todo, edited.outcomes, strict=True):
+            if error is not None:
+                yield kept.number, NOT_DONE
+
+    @staticmethod
+    def _case(store: Store, kept: QueuedRequest) -> RequestCase:
+        """What the register notes; what a desk stated there before stays as it is."""
+        case, held = case_of(kept.fields), store.register.case(str(kept.token))
+        known = held is not None and held.received is not None
+        return replace(case, received=None, right=held.right) if known and held is not None else case
+
+
+def in_force(ledger: Ledger) -> bool:
+    """Whether a store may publish by itself: it has learned, and no publication was withheld since."""
+    return ledger.releases > 0 and ledger.head.model is not None
+
+
+def seconds(stamp: str) -> float:
+    """A time of the ledger, in seconds since 1970."""
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+def _releases_before(ledger: Ledger, token: str) -> int | None:
+    """How many releases came before one that covers this request; None where the ledger does not know it."""
+    position = ledger.position(token)
+    if position is None:
+        return None
+    return ledger.releases - (ledger.covering(position) is not None)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Which of the names in some requests the table of a store has."""
+
+    ids: Collection[str]
+    persons: Collection[str]
+
+    @classmethod
+    def of(cls, store: Store, together: Sequence[QueuedRequest]) -> _Held:
+        asked = [kept.fields["asked"] for kept in together]
+        ids = sorted({name for one in asked for name in (*one["delete"], *one["replace"])})
+        persons = sorted({name for one in asked for name in one["subjects"]})
+        return cls(store.table.find_names(ids), store.table.find_names(persons, persons=True))
+
+    def part(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """What of a request this table has."""
+        return {
+            "delete": [name for name in asked["delete"] if name in self.ids],
+            "subjects": [name for name in asked["subjects"] if name in self.persons],
+            "replace": {name: row for name, row in asked["replace"].items() if name in self.ids},
+        }
+
+
+def _missing_reason(asked: Mapping[str, Any], found: Collection[Mapping[str, Any]]) -> str | None:
+    """Why a request cannot be done: some of its names are in no table."""
+    wanted = {(kind, name) for kind in ("delete", "subjects", "replace") for name in asked[kind]}
+    return NOT_DONE if wanted - {(kind, name) for part in found for kind in part for name in part[kind]} else None

@@ -1,0 +1,150 @@
+"""What may be asked of the service, as types: they check what comes in, and the API's description is made of them.
+
+Form alone is judged here. Whether an id is in the table is the writer's question, because other requests may come first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from noisygd_delete.curator.stream.parsing import from_json
+from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.records import EditRequest, limited_io
+from noisygd_delete.register import Channels, RequestCase, Rights
+from noisygd_delete.register.case import parse_datetime
+
+MOST_BODY = 1 << 20  # bytes of one request
+TOKEN = r"^[A-Za-z0-9][A-Za-z0-9._:@+=-]{0,199}$"  # an id that stands in an address as it is
+_MOST_NAMES = 10_000  # of one request
+_CLOCKS = timedelta(minutes=5)  # that two may differ
+
+_Text = Annotated[str, Meta(min_length=1, max_length=1000)]
+_Name = _Text | Annotated[int, Meta(ge=-(2**53), le=2**53)]
+_Names = Annotated[list[_Name], Meta(max_length=_MOST_NAMES)]
+_Token = Annotated[
+    str, Meta(pattern=TOKEN, description="a random id of this request; sent again, it is answered as before")
+]
+_Value = str | int | float | bool | None
+_Row = dict[str, _Value]
+
+
+class RequestBody(Struct, forbid_unknown_fields=True, frozen=True):
+    """A request: what to erase or to correct. One of `delete`, `subjects` and `replace` names something."""
+
+    request_id: _Token | msgspec.UnsetType = msgspec.UNSET
+    delete: Annotated[_Names, Meta(description="ids of records to erase")] = []
+    subjects: Annotated[_Names, Meta(description="persons all of whose records are erased")] = []
+    replace: Annotated[
+        dict[_Text, _Row], Meta(max_length=1000, description="id -> its corrected row, by the columns of the schema")
+    ] = {}
+    received: Annotated[
+        str | None,
+        Meta(
+            description="when it came in, ISO 8601 with the zone of that place; default: now",
+            extra_json_schema={"format": "date-time"},
+        ),
+    ] = None
+    channel: Annotated[Channels | None, Meta(description="how it came in")] = None
+    identity_checked: Annotated[bool | None, Meta(description="whether the desk made sure who asks")] = None
+
+
+class PublishBody(Struct, forbid_unknown_fields=True, frozen=True):
+    """Publish what waits, in every store or in the one that is named."""
+
+    store: Annotated[str, Meta(max_length=255)] | None = None
+
+
+def parse_as(kind: type[Any], body: bytes) -> Any:
+    """The JSON of a body as one of these types.
+
+    Raises:
+        InvalidRequest: it is not; the message quotes nothing of it.
+    """
+    try:
+        fields = limited_io.parse_json(body.decode("utf-8"))
+    except ValueError:
+        raise InvalidRequest("the body is not a JSON object in UTF-8 that names each part once") from None
+    try:
+        found = msgspec.convert(fields, kind, strict=True)
+    except msgspec.ValidationError as error:
+        raise Unfit(f"{error}; see /openapi.json") from None
+    token = getattr(found, "request_id", None)
+    if isinstance(token, str) and not token.isprintable():  # a pattern lets a line end pass
+        raise Unfit("request_id holds a line end")
+    return found
+
+
+class Unfit(InvalidRequest):
+    """JSON that is none of the API's, or asks for what no table could do."""
+
+
+def contents(asked: RequestBody) -> dict[str, Any]:
+    """What is to be done, in one form whatever the order: ids as text, each once."""
+    return {
+        "delete": sorted(set(map(str, asked.delete))),
+        "subjects": sorted(set(map(str, asked.subjects))),
+        "replace": dict(sorted(asked.replace.items())),
+    }
+
+
+def check_contents(asked: RequestBody, schemas: Mapping[str, Schema]) -> dict[str, Any]:
+    """Its contents, having seen that they make a request by the schema of every store.
+
+    Raises:
+        Unfit: they do not, or the time is none; the message quotes nothing.
+    """
+    found = contents(asked)
+    if not any(found.values()):
+        raise Unfit("the request is empty; name something in delete, subjects or replace")
+    if set(found["delete"]) & set(found["replace"]):
+        raise Unfit("an id stands in delete and in replace; one of the two can be done")
+    try:
+        for schema in schemas.values():
+            to_request("0", found, schema)
+        if asked.received is not None:
+            came = datetime.fromisoformat(parse_datetime("received", asked.received, utc=False))
+            if came > datetime.now(UTC) + _CLOCKS:
+                raise InvalidRequest("received lies in the future; give the time at which it came in")
+    except NoisyGDDeleteError as error:
+        reason = str(error).removeprefix("line 1: ").removeprefix("line 1, ")
+        raise Unfit(_quoteless(reason, found, asked.received)) from None
+    return found
+
+
+def to_request(token: str, found: Mapping[str, Any], schema: Schema) -> EditRequest:
+    """The request that a store serves."""
+    parts = {name: part for name, part in found.items() if part}
+    return from_json(json.dumps({"request_id": token, **parts}), 1, schema)
+
+
+def case_of(fields: Mapping[str, Any]) -> RequestCase:
+    """What the register notes of an accepted request."""
+    asked = fields["asked"]
+    rectifies = asked["replace"] and not (asked["delete"] or asked["subjects"])
+    return RequestCase(
+        right=Rights.RECTIFICATION if rectifies else Rights.ERASURE,
+        channel=fields.get("channel"),
+        received=fields["received"],
+        identity_checked=fields.get("identity_checked"),
+        publish_by=fields.get("publish_by"),
+        asked_by=fields.get("by"),
+    )
+
+
+def local_now() -> str:
+    """The time with the zone of this place, to the second."""
+    return datetime.now().astimezone().replace(microsecond=0).isoformat()
+
+
+def _quoteless(reason: str, found: Mapping[str, Any], received: str | None) -> str:
+    """An error's words without what was sent: answers may end up in somebody's log."""
+    for name in (*found["delete"], *found["subjects"], *found["replace"], *([received] if received else [])):
+        reason = reason.replace(repr(name), "…")
+    return reason

@@ -1,0 +1,246 @@
+"""What is known of a request: from the inbox while something is left to be done, then from the registers and ledgers of the stores.
+
+Nothing here waits for a lock, or for the writer but for the few writes of an edit under way (`table_beside`). A source is read only to decide
+whether a request that comes again is the one that was carried out (`Known.conflicts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.records import EditCounts, check_repeat
+from noisygd_delete.register import RegisterRow, Served, States
+from noisygd_delete.register.case import day_now
+from noisygd_delete.store import training_table
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.request_log import RequestLog
+from noisygd_delete.store.sources.factory import source_from
+
+from .inbox import Inbox, Stages
+from .persons import subjects_table
+from .request_body import to_request
+
+ASIDE = "aside"  # of one that failed again and again, and is tried again every hour
+WAITS = "accepted"  # state of a request that is in the inbox as it was asked
+REFUSED = "refused"  # of one that could not be carried out, and that a person has to decide about
+
+
+class InStore(Struct, frozen=True):
+    """How a request stands in one store."""
+
+    store: str
+    state: Annotated[States, Meta(description="open, pending, withheld, published, decided or answered")]
+    rows: Annotated[int, Meta(description="records erased or corrected")]
+    edited: str | None
+    published: str | None
+    release: int | None
+
+
+class Course(Struct, frozen=True):
+    """How a request stands: what is left to be done in the store that is furthest behind."""
+
+    request_id: str
+    state: Annotated[
+        str,
+        Meta(
+            description="accepted, aside (it failed again and again), refused, or a state of the register: open, pending, withheld, published, decided, answered"
+        ),
+    ]
+    reason: Annotated[
+        str | None, Meta(description="why it was refused or set aside; a person has to decide and to answer")
+    ]
+    received: str | None
+    due: Annotated[str | None, Meta(description="last day on which the person may be told")]
+    late: list[str]
+    stores: list[InStore]
+
+
+_STATES = {Stages.ACCEPTED: WAITS, Stages.ASIDE: ASIDE, Stages.REFUSED: REFUSED}
+_ORDER = (States.WITHHELD, States.OPEN, States.PENDING, States.PUBLISHED, States.DECIDED, States.ANSWERED)
+
+
+class Known:
+    """What the stores and the inbox of a service know of requests."""
+
+    def __init__(self, stores: Mapping[str, Path], inbox: Inbox) -> None:
+        self._layouts = {name: Layout.at(path) for name, path in stores.items()}
+        self._inbox = inbox
+
+    def answer(self, token: str) -> Course | None:
+        """How the request with this id stands; None where nobody knows it."""
+        kept = self._inbox.find(token)
+        lines = dict(self._lines(token))
+        if kept is None and not lines:
+            return None
+        stage = None if kept is None else kept.stage
+        states = [line.state for line in lines.values()]
+        state: str = min(states, key=_ORDER.index) if states else States.OPEN
+        if kept is not None and stage in _STATES:
+            state = _STATES[stage]
+        received = None if kept is None else kept.fields.get("received")
+        received = next((line.case.received for line in lines.values() if line.case.received), received)
+        dues = sorted(line.due for line in lines.values() if line.due is not None)
+        return Course(
+            request_id=token,
+            state=str(state),
+            reason=kept.fields["reason"] if kept is not None and stage in (Stages.REFUSED, Stages.ASIDE) else None,
+            received=received,
+            due=dues[0].isoformat() if dues else None,
+            late=sorted({word for line in lines.values() for word in line.late}),
+            stores=[_find_in_store(name, line) for name, line in lines.items() if line.served is not None],
+        )
+
+    def asked_by(self, token: str) -> str | None:
+        """The name of whose token a request was sent with; None where nobody knows."""
+        kept = self._inbox.find(token)
+        if kept is not None and "by" in kept.fields:
+            return str(kept.fields["by"])
+        cases = (RequestLog(layout).case(token) for layout in self._layouts.values())
+        return next((case.asked_by for case in cases if case is not None and case.asked_by is not None), None)
+
+    def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
+        """Return whether this request id belongs to a request with other contents.
+
+        A waiting request is compared with its stored contents. Contents of a finished request are not kept, so the current tables and
+        sources decide: see `_is_repeat`. Of a refused request only its id is known, and it stays refused.
+
+        Raises:
+            SourceError: If a source that has to be read does not answer.
+        """
+        kept = self._inbox.find(token)
+        if kept is not None and kept.stage is not Stages.EDITED:
+            return kept.stage is not Stages.REFUSED and kept.fields.get("asked") != found
+        tables = [_Table(layout, Ledger.read(layout.ledger), token) for layout in self._layouts.values()]
+        return any(table.edited is not None for table in tables) and not _is_repeat(token, found, tables)
+
+    def is_known(self, token: str) -> bool:
+        """Whether a store has carried it out; one that a desk has only noted is not."""
+        return any(_place(layout, token) is not None for layout in self._layouts.values())
+
+    def _lines(self, token: str) -> Iterator[tuple[str, RegisterRow]]:
+        for name, layout in self._layouts.items():
+            register = RequestLog(layout)
+            case = register.case(token)
+            if case is None:
+                continue
+            ledger = Ledger.read(layout.ledger)
+            yield (
+                name,
+                RegisterRow(token, case, _served_request(ledger, token), register.practice, day_now(case.received)),
+            )
+
+
+def schema_of(layout: Layout) -> Schema:
+    """How the rows of a store are made, from its ledger."""
+    ledger = Ledger.read(layout.ledger)
+    schema = Schema.from_dict(ledger.schema, str(layout.schema), layout.root)
+    return replace(schema, named_map=ledger.plan.problem.feature_map)
+
+
+def _place(layout: Layout, token: str) -> tuple[Ledger, int] | None:
+    """The ledger that has carried out a request, and where in it."""
+    if RequestLog(layout).case(token) is None:
+        return None
+    ledger = Ledger.read(layout.ledger)
+    position = ledger.position(token)
+    return None if position is None else (ledger, position)
+
+
+def _served_request(ledger: Ledger, token: str) -> Served | None:
+    position = ledger.position(token)
+    if position is None:
+        return None
+    edits, covering = ledger.edited(position), ledger.covering(position)
+    published = None if covering is None else ledger.entry(covering)
+    return Served(
+        edited=ledger.entry(position).time,
+        rows=edits.erased,
+        inserted=edits.inserted,
+        published=None if published is None else published.time,
+        release=None if published is None else (published.answer or {}).get("release"),
+        withheld=published is None and ledger.head.model is None,
+        replaced=edits.replaced,
+    )
+
+
+def _find_in_store(name: str, line: RegisterRow) -> InStore:
+    served = line.served
+    assert served is not None
+    return InStore(name, line.state, served.rows, served.edited, served.published, served.release)
+
+
+class _Table:
+    """One store as a repeated request finds it: its ledger, and what that request edited there (None: nothing)."""
+
+    def __init__(self, layout: Layout, ledger: Ledger, token: str) -> None:
+        self.layout, self.ledger = layout, ledger
+        position = ledger.position(token) if RequestLog(layout).case(token) is not None else None
+        self.edited = None if position is None else ledger.edited(position)
+        self.records = None if ledger.source is not None else subjects_table(layout, ledger)
+
+    def holds_any(self, ids: Sequence[str], persons: Sequence[str]) -> bool:
+        """Return whether a row with one of these ids, or of one of these persons, is in the table or source."""
+        if self.records is None:
+            source = source_from(self.ledger.source or {})
+            return any(source.held(*names) > 0 for names in _askable(source, ids, persons))
+        owners = self.records.owners
+        return len(self.records.names.find(ids)) > 0 or (owners is not None and len(owners.find(persons)) > 0)
+
+    def replacements(self, replaced: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of these corrected rows whose records are in this table."""
+        there = set() if self.records is None else set(self.records.slots_of(list(replaced)))
+        return {name: row for name, row in replaced.items() if name in there}
+
+
+def _askable(source: Any, ids: Sequence[str], persons: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+    if ids:
+        yield list(ids), []
+    if persons and source.subject is not None:
+        yield [], list(persons)
+
+
+def _is_repeat(token: str, found: Mapping[str, Any], tables: Sequence[_Table]) -> bool:
+    """Return whether the tables look as if this request had been carried out, with as many edits as the ledgers count.
+
+    Nothing that it names for erasure may be left in any table, whichever table served it: an id that was used for another person never
+    hides that the person named now is still there.
+    """
+    try:
+        if any(table.holds_any(found["delete"], found["subjects"]) for table in tables):
+            return False
+    except InvalidRequest:  # a source in which the application deletes is not read for a name
+        return False
+    served = [table for table in tables if table.edited is not None]
+    if len(tables) == 1 and tables[0].records is not None and tables[0].edited is not None:
+        return _is_carried_out(token, found, tables[0], tables[0].edited)
+    edited = [table.edited for table in served if table.edited is not None]
+    named, replaced = len(found["delete"]) + len(found["subjects"]), len(found["replace"])
+    if sum(one.deleted for one in edited) < named or sum(one.replaced for one in edited) < replaced:
+        return False
+    for table, one in zip(served, edited, strict=True):
+        deletes_more = one.deleted > len(found["delete"]) and not found["subjects"] and table.records is not None
+        if deletes_more or (one.deleted and not named) or one.replaced > replaced:
+            return False
+    return all(
+        _is_carried_out(token, {"replace": part}, table, EditCounts(replaced=len(part)))
+        for table in tables
+        if (part := table.replacements(found["replace"]))
+    )
+
+
+def _is_carried_out(token: str, found: Mapping[str, Any], table: _Table, edited: EditCounts) -> bool:
+    assert table.records is not None
+    try:
+        request = training_table.names_as_text(to_request(token, found, schema_of(table.layout)))
+        check_repeat(table.records, request, edited)
+    except InvalidRequest:
+        return False
+    return True

@@ -1,0 +1,85 @@
+"""A request id used again for other contents is refused, whichever kinds of stores the service has, and the person stays nowhere unnoticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from noisygd_delete.store.sources import source_at
+from tests.store.sources.conftest import ROWS, learned
+
+from .conftest import Opened, make_store, name, person, raw
+
+
+def source_store(folder: Path) -> Path:
+    """Make a store over a table of DuckDB that holds the same persons by the same names as `make_store`."""
+    duckdb = pytest.importorskip("duckdb")
+    pyarrow = pytest.importorskip("pyarrow")
+    from tests.store.sources.test_lake import arrow
+
+    table = arrow().set_column(0, "id", pyarrow.array([name(k) for k in range(ROWS)]))
+    table = table.set_column(1, "person", pyarrow.array([person(k) for k in range(ROWS)]))
+    folder.mkdir()
+    with duckdb.connect(str(folder / "people.duckdb")) as connection:
+        connection.register("given", table)
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    source = source_at(str(folder / "people.duckdb"), id="id", table="people")
+    learned(folder / "sourced", source).close()
+    return folder / "sourced"
+
+
+SERVICES: dict[str, list[Callable[[Path], Path]]] = {
+    "one store": [lambda folder: make_store(folder / "first")],
+    "two stores": [lambda folder: make_store(folder / "first"), lambda folder: make_store(folder / "second", first=30)],
+    "a source": [lambda folder: source_store(folder / "lake")],
+    "a store and a source": [
+        lambda folder: make_store(folder / "first"),
+        lambda folder: source_store(folder / "lake"),
+    ],
+}
+# first contents, contents sent later under the same id, whether a source can do both
+USES: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
+    "another id": ({"delete": [name(40)]}, {"delete": [name(41)]}, True),
+    "one more id": ({"delete": [name(40)]}, {"delete": [name(40), name(41)]}, True),
+    "an id of one store": ({"delete": [name(40)]}, {"delete": [name(3)]}, True),
+    "another person": ({"subjects": [person(40)]}, {"subjects": [person(44)]}, False),
+    "a person for an id": ({"delete": [name(40)]}, {"subjects": [person(44)]}, False),
+    "an id for a person": ({"subjects": [person(40)]}, {"delete": [name(44)]}, False),
+    "a correction for an id": ({"delete": [name(40)]}, {"replace": {name(41): raw(2)}}, False),
+    "another correction": ({"replace": {name(40): raw(2)}}, {"replace": {name(40): raw(3)}}, False),
+    "a correction of another": ({"replace": {name(40): raw(2)}}, {"replace": {name(41): raw(2)}}, False),
+    "an id for a correction": ({"replace": {name(40): raw(2)}}, {"delete": [name(41)]}, False),
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "use"),
+    [(made, use) for made in SERVICES for use, (*_, by_source) in USES.items() if by_source or "source" not in made],
+)
+def test_an_id_used_for_other_contents_is_refused(tmp_path: Path, opened: Opened, made: str, use: str) -> None:
+    first, second, _ = USES[use]
+    desk = opened(*(make(tmp_path) for make in SERVICES[made]), batch=1)
+    assert desk.ask(request_id="one", **first).status_code == 202
+    assert desk.ask(request_id="one", **second).status_code == 409, "while it waits"
+    desk.turn()
+    again = desk.ask(request_id="one", **first)
+    assert (again.status_code, again.json()["state"]) == (200, "published")
+    assert desk.ask(request_id="one", **second).status_code == 409, "once it is done"
+    desk.turn()
+    assert desk.ask(request_id="two", **second).status_code == 202
+    desk.turn()
+    was_left = use != "one more id"  # which names one that the first request did erase
+    assert desk.look("two").json()["state"] == ("published" if was_left else "refused")
+
+
+def test_a_repeated_request_is_not_answered_by_a_source_that_is_gone(tmp_path: Path, opened: Opened) -> None:
+    desk = opened(source_store(tmp_path / "lake"), batch=1)
+    desk.ask(request_id="one", delete=[name(40)])
+    desk.turn()
+    (tmp_path / "lake" / "people.duckdb").rename(tmp_path / "elsewhere")
+    assert desk.ask(request_id="one", delete=[name(40)]).status_code == 503
+    (tmp_path / "elsewhere").rename(tmp_path / "lake" / "people.duckdb")
+    assert desk.ask(request_id="one", delete=[name(40)]).status_code == 200
