@@ -7,7 +7,7 @@ ENGINES := .venv-engines
 PUBLISHERS := .venv-publishers
 JUDGE := .venv-api
 
-.PHONY: demo test slow services engines publishers desk-to-registry api examples package long faults database-faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
+.PHONY: demo test slow coq services engines publishers desk-to-registry api examples package long faults database-faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
 $(READY): pyproject.toml lab/pyproject.toml server/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -98,7 +98,10 @@ types: $(READY)
 
 proofs: $(READY)        ## every statement of the paper, checked, and what checks them
 	$(RUN) -m proofs_check
-	$(SUITE) tests/proofs_check --deselect=tests/proofs_check/test_statements.py::test_the_check_passes
+	$(SUITE) tests/proofs_check --ignore=tests/proofs_check/test_coq.py --deselect=tests/proofs_check/test_statements.py::test_the_check_passes
+
+coq: $(READY)           ## the theorems in Coq, their axioms, certificates and 10,000 values; skipped without coqc (apt-get install coq libcoq-coquelicot libcoq-interval)
+	$(RUN) -m pytest -rs tests/proofs_check/test_coq.py $(TESTS)
 
 bench: $(READY)         ## side-by-side measurements
 	$(RUN) -m benchmarks speed

@@ -1,6 +1,24 @@
 """Machine unlearning with a certificate: stateless Noisy-GD data deletion (Chourasia & Shah, ICML 2023).
 
-Public names load on first use, so planning and accounting never import torch.
+Public names are loaded on first use, so planning and accounting never import torch.
+
+Example:
+    >>> import numpy as np
+    >>> from noisygd_delete import Budget, Curator, Records, losses, make_plan
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.hstack([np.ones((5_000, 1)), rng.normal(size=(5_000, 9))])
+    >>> rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    >>> labels = np.where(rows[:, 1] > 0, 1.0, -1.0)
+    >>> plan = make_plan(losses.Logistic(radius=1.0), records=5_000, features=10, regularization=1e-2,
+    ...                  budget=Budget(order=10, dp=1.0, deletion=0.1))
+    >>> curator = Curator(Records(rows, labels), plan)
+    >>> str(curator.learn().status)
+    'published'
+    >>> release = curator.delete([17, 42])  # erase two records and publish a model without them
+    >>> release.counts.deleted
+    2
+    >>> release.model.weights.shape
+    (10,)
 """
 
 from __future__ import annotations
@@ -17,7 +35,7 @@ if TYPE_CHECKING:
     from .curator.learning import learn, resume, unlearn
     from .curator.model import Model
     from .engine import Execution
-    from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: they need scikit-learn
+    from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: these need scikit-learn
     from .estimators import NoisyGDRegressor as NoisyGDRegressor
     from .estimators import RecordWisePipeline as RecordWisePipeline
     from .features import maps

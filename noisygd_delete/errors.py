@@ -1,7 +1,6 @@
-"""One exception tree, and the positive checks that raise it.
+"""Exceptions and warnings of the package, and the argument checks that raise them.
 
-Every message names the value, the range it must lie in, and what to do. Checks are written "raise unless", so that
-a NaN fails them.
+A message names the value, the allowed range and the remedy. Checks are written as "raise unless", so NaN fails them.
 
 ```text
 NoisyGDDeleteError
@@ -43,9 +42,11 @@ from typing import Any, Self
 
 
 class NoisyGDDeleteError(Exception):
-    """Base of every error this package raises on purpose.
+    """Base class of every error that this package raises on purpose.
 
-    given: parameters that it is about, and their values. They come before the reason: `order=0.5 must be > 1`.
+    Args:
+        reason: What is wrong. It follows the parameters in the message: `order=0.5 must be > 1`.
+        **given: The parameters at fault and their values.
     """
 
     def __init__(self, reason: str = "", /, **given: Any) -> None:
@@ -56,29 +57,32 @@ class NoisyGDDeleteError(Exception):
         return self.told(lambda name, value: f"{name}={format_value(value)}")
 
     def told(self, spelled: Callable[[str, Any], str]) -> str:
-        """The message, each parameter and its value spelled as whoever reads it knows them."""
+        """Return the message, with each parameter and value formatted by `spelled` (for example as a CLI option)."""
         given = " and ".join(spelled(name, value) for name, value in self.given.items())
         return " ".join([*([given] if given else []), *map(str, self.args)])
 
 
 class NothingPromised(UserWarning):
-    """The plan's bound does not promise a model better than guessing. It may be better all the same."""
+    """The plan's bound does not guarantee a model better than guessing. The model may still be better."""
 
 
 class FitsAddUp(UserWarning):
-    """Several models are fitted to the same people, and one of them, or all, are published: the costs of all of them add up."""
+    """Several models are fitted to the same people and at least one is published, so all their privacy costs add up."""
 
 
 class PrivatePreprocessing(UserWarning):
-    """The rows look as if a step before had been fitted to them, which no certificate covers."""
+    """The rows look as if an earlier preprocessing step was fitted to them, which no certificate covers."""
 
 
 class ReleaseWithheld(UserWarning):
-    """Records were changed, but the budget allows no further release: the old model is withdrawn and no new one is published."""
+    """The records were changed, but the budget allows no further release.
+
+    The old model is withdrawn and no new one is published.
+    """
 
 
 class ValuesClipped(UserWarning):
-    """Many values lie beyond their public bounds, and were clipped to them."""
+    """Many values exceed their public bounds and were clipped to them."""
 
 
 class InvalidParameter(NoisyGDDeleteError, ValueError):
@@ -86,11 +90,11 @@ class InvalidParameter(NoisyGDDeleteError, ValueError):
 
 
 class AssumptionViolated(NoisyGDDeleteError, ValueError):
-    """The loss or the data do not meet an assumption of the requested certificate."""
+    """The loss or the data violate an assumption of the requested certificate."""
 
 
 class InvalidRecords(NoisyGDDeleteError, ValueError):
-    """The table of records cannot be used as it is; nothing was changed."""
+    """The table of records is not usable; nothing was changed."""
 
 
 class InvalidRequest(NoisyGDDeleteError, ValueError):
@@ -102,10 +106,10 @@ class UnknownName(InvalidRequest):
 
     Args:
         kind: "id" or "subject".
-        name: As the request has it.
-        why: Reasons for which no row may be there.
-        similar: Whether another name in the table reads like this one.
-        held_out: Whether the name was held out for measuring when the store was made.
+        name: The name as written in the request.
+        why: Possible reasons for the missing row.
+        similar: Whether the table contains another name that looks like this one.
+        held_out: Whether the name belongs to the held-out set chosen when the store was created.
     """
 
     def __init__(
@@ -143,26 +147,42 @@ class InvalidSchema(NoisyGDDeleteError, ValueError):
 
 
 class UnreadableRows(InvalidSchema):
-    """Cells of one column that the schema cannot read. `rows`: of the table, from 0; `lines`: of the file; `problem`: without the cells' text."""
+    """Cells of one column that the schema cannot parse.
+
+    Attributes:
+        source: Name of the input.
+        column: Name of the column.
+        problem: What is wrong, without the text of the cells.
+        rows: Row numbers in the table, from 0.
+        lines: Line numbers in the file.
+    """
 
     def __init__(self, source: str, column: str, problem: str, rows: Sequence[int], lines: Sequence[int]) -> None:
         self.source, self.column, self.problem, self.rows, self.lines = source, column, problem, rows, lines
         super().__init__(f"{source}, line {lines[0]}, column {column!r}: {problem}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.source, self.column, self.problem, self.rows, self.lines)  # workers send it home
+        return type(self), (self.source, self.column, self.problem, self.rows, self.lines)  # pickled by workers
 
 
 class NothingWorthHaving(NoisyGDDeleteError, ValueError):
-    """By forecast every way of learning loses so much to noise that no useful model can be expected. Says what would do."""
+    """According to the forecast, noise dominates every learning method, so no useful model can be expected.
+
+    The message states what would change this.
+    """
 
 
 class NotLearned(NoisyGDDeleteError, RuntimeError):
-    """A model was asked for before `learn` made one."""
+    """A model was requested before `learn` created one."""
 
 
 class PlanInfeasible(NoisyGDDeleteError):
-    """The budget can be met on paper but not on a machine. `plan` holds every number, `alternatives` the ways out."""
+    """The budget can be met in theory but not on a machine.
+
+    Attributes:
+        plan: The plan with all its numbers.
+        alternatives: Possible remedies.
+    """
 
     def __init__(self, reason: str, /, *, plan: Any = None, alternatives: tuple[str, ...] = (), **given: Any) -> None:
         super().__init__(reason, **given)
@@ -171,19 +191,19 @@ class PlanInfeasible(NoisyGDDeleteError):
 
 
 class BudgetExceeded(NoisyGDDeleteError):
-    """Publishing would cost more than the budget. A valid erasure has been carried out on the rows all the same."""
+    """A release would exceed the budget. A valid erasure has still been carried out on the rows."""
 
 
 class MissingDependency(NoisyGDDeleteError, ImportError):
-    """An optional library is needed for this call."""
+    """An optional library needed by this call is not installed."""
 
 
 class StoreError(NoisyGDDeleteError):
-    """The store on disk cannot do what was asked; nothing was changed."""
+    """The store on disk cannot carry out the operation; nothing was changed."""
 
 
 class ProcessLost(NoisyGDDeleteError, RuntimeError):
-    """Another process of a distributed run has gone. Nothing was published."""
+    """Another process of a distributed run has exited. Nothing was published."""
 
 
 class StoreLocked(StoreError):
@@ -191,35 +211,42 @@ class StoreLocked(StoreError):
 
 
 class SourceError(StoreError):
-    """The database or folder in which a store's rows lie cannot be read as it must be, or did not answer."""
+    """The database or folder that holds a store's rows cannot be read as required, or did not respond."""
 
 
 class CountBroken(SourceError):
-    """What counts the changes of a source has missed some; no release is made before it counts anew."""
+    """The change counter of a source missed changes; no release is made until counting is restarted (`watch`)."""
 
 
 class PublisherError(NoisyGDDeleteError):
-    """A place outside the store cannot take or give up a release. The release stands in the store; what is missing is tried again."""
+    """A publisher outside the store failed to publish or withdraw a release.
+
+    The release is valid in the store; the missing step is retried.
+    """
 
 
 class StoreCorrupt(StoreError):
-    """The store's files contradict one another or were changed by hand."""
+    """The store's files contradict each other or were edited by hand."""
 
 
 def escape_unprintable(text: str) -> str:
-    """The text, with what no page or terminal shows as a character of its own spelled out."""
+    """Escape the characters of `text` that a page or terminal does not display as themselves."""
     return "".join(letter if letter.isprintable() and letter != "\ufffd" else ascii(letter)[1:-1] for letter in text)
 
 
 def format_value(value: Any) -> str:
-    """A value as it would be given: a number in the digits that it needs, a text in quotes."""
+    """Format a value as a Python literal: numbers in their shortest exact form, text in quotes, dates in ISO format."""
     if isinstance(value, datetime.date):
         return value.isoformat()
     return repr(float(value)) if isinstance(value, float) else repr(value)
 
 
 def check_real(name: str, value: Any) -> float:
-    """`value` as a finite float, or `InvalidParameter` naming it. Booleans and strings are refused."""
+    """Return `value` as a finite float.
+
+    Raises:
+        InvalidParameter: If `value` is a boolean, a string, not a number, or not finite.
+    """
     if isinstance(value, (bool, str, bytes)):
         raise InvalidParameter("must be a number; pass a float", **{name: value})
     try:
@@ -234,18 +261,18 @@ def check_real(name: str, value: Any) -> float:
 
 
 def check_positive(name: str, value: Any) -> float:
-    """`value` as a finite float > 0."""
+    """Return `value` as a finite float > 0."""
     number = check_real(name, value)
     if not number > 0:
         raise InvalidParameter("must be > 0", **{name: number})
     return number
 
 
-LEAST_SCALE, MOST_SCALE = 1e-100, 1e100  # beyond, squares, noise and steps leave the range of floating-point numbers
+LEAST_SCALE, MOST_SCALE = 1e-100, 1e100  # beyond these, squares, noise and steps overflow or underflow
 
 
 def check_scale(name: str, value: Any) -> float:
-    """`value` as a float between 1e-100 and 1e100: a norm, a width, a curvature, whose square must be a float too."""
+    """Return `value` as a float in [1e-100, 1e100]: a norm, width or curvature, whose square must also be a float."""
     number = check_positive(name, value)
     if not LEAST_SCALE <= number <= MOST_SCALE:
         raise InvalidParameter(
@@ -257,7 +284,7 @@ def check_scale(name: str, value: Any) -> float:
 
 
 def non_negative(name: str, value: Any) -> float:
-    """`value` as a finite float >= 0."""
+    """Return `value` as a finite float >= 0."""
     number = check_real(name, value)
     if not number >= 0:
         raise InvalidParameter("must be >= 0", **{name: number})
@@ -265,7 +292,7 @@ def non_negative(name: str, value: Any) -> float:
 
 
 def check_probability(name: str, value: Any) -> float:
-    """`value` as a float strictly between 0 and 1."""
+    """Return `value` as a float strictly between 0 and 1."""
     number = check_real(name, value)
     if not 0 < number < 1:
         raise InvalidParameter("must lie strictly between 0 and 1", **{name: number})
@@ -273,7 +300,7 @@ def check_probability(name: str, value: Any) -> float:
 
 
 def renyi_order(name: str, value: Any) -> float:
-    """`value` as a finite float > 1."""
+    """Return `value` as a finite float > 1."""
     number = check_real(name, value)
     if not number > 1:
         raise InvalidParameter("must be > 1: a Rényi order of at most 1 bounds nothing here", **{name: number})
@@ -281,7 +308,7 @@ def renyi_order(name: str, value: Any) -> float:
 
 
 def check_count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> int:
-    """`value` as an integer >= `minimum` and <= `maximum`; by default one that may enter a formula of floats."""
+    """Return `value` as an integer in [`minimum`, `maximum`]. The default maximum still converts to a float."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidParameter(f"must be a whole number >= {minimum}", **{name: value})
     number = int(value.__index__())
@@ -295,14 +322,14 @@ def check_count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300)
 
 
 def check_choice(name: str, value: Any, options: tuple[str, ...]) -> str:
-    """`value` if it is one of `options`."""
+    """Return `value` if it is one of `options`."""
     if value not in options:
         raise InvalidParameter(f"must be one of {', '.join(map(repr, options))}", **{name: value})
     return str(value)
 
 
 def check_bound(name: str, value: float) -> float:
-    """The last gate before a number reaches a certificate: not NaN and not negative (infinity promises nothing)."""
+    """Return a bound for a certificate; reject NaN and negative values. Infinity is allowed: it guarantees nothing."""
     if not value >= 0:
         raise InvalidParameter(
             f"the bound {name}={value!r} is not a non-negative number; this is a bug, please report it"
@@ -311,7 +338,7 @@ def check_bound(name: str, value: float) -> float:
 
 
 class Word(StrEnum):
-    """A word from a fixed list. It equals its own text, so it reads and writes as a string; any other text is refused."""
+    """Base class of string enumerations: a member equals its text, and any other text raises `InvalidParameter`."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self:

@@ -1,4 +1,4 @@
-"""Names that load when somebody asks for them: a command starts with what it needs and waits for no more."""
+"""Lazy imports: a package's public names are loaded on first access, so that commands start quickly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ T = TypeVar("T")
 
 
 def on_first_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package: its public names, each with the module of the package that it lives in."""
+    """Return a module-level `__getattr__` that imports public names on first access.
+
+    Args:
+        package: Full name of the package.
+        homes: For each public name, the submodule that defines it.
+    """
 
     def find(name: str) -> Any:
         if name not in homes:
@@ -21,7 +26,12 @@ def on_first_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]
 
 
 class Catalogue(Mapping[str, T]):
-    """What stands under each of some names, found when it is asked for."""
+    """A read-only mapping whose values are loaded on access.
+
+    Args:
+        names: The keys.
+        find: Loads the value of a key.
+    """
 
     def __init__(self, names: Collection[str], find: Callable[[str], T]) -> None:
         self._names, self._find = names, find
@@ -32,7 +42,7 @@ class Catalogue(Mapping[str, T]):
         return self._find(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names  # nothing is loaded for the asking
+        return name in self._names  # a membership test loads nothing
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

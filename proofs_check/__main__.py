@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import framework, licences, mutation, table
+from . import coq_files, framework, licences, mutation, table
 from .statements import REGISTRY
 
 
@@ -84,7 +84,42 @@ def code_mutants(entries: list[framework.Statement], every: int) -> int:
     return 0
 
 
+def run_coq(arguments: list[str]) -> int:
+    """Compile the Coq development, or prove the figures of one certificate."""
+    parser = argparse.ArgumentParser(prog="python -m proofs_check coq", description=coq_files.__doc__)
+    parser.add_argument(
+        "certificate", nargs="?", type=Path, help="JSON file (the whole development is compiled if none)"
+    )
+    parser.add_argument("--out", type=Path, help="write the certificate's Coq file here, and do not compile it")
+    options = parser.parse_args(arguments)
+    reason = None if options.out else coq_files.why_not()
+    if reason:
+        print(reason)
+        return 2
+    started = time.perf_counter()
+    if options.certificate is None:
+        with coq_files.temporary_build() as folder:
+            coq_files.ASSUMPTIONS.write_text(coq_files.assumptions(folder))
+        print(f"{len(coq_files.theorems())} theorems compiled in {time.perf_counter() - started:.0f} s")
+        return 0
+    from . import coq_certificate  # loads the whole package
+
+    text, missing = coq_certificate.read_source_text(options.certificate)
+    for key, why in missing.items():
+        print(f"not covered: {key} ({why})")
+    if options.out:
+        options.out.write_text(text)
+        return 0
+    lemmas = text.count("\nLemma ") - text.count("_range : ")
+    problem = "no figure is covered" if not lemmas else coq_certificate.prove(text)
+    print(problem or f"{lemmas} figures proven in {time.perf_counter() - started:.0f} s, {len(missing)} not covered")
+    return 1 if problem else 0
+
+
 def main(arguments: list[str] | None = None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["coq"]:
+        return run_coq(given[1:])
     parser = argparse.ArgumentParser(prog="python -m proofs_check", description=__doc__)
     parser.add_argument("statements", nargs="*", help="keys of statements, such as G.12 (all of them if none)")
     parser.add_argument("--long", action="store_true", help="ten times the random searches")
@@ -94,7 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--results", type=Path, default=Path(__file__).with_name("RESULTS.md"), help="the Markdown table"
     )
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     entries = selected(options.statements)
     effort = 10 if options.long else 1
     if options.mutants:

@@ -98,7 +98,7 @@ def _no_projection(**facts: float) -> float:
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=exact_steps.rounding_gap,
     fault=("the projection's rounding is left out", _no_projection),
-    licenses=tuple(f"bounds.exact_steps:{name}" for name in ("gap", "radius", "grid_bits")),
+    licenses=tuple(f"bounds.exact_steps:{name}" for name in ("rounding_gap", "iterate_radius", "grid_bits")),
     scope="δ by its letters, each float operation at its worst; steps in float64 with a gradient e off, in twice the precision. The gradient's own error e is "
     "`bounds.arithmetic`'s; steps in 160 bits, projection and gradient included, are in `tests/methods/test_sharp_exact.py`.",
 )

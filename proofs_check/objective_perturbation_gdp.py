@@ -221,7 +221,7 @@ def _gaussian(claim, effort: int) -> Finding:
 
 
 def _inexact(**claims: Any) -> SimpleNamespace:
-    names = ("spread", "inexact_rate", "inexact_gdp", "tolerance_for")
+    names = ("rounded_solution_distance", "inexact_rate", "inexact_gdp", "tolerance_for")
     return SimpleNamespace(**{name: getattr(bounds, name) for name in names} | claims)
 
 
@@ -230,10 +230,13 @@ def _inexact(**claims: Any) -> SimpleNamespace:
     "a solve to γ, on a grid of step h, adds qζ²/(2τ²), ζ = 2γ/m + h√d (Theorem 3); in Gaussian DP ζ²/(τ² − 144h²) to μ²",
     evidence=(SYMBOLIC, RIGOROUS, ADVERSARIAL),
     claim=_inexact(),
-    fault=("γ ignored", _inexact(spread=lambda *, grid, dimension, **_: grid * math.sqrt(dimension))),
+    fault=(
+        "γ ignored",
+        _inexact(rounded_solution_distance=lambda *, grid, dimension, **_: grid * math.sqrt(dimension)),
+    ),
     licenses=tuple(
         f"bounds.objective_perturbation:{name}"
-        for name in ("spread", "inexact_rate", "inexact_gdp", "tolerance_for", "output_noise")
+        for name in ("rounded_solution_distance", "inexact_rate", "inexact_gdp", "tolerance_for", "output_noise")
     ),
     scope="Two quadratic objectives whose approximate minimisers sit at opposite ends of their balls, rounded to opposite corners of "
     "a cell, exactly; the tight case symbolically; trade-off of discrete Gaussians at every threshold to twelve deviations, 40 digits, "
@@ -260,7 +263,7 @@ def _inexact_check(claim, effort: int) -> Finding:
             ends = [ends[0] + corner, ends[1] - corner]
         truth = float(np.linalg.norm(ends[0] - ends[1]))
         facts = {"gradient_tolerance": tolerance, "strong_convexity": convexity, "grid": grid, "dimension": dimension}
-        bound = claim.spread(**facts)
+        bound = claim.rounded_solution_distance(**facts)
         require(truth <= bound * (1 + 1e-12), f"the two answers are {truth} apart, claimed {bound}")
         closest = min(closest, 1 - truth / bound)
         output = bound * generator.uniform(1, 20)

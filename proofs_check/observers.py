@@ -154,11 +154,11 @@ def _without_extractors(accountant: Accountant, *, present_from: int, erased_at:
     licenses=(
         "accountant.history:History.hidden_past",
         "accountant.accountant:Accountant.deletion",
-        "accountant.accountant:Accountant.forgotten",
-        "methods.near_gibbs:NearGibbsRun.closer",
-        "methods.near_gibbs:NearGibbsRun.forgets_at",
+        "accountant.accountant:Accountant.deletion_later_releases",
+        "methods.near_gibbs:NearGibbsRun.distance_after",
+        "methods.near_gibbs:NearGibbsRun.guarantee_at",
         "bounds.theorem_5_2:Gibbs.closeness",
-        "bounds.theorem_5_2:Gibbs.closer",
+        "bounds.theorem_5_2:Gibbs.distance_after",
     ),
     scope="Random histories with fresh learns, printed and sharper form: the answer at the order of Theorem 5.2 is the smaller of the induction "
     "written out here and the composition of the steps with the record; 0 steps and no edits included. `forgotten` is the induction.",
@@ -238,7 +238,7 @@ def _steps_with(events: list[Event], start: int, erased: int, observed: list[int
     evidence=(RIGOROUS,),
     claim=lambda plan, events: Accountant(plan, events).deletion_later_releases(),
     fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=2 * plan.delete_steps)),
-    licenses=("accountant.accountant:Accountant.forgotten", "methods.plan:Plan.deletion", "methods.base:Mechanism.interval"),
+    licenses=("accountant.accountant:Accountant.deletion_later_releases", "methods.plan:Plan.deletion", "methods.base:Mechanism.interval"),
     scope="Plans by every convex way, learned once and asked up to six times: the joint law of the last release alone (closed form, linear "
     "loss) is never above; the stated figure is c^K μ_∞ resp. what Theorem 5.1 prints, a solver's tolerance, or 0; it says that requests "
     "must not have adapted. A learn alone has forgotten nothing and owes nothing.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from .coq_files import section
 from .framework import FAILS, REPAIRED, Row
 
 
@@ -43,6 +44,6 @@ def markdown(rows: list[Row]) -> str:
     for row in rows:
         if row.statement.verdict in (FAILS, REPAIRED) and row.finding and row.finding.counterexample:
             lines += [f"**{row.statement.key}** ({row.statement.verdict}): {row.finding.counterexample}", ""]
-    lines += ["## What each row checked, and what it did not", ""]
+    lines += [*section(), "", "## What each row checked, and what it did not", ""]
     lines += [f"- **{row.statement.key}**: {row.statement.scope}" for row in rows]
     return "\n".join(lines) + "\n"

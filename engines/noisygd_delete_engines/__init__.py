@@ -1,5 +1,5 @@
-"""Tables that workers of a cluster hold, a partition each: they answer sums, and nothing else leaves them.
+"""Tables held by the workers of a cluster, one partition each; workers return only sums.
 
-The driver alone has noise, the linear term, iterates and keys. What it asks for a pass is gone when the pass is over, and what a
-worker held, when the release is made. Ray and Spark are loaded where one is opened.
+Noise, the linear term, iterates and keys exist on the driver only. The question of a pass is deleted after the pass,
+and the rows held by workers after the release. Ray and Spark are imported only when one is used.
 """

@@ -1,8 +1,8 @@
-"""Partitions held by actors of Ray: each reads its part of the files, keeps the encoded rows in its own memory and answers.
+"""Partitions held by Ray actors, which read their parts of the files, keep the encoded rows and answer questions.
 
-Rows never enter Ray's object store, which may write to a disk in clear. Questions and answers travel inside the calls themselves: a
-cluster that is started here has no spilling, listens on this machine alone, and its folder goes with it. An actor that dies is
-started again and reads its part again; the digest of its rows tells the driver whether they are the same.
+Rows never enter Ray's object store, which may spill to disk unencrypted: questions and answers travel inline in the
+calls. A cluster started here has no spilling, listens on this machine only, and its folder is removed with it. An actor
+that dies is restarted and reads its part again; the digest of its rows shows the driver whether they are the same.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from noisygd_delete.store.sources import parquet_files as files
 from .questions import Answer, Encoder, Partition, PartitionQuestion, answer
 from .table import ClusterRecords
 
-_INLINE = 1 << 28  # bytes of a question or an answer that travels inside its call
+_INLINE = 1 << 28  # most bytes of a question or an answer sent inline in its call
 _LOST = "the cluster does not answer; nothing was published, and an accepted request is finished by the next command"
 
 
 class Holder:
-    """The actor: some partitions of the table."""
+    """Ray actor that holds some partitions of the table."""
 
     def __init__(self, encoder: Encoder, parts: tuple[tuple[int, files.FilePart], ...]) -> None:
         self._encoder, self._parts = encoder, parts
         self._held: dict[int, Partition] = {}
 
     def answers(self, question: PartitionQuestion) -> list[Answer]:
-        """What each of them answers."""
+        """Return the answer of each partition."""
         return [answer(question, number, partial(self._partition, number, part)) for number, part in self._parts]
 
     def process(self) -> int:
-        """The id of this worker's process."""
+        """Return the process id of this worker."""
         return os.getpid()
 
     def _partition(self, number: int, part: files.FilePart) -> Partition:
@@ -50,7 +50,7 @@ class Holder:
 
 
 class RayCluster:
-    """Actors that hold the partitions, as many as the cluster has processors for."""
+    """Actors that hold the partitions, at most one per CPU of the cluster."""
 
     def __init__(self, ray: Any, encoder: Encoder, parts: list[files.FilePart]) -> None:
         self._ray, self.partitions = ray, len(parts)
@@ -68,7 +68,7 @@ class RayCluster:
             raise ProcessLost(_LOST) from None
 
     def let_go(self) -> None:
-        """Every row that the workers hold."""
+        """Release all rows held by the workers."""
         for holder in self.holders:
             self._ray.kill(holder)
 
@@ -77,11 +77,16 @@ class RayCluster:
 def open_rows(
     address: str, schema: Schema, slots: int | None, pinned: files.Pinned | None = None
 ) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
-    """The rows of Parquet files, held by a Ray cluster while this is open (that of RAY_ADDRESS, or one of this machine), and their
-    position (see `opening.open_rows`).
+    """Open the rows of Parquet files on a Ray cluster, that of RAY_ADDRESS or one on this machine.
+
+    Yields:
+        The records, their position in the source and what was left out (see `factory.open_rows`).
 
     Raises:
-        MissingDependency: Ray is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not fit.
+        MissingDependency: If Ray is not installed.
+        SourceError: If the rows cannot be read.
+        InvalidSchema: If a cell does not fit the schema.
+        InvalidRecords: If there are too many rows, or none.
     """
     with _connect_ray() as ray:
         position, before = (
@@ -100,7 +105,7 @@ def open_rows(
 
 @contextmanager
 def _connect_ray() -> Iterator[Any]:
-    """Ray, connected."""
+    """Yield the connected `ray` module; disconnect afterwards if the connection was made here."""
     try:
         import ray
     except ImportError as error:
@@ -108,7 +113,7 @@ def _connect_ray() -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry to Ray's makers
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     folder = None
     if "RAY_ADDRESS" not in os.environ:

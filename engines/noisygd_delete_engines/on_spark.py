@@ -1,13 +1,12 @@
-"""Partitions held by executors of Spark: one job reads, encodes and keeps them, and every pass is one more job on what was kept.
+"""Partitions held by Spark executors: one job reads, encodes and keeps them, and every pass is one further job.
 
-* Spark's own reader reads the files; what an executor keeps and loses is read again by Spark's lineage, and the digest of its rows
-  tells the driver whether they are the same.
-* Answers are results of actions. Accumulators count a row again each time that it is read again.
-* What is asked is broadcast, and the broadcast destroyed after the pass. Whatever Spark writes to a disk is encrypted, and so is what
-  crosses the network; there is no event log and no page.
+* Spark's own reader reads the files. A lost partition is recomputed by Spark's lineage, and the digest of its rows
+  shows the driver whether they are the same.
+* Answers are results of actions: accumulators would count a row again each time it is recomputed.
+* Questions are broadcast, and destroyed after the pass. Everything that Spark writes to disk or sends over the network
+  is encrypted; there is no event log and no web UI.
 
-Sessions of Spark: the caller's own, if it writes nothing in clear, or one that is made here and leaves nothing; and the files that one
-can see.
+The Spark session is the caller's, if it writes nothing unencrypted, or one created here that leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from .table import ClusterRecords
 if TYPE_CHECKING:
     import pyarrow
 
-_PIECE = 1 << 22  # bytes of rows in one value
+_PIECE = 1 << 22  # most bytes of rows in one value
 _LOST = "the cluster does not answer; nothing was published, and an accepted request is finished by the next command"
 _OTHER_PYTHON = (
     "the Python of Spark's executors lacks this package, or one that it needs; install the same version there, or let PYSPARK_PYTHON name the "
@@ -47,12 +46,12 @@ _OTHER_PYTHON = (
 )
 _LEVEL = "MEMORY_AND_DISK"
 _RANK = "noisygd_delete_rank"
-_BY_OTHERS = {"Window", "GlobalLimit", "LocalLimit", "Sample"}  # parts of a plan
+_BY_OTHERS = {"Window", "GlobalLimit", "LocalLimit", "Sample"}  # nodes of a query plan
 _KEPT = "kind string, content binary"
 
 
 class SparkCluster:
-    """Executors that hold the partitions, as Spark cuts the files."""
+    """Executors that hold the partitions, as Spark splits the files."""
 
     def __init__(
         self, session: Any, encoder: Encoder, paths: list[str], *, merged: bool, selection: Selection | None
@@ -74,7 +73,7 @@ class SparkCluster:
         asked = self._context.broadcast(question)
         try:
             answers: list[Answer] = self._kept.mapPartitionsWithIndex(_make_answerer(asked)).collect()
-        except Exception as error:  # of py4j, of sockets, of Spark: its words may quote what it worked on
+        except Exception as error:  # from py4j, sockets or Spark: the message may quote data
             if "ModuleNotFoundError" in str(error):
                 raise MissingDependency(_OTHER_PYTHON) from None
             raise ProcessLost(_LOST) from None
@@ -84,18 +83,21 @@ class SparkCluster:
         return answers
 
     def let_go(self) -> None:
-        """Every row that the workers hold."""
+        """Release all rows held by the workers."""
         self._kept.unpersist(blocking=True)
 
 
 def _rows(read: Any, selection: Selection, address: str) -> tuple[Any, LeftOut]:
-    """Those that were chosen, and what is left out because of whose it is. The rows of a person are brought together in the order of their
-    ids, so that whoever reads them again reads the same; what they pass through on the way is encrypted."""
+    """Return the selected rows, and what is left out by the limit of rows per person.
+
+    The rows of a person are ordered by their ids, so that reading them again gives the same rows; shuffled data is
+    encrypted.
+    """
     from pyspark.sql import Window, functions
 
     parts = read.rdd.getNumPartitions()
     if selection.query is not None:
-        read.createOrReplaceTempView(ROWS)  # of this cluster's own session: nobody else has views there
+        read.createOrReplaceTempView(ROWS)  # in a session of this cluster, without other views
         read = read.sparkSession.sql(f"SELECT * FROM ({selection.query.strip().rstrip(';')}\n) AS everything")
         _check_plan(read, address)
     for column, names in ((selection.id, selection.gone_ids), (selection.subject, selection.gone_subjects)):
@@ -121,7 +123,11 @@ def _rows(read: Any, selection: Selection, address: str) -> tuple[Any, LeftOut]:
 
 
 def _check_plan(read: Any, address: str) -> None:
-    """Raise `SourceError` where a query lets other rows decide whether one is read."""
+    """Check that a query selects each row independently of the other rows.
+
+    Raises:
+        SourceError: If it does not.
+    """
     plan = read._jdf.queryExecution().analyzed().toString()
     lines = [line.lstrip(" :+-").split() for line in plan.splitlines()]
     parts = {words[0] for words in lines if words}
@@ -141,7 +147,7 @@ def _quote_identifier(name: str) -> str:
 
 @contextmanager
 def _translate_errors(address: str) -> Iterator[None]:
-    """Errors of Spark about what it is to read, without their words."""
+    """Translate Spark's errors about its input to `SourceError`, without their messages."""
     from pyspark.errors import PySparkException
 
     try:
@@ -153,12 +159,12 @@ def _translate_errors(address: str) -> Iterator[None]:
 
 
 def _pair(row: Any) -> tuple[str, bytes]:
-    """As Python pickles it: bytes as they are."""
+    """Return a row as types that Python pickles, the content as bytes."""
     return row[0], bytes(row[1])
 
 
 def _make_encoder(encoder: Encoder) -> Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
-    """From a partition's batches to what is kept of it."""
+    """Return the function from the batches of a partition to the kept pieces."""
 
     def encode(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         import pyarrow
@@ -170,7 +176,7 @@ def _make_encoder(encoder: Encoder) -> Callable[[Iterator[pyarrow.RecordBatch]],
 
 
 def pack_partition(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, bytes]]:
-    """A partition as pieces: its facts, then its labels, then its rows; or the fault for which it has none."""
+    """Yield a partition as pieces: its facts, labels and rows; or the error that prevents it."""
     try:
         held = Partition.of(0, encoder.encoded(batches))
     except NoisyGDDeleteError as error:
@@ -185,7 +191,7 @@ def pack_partition(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> 
 
 
 def _make_answerer(asked: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
-    """What a partition answers to the question that was broadcast."""
+    """Return the function by which a partition answers the broadcast question."""
 
     def answers(number: int, pieces: Iterator[Any]) -> Iterator[Answer]:
         yield answer(asked.value, number, lambda: _partition(number, pieces))
@@ -194,7 +200,7 @@ def _make_answerer(asked: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer
 
 
 def _partition(number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
-    """What `pack_partition` was given."""
+    """Return the partition packed by `pack_partition`."""
     from noisygd_delete import errors
 
     facts: dict[str, Any] = {}
@@ -226,13 +232,20 @@ def open_rows(
     *,
     selection: Selection | None = None,
 ) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
-    """The rows of Parquet files, held by Spark while this is open, and their position (see `opening.open_rows`).
+    """Open the rows of Parquet files on Spark.
 
-    The session that there is, or a new one by the environment's own settings (spark-defaults.conf, MASTER); else this machine's.
+    The session is the active one, or a new one by the environment's settings (spark-defaults.conf, MASTER), by default
+    on this machine.
+
+    Yields:
+        The records, their position in the source and what was left out (see `factory.open_rows`).
 
     Raises:
-        MissingDependency: Spark or Java is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do
-        not fit. InvalidParameter: a session that is there would write rows in clear.
+        MissingDependency: If Spark or Java is not installed.
+        SourceError: If the rows cannot be read.
+        InvalidSchema: If a cell does not fit the schema.
+        InvalidRecords: If there are too many rows, or none.
+        InvalidParameter: If the active session would write rows unencrypted.
     """
     with open_session() as session:
         position, before = files.position(), [] if pinned else list_files(session, address)
@@ -250,8 +263,8 @@ def open_rows(
             cluster.let_go()
 
 
-_JAVA = 17  # the oldest that Spark 4 runs on
-_NEEDED = {  # of a session that somebody else has started, too
+_JAVA = 17  # oldest version that Spark 4 supports
+_NEEDED = {  # required also of a session started by the caller
     "spark.io.encryption.enabled": "true",
     "spark.eventLog.enabled": "false",
 }
@@ -269,7 +282,11 @@ _SETTINGS = {
 
 
 def list_files(session: Any, address: str) -> list[tuple[str, int, int]]:
-    """Path, size and time of every Parquet file of a folder, on any file system that this Spark knows."""
+    """Return path, size and time of every Parquet file in a folder, on any file system known to this Spark.
+
+    Raises:
+        SourceError: If the folder cannot be read, or holds a table's log or no Parquet file.
+    """
     from py4j.protocol import Py4JError
 
     try:
@@ -287,16 +304,17 @@ def list_files(session: Any, address: str) -> list[tuple[str, int, int]]:
 
 
 def literal(path: str) -> str:
-    """A path of this machine that Spark shall not read as a pattern."""
+    """Return a local path with pattern characters escaped."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
 @contextmanager
 def open_session() -> Iterator[Any]:
-    """The session that the caller has, which stays open; or a new one by the environment's own settings, with a folder that goes with it.
+    """Yield the caller's active session, which stays open; or a new one with a folder that is removed with it.
 
     Raises:
-        MissingDependency: Spark or Java is not installed. InvalidParameter: it does not start, or would write rows in clear.
+        MissingDependency: If Spark or Java is not installed.
+        InvalidParameter: If Spark does not start, or would write rows unencrypted.
     """
     try:
         from pyspark import SparkContext
@@ -304,7 +322,7 @@ def open_session() -> Iterator[Any]:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingDependency("executors of Spark need it: pip install noisygd-delete-engines") from error
-    if SparkContext._active_spark_context is not None:  # also one that another thread of the caller has started
+    if SparkContext._active_spark_context is not None:  # also one started by another thread of the caller
         there = SparkSession.builder.getOrCreate()
         check_settings(there)
         yield there
@@ -334,7 +352,7 @@ def open_session() -> Iterator[Any]:
 
 
 def require_java() -> None:
-    """Raise `MissingDependency` unless Spark would find a Java that it runs on."""
+    """Raise `MissingDependency` unless Spark finds a supported Java."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java") if home is None else shutil.which(os.path.join(home, "bin", "java"))
     found = None
@@ -358,7 +376,11 @@ def require_java() -> None:
 
 
 def check_settings(session: Any) -> None:
-    """Raise `InvalidParameter` where a session that somebody else started would leave rows or iterates behind in clear."""
+    """Check that a session started by the caller writes no rows or iterates unencrypted.
+
+    Raises:
+        InvalidParameter: If it would.
+    """
     settings = session.sparkContext.getConf()
     for name, wanted in _NEEDED.items():
         if settings.get(name, "false") != wanted:

@@ -1,4 +1,4 @@
-"""What a driver may ask of a partition. Each question is answered from the partition alone, and nothing of it is kept there."""
+"""Questions that a driver may ask of a partition; each is answered from the partition alone and leaves no state."""
 
 from __future__ import annotations
 
@@ -26,20 +26,22 @@ if TYPE_CHECKING:
 
 
 class PartitionQuestion(ABC):
-    """One question, the same for every partition."""
+    """A question, the same for every partition."""
 
     @abstractmethod
     def of(self, partition: Partition) -> Any:
-        """What this partition answers."""
+        """Return the answer of this partition."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a partition answered.
+    """Answer of a partition.
 
-    digest   of the rows that it was answered from
-    content  as the question's `of` returns it
-    fault    instead of it: name and words of an error of this package
+    Attributes:
+        number: Number of the partition.
+        digest: Digest of the rows from which it was computed.
+        content: Result of the question's `of`.
+        fault: Name and message of an error of this package, instead of the content.
     """
 
     number: int
@@ -48,7 +50,7 @@ class Answer:
     fault: tuple[str, str] | None = None
 
     def told(self) -> Any:
-        """The content; an error of the worker is raised here."""
+        """Return the content, or raise the worker's error."""
         if self.fault is not None:
             kind, words = self.fault
             raise getattr(errors, kind)(words)
@@ -56,7 +58,13 @@ class Answer:
 
 
 def answer(question: PartitionQuestion, number: int, held: Callable[[], Partition]) -> Answer:
-    """What the partition that `held` gives answers."""
+    """Return the answer of one partition; an error of this package becomes its fault.
+
+    Args:
+        question: The question.
+        number: Number of the partition.
+        held: Returns the partition, reading it if necessary.
+    """
     try:
         partition = held()
         return Answer(number, partition.digest, question.of(partition))
@@ -65,14 +73,14 @@ def answer(question: PartitionQuestion, number: int, held: Callable[[], Partitio
 
 
 def fault_of(error: errors.NoisyGDDeleteError) -> tuple[str, str]:
-    """Name and words of an error as they travel: of a class that is made of its words alone."""
+    """Return name and message of an error for transport, of a class that is constructed from its message alone."""
     kind = errors.InvalidSchema if isinstance(error, errors.InvalidSchema) else type(error)
     return kind.__name__, str(error)
 
 
 @dataclass(frozen=True)
 class Facts(PartitionQuestion):
-    """How many rows it has, and cells that were clipped to their bounds or unknown, per column."""
+    """The number of rows, and the numbers of clipped and of unknown cells by column."""
 
     def of(self, partition: Partition) -> tuple[int, dict[str, int], dict[str, int]]:
         return len(partition.rows), partition.clipped, partition.unknown
@@ -80,7 +88,7 @@ class Facts(PartitionQuestion):
 
 @dataclass(frozen=True)
 class Longest(PartitionQuestion):
-    """The largest norms of its rows, as `longest_rows` has them; labels that are not of the loss's kind are refused."""
+    """The largest row norms, as by `longest_rows`; labels that do not fit the loss are rejected."""
 
     loss: Loss
     variances: NDArray[np.float64] | None
@@ -92,7 +100,7 @@ class Longest(PartitionQuestion):
 
 @dataclass(frozen=True)
 class SumsQuestion(PartitionQuestion):
-    """A question that the engine's own sums answer."""
+    """A question answered by the engine's own sums."""
 
     loss: Loss
 
@@ -102,7 +110,7 @@ class SumsQuestion(PartitionQuestion):
 
 @dataclass(frozen=True)
 class GradientSum(SumsQuestion):
-    """Σ ∇ℓ(θ; x) over its rows."""
+    """Σ ∇ℓ(θ; x) over the rows."""
 
     weights: NDArray[np.float64]
     dtype: str
@@ -113,7 +121,7 @@ class GradientSum(SumsQuestion):
 
 @dataclass(frozen=True)
 class ExactSum(PartitionQuestion):
-    """What method 'sums' publishes of its rows, before its noise: whole numbers, the same in any order."""
+    """The statistics that method 'sums' publishes, before noise: integers, the same in any order."""
 
     moments: IntegerMoments
 
@@ -123,7 +131,7 @@ class ExactSum(PartitionQuestion):
 
 @dataclass(frozen=True)
 class EveryStepth(SumsQuestion):
-    """Every so-manyth of its rows, the first of partition k at `firsts[k]`, and their labels."""
+    """Every `step`-th row with its label, starting at `firsts[k]` in partition k."""
 
     firsts: tuple[int, ...]
     step: int
@@ -134,13 +142,15 @@ class EveryStepth(SumsQuestion):
 
 @dataclass(frozen=True)
 class Partition:
-    """Some rows of a table, in their order.
+    """Consecutive rows of a table.
 
-    number    0, 1, …: its place among the partitions
-    rows      (m, features) float32
-    labels    (m,) float64
-    digest    of rows and labels: rows that were read again from another table show
-    clipped, unknown   cells per column, as `schema.Encoded` counts them
+    Attributes:
+        number: Number of the partition: 0, 1, ….
+        rows: (m, features) float32.
+        labels: (m,) float64.
+        digest: SHA-256 of rows and labels, which detects a changed table on rereading.
+        clipped: Clipped cells by column, as counted by `schema.Encoded`.
+        unknown: Unknown cells by column, as counted by `schema.Encoded`.
     """
 
     number: int
@@ -159,9 +169,11 @@ class Partition:
 
 @dataclass(frozen=True)
 class Encoder:
-    """How a worker makes rows of what it reads: the schema, without ids or persons, whose columns are never read.
+    """Encoding of cells as rows on a worker: the schema without ids and persons, whose columns are never read.
 
-    address   of the table, as messages name it
+    Attributes:
+        schema: The schema.
+        address: The table, as named in messages.
     """
 
     schema: Schema
@@ -176,11 +188,11 @@ class Encoder:
         return list(dict.fromkeys([*self.schema.columns, self.schema.label_column]))
 
     def encoded(self, batches: Iterable[pyarrow.RecordBatch]) -> Encoded:
-        """The rows of these batches, which have `columns`.
+        """Return the encoded rows of these batches, which have the columns `columns`.
 
         Raises:
-            InvalidSchema: a cell does not fit; its record is told by its number in the partition.
-            InvalidRecords: they are more than this worker's memory can hold.
+            InvalidSchema: If a cell does not fit; its record is named by its number in the partition.
+            InvalidRecords: If the rows exceed the worker's memory.
         """
         whole, first = GatheredRows(self.schema.features), 1
         for batch in batches:
@@ -198,5 +210,5 @@ class Encoder:
 
         try:
             return arrow_column(values)
-        except (pyarrow.ArrowException, ValueError, OverflowError):  # the last two: text or dates that are none
+        except (pyarrow.ArrowException, ValueError, OverflowError):  # the last two: invalid text or dates
             raise InvalidSchema(f"{self.address}: a cell that is no text and no number; correct the file") from None

@@ -1,7 +1,7 @@
-"""A table in partitions, as the driver sees it: every pass asks all of them once, and adds up what they answer in their order.
+"""A partitioned table as the driver sees it: every pass asks each partition once and adds the answers in order.
 
-Workers die and are asked again, elsewhere; slow ones are asked twice at a time. So an answer counts once for each partition, whoever
-gave it, and only if it was computed from the rows that were there when the table was opened: their digest says so.
+Workers die and are replaced, and slow ones are duplicated. So one answer per partition is counted, from any worker, and
+only if its digest shows that it was computed from the rows present when the table was opened.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from noisygd_delete.losses.base import Loss
 
 from .questions import Answer, EveryStepth, ExactSum, Facts, GradientSum, Longest, PartitionQuestion
 
-_MOST_ANSWERED = 1 << 30  # bytes of all answers to one question
+_MOST_ANSWERED = 1 << 30  # most bytes of all answers to one question
 
 
 class Cluster(Protocol):
@@ -29,13 +29,13 @@ class Cluster(Protocol):
 
     @property
     def partitions(self) -> int:
-        """How many: a function of the table and not of the workers."""
+        """Number of partitions, which depends on the table and not on the workers."""
 
     def ask(self, question: PartitionQuestion) -> Iterable[Answer]:
-        """Every partition's answer, in any order. Nothing of the question is left anywhere when they are all there.
+        """Return every partition's answer, in any order; afterwards no copy of the question remains.
 
         Raises:
-            ProcessLost: the cluster does not answer, and trying again did not help.
+            ProcessLost: If the cluster does not answer after retries.
         """
 
 
@@ -43,11 +43,14 @@ class ClusterRecords(RowsElsewhere):
     """The current records, held by a cluster.
 
     Args:
-        address: as messages name the table.
-        slots: n; None: as many as there are rows.
+        cluster: The cluster.
+        address: The table, as named in messages.
+        width: Number of features.
+        slots: Number of slots n; None means the number of rows.
 
     Raises:
-        InvalidRecords: more rows than slots, or none. InvalidSchema: a cell does not fit.
+        InvalidRecords: If there are more rows than slots, or none.
+        InvalidSchema: If a cell does not fit the schema.
     """
 
     def __init__(self, cluster: Cluster, *, address: str, width: int, slots: int | None) -> None:
@@ -55,7 +58,7 @@ class ClusterRecords(RowsElsewhere):
         self._cluster, self._address, self._width = cluster, address, width
         self._digests: list[bytes] = []
         self.clipped, self.unknown = Counter[str](), Counter[str]()
-        self.rows_in: tuple[int, ...] = ()  # of each partition
+        self.rows_in: tuple[int, ...] = ()  # rows of each partition
         for rows, clipped, unknown in self.ask(Facts()):
             self.rows_in += (rows,)
             self.clipped.update(clipped)
@@ -71,7 +74,7 @@ class ClusterRecords(RowsElsewhere):
 
     @property
     def rows(self) -> int:
-        """Records there are."""
+        """Number of records."""
         return sum(self.rows_in)
 
     @property
@@ -87,10 +90,10 @@ class ClusterRecords(RowsElsewhere):
         return self._cluster.partitions
 
     def ask(self, question: PartitionQuestion) -> list[Any]:
-        """What every partition answers, in their order.
+        """Return the answers of all partitions, in order.
 
         Raises:
-            SourceError: one answered twice or not at all, or from other rows than before.
+            SourceError: If a partition answered not exactly once, or from other rows than before.
         """
         answers = sorted(self._cluster.ask(question), key=lambda answer: answer.number)
         contents = [answer.told() for answer in answers]
@@ -138,7 +141,7 @@ class ClusterSums:
         return sum_pairwise(self._records.ask(GradientSum(self._loss, weights, dtype)), weights.shape)
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
-        """The same slots as of a table in memory, whose free slots are its last."""
+        """Return the same slots as for a table in memory, whose free slots are last."""
         step, before, firsts = max(1, self.slots // rows), 0, []
         for size in self._records.rows_in:
             firsts.append(-before % step)
@@ -150,5 +153,5 @@ class ClusterSums:
         return np.concatenate([part for part, _ in every]), np.concatenate([labels for _, labels in every])
 
     def _labels(self, slots: int, kind: Any) -> NDArray[Any]:
-        """Of free slots."""
+        """Return the labels of free slots."""
         return np.zeros(slots, np.int64 if self._loss.label_kind == "class" else kind)

@@ -1,4 +1,10 @@
-"""Other deletion methods behind the same two calls, for comparison. Each says what it does and does not guarantee."""
+"""Other deletion methods behind a common interface, for comparison; each states what it does and does not guarantee.
+
+Example:
+    Compare all methods on scikit-learn's digits::
+
+        noisygd-delete-lab compare --regularization 1e-2 --no-attack
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m noisygd_delete_lab compare`."""
+"""Entry point of `python -m noisygd_delete_lab compare`."""
 
 from .command import run
 

@@ -1,9 +1,9 @@
-"""Noisy-m-A-SGD (Ullah, Mai, Rao, Rossi & Arora, COLT 2021): keep the whole training run, and repair it.
+"""Noisy-m-A-SGD (Ullah, Mai, Rao, Rossi & Arora, COLT 2021): store the whole training run, and repair it on deletion.
 
-Learning is accelerated mini-batch SGD with Gaussian noise, every step saved. A deletion walks through the saved run: where
-a batch held an erased record, a uniform other record takes its place, and the saved noisy gradient is kept with the
-probability that its new density allows (rejection), else reflected to the new mean (the maximal coupling of two
-Gaussians) and everything after it is run afresh. The result has exactly the law of learning without the record.
+Learning is accelerated mini-batch SGD with Gaussian noise, every step saved. A deletion replays the saved run: where a
+batch contained an erased record, another record drawn uniformly replaces it, and the saved noisy gradient is kept with
+the probability given by its new density (rejection); otherwise it is reflected to the new mean (the maximal coupling of
+two Gaussians) and all later steps are run afresh. The result has exactly the law of learning without the record.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .base import Baseline, Certificate, Erased, Held, Weights, generator
 
 @dataclass(frozen=True)
 class Step:
-    """One saved step: batch, the point at which the gradient was taken, the batch gradient and its noisy version."""
+    """A saved step: batch, evaluation point of the gradient, the batch gradient and its noisy version."""
 
     batch: NDArray[np.int64]
     point: Weights
@@ -35,9 +35,17 @@ class Step:
 def reflect_or_keep(
     noisy: Weights, mean: Weights, new_mean: Weights, *, noise: float, rng: np.random.Generator
 ) -> tuple[Weights, bool]:
-    """A draw from N(new_mean, noise² I) coupled with `noisy` ~ N(mean, noise² I) so that they are equal as often as possible.
+    """Return a draw from N(new_mean, noise² I), equal to `noisy` with maximal probability.
 
-    Returns the draw and whether it equals `noisy`.
+    Args:
+        noisy: A draw from N(mean, noise² I).
+        mean: Its mean.
+        new_mean: Mean of the new draw.
+        noise: Standard deviation per coordinate.
+        rng: Source of randomness.
+
+    Returns:
+        The draw, and whether it equals `noisy`.
     """
     gap = mean - new_mean
     distance = float(np.linalg.norm(gap))
@@ -52,7 +60,17 @@ def reflect_or_keep(
 
 
 class NoisyAcceleratedSGD(Baseline):
-    """Args: batch m, steps T, noise σ per coordinate of the batch gradient, step_size η."""
+    """Noisy accelerated mini-batch SGD with a saved training run.
+
+    Args:
+        loss: The loss.
+        regularization: λ.
+        batch: Batch size m.
+        steps: Number of steps T.
+        noise: Standard deviation σ per coordinate of the batch gradient.
+        step_size: Step size η; None means 1/(2(λ + β)).
+        momentum: Momentum of the extrapolation.
+    """
 
     name: ClassVar[str] = "noisy-m-A-SGD"
     source: ClassVar[str] = "Ullah, Mai, Rao, Rossi & Arora (COLT 2021), Algorithms 1 and 2"
@@ -91,7 +109,7 @@ class NoisyAcceleratedSGD(Baseline):
         return total
 
     def _advance(self, weights: Weights, point: Weights, noisy: Weights) -> tuple[Weights, Weights]:
-        """The next iterate, and the next extrapolated point."""
+        """Return the next iterate and the next extrapolated point."""
         moved = point - self.step_size * (noisy + self.regularization * point)
         return moved, moved + self.momentum * (moved - weights)
 

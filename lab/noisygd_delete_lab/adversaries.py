@@ -1,7 +1,7 @@
-"""What two adversaries get out of a method: one who saw two releases, one who writes requests after seeing a release.
+"""Two attacks on a method: an observer of two releases, and a requester who writes requests after seeing a release.
 
-Both know the loss, λ and every record but one fact, which is the adversary of the guarantees. Both play against the
-releases a method really publishes, so what they find is a lower bound on what leaks: a low score proves nothing.
+Both know the loss, λ and every record but one fact, which is the adversary of the guarantees. Both attack the releases
+that a method actually publishes, so their success is a lower bound on the leakage: a low score proves nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +20,19 @@ from noisygd_delete.records import EditRequest, Id, Records
 from .base import Baseline, Held, Weights
 from .solver import minimise
 
-REHEARSALS = 4  # runs of the method in each world before the game
+REHEARSALS = 4  # runs of the method in each world before the attack
 
 
 @dataclass(frozen=True)
 class Score:
-    """`hits` of `trials`, the rate of an adversary who guesses, and the largest rate that the method's privacy allows."""
+    """Success of an attack.
+
+    Attributes:
+        hits: Correct guesses.
+        trials: Number of guesses.
+        chance: Success rate of guessing.
+        allowed: Largest success rate that the method's privacy allows.
+    """
 
     hits: int
     trials: int
@@ -38,12 +45,16 @@ class Score:
 
     @property
     def lower(self) -> float:
-        """One-sided 99 % Clopper–Pearson bound on the rate."""
+        """One-sided 99 % Clopper–Pearson lower bound on the success rate."""
         return float(beta.ppf(0.01, self.hits, self.trials - self.hits + 1)) if self.hits else 0.0
 
     @property
     def verdict(self) -> str:
-        """ "survives": guessing explains the score; "within its DP": more than that, and promised no better; else "falls"."""
+        """Verdict on the method.
+
+        "survives": guessing explains the score; "within its DP": more than guessing, and no better was promised; else
+        "falls".
+        """
         if self.lower <= self.chance:
             return "survives"
         return "within its DP" if self.lower <= self.allowed < 1 else "falls"
@@ -59,10 +70,20 @@ def which_was_erased(
     rounds: int = 1,
     rng: np.random.Generator,
 ) -> Score:
-    """Two releases: which of `candidates` records did the request erase? Every candidate is erased once a round.
+    """Attack two releases to find which of `candidates` records the request erased.
 
-    Two attackers, each guessing the candidate whose predicted shift of the model is nearest to the shift seen: one predicts by
-    the difference of exact minimisers, one by a rehearsal of the method. The score is that of the better one.
+    Every candidate is erased once per round. Two attackers guess the candidate whose predicted shift of the model is
+    nearest to the observed one: one predicts by the difference of exact minimisers, one by a rehearsal of the method.
+    The score is that of the better one.
+
+    Args:
+        method: The attacked method.
+        records: The table, known to the attackers except for the erased record.
+        loss: The loss.
+        regularization: λ.
+        candidates: Number of candidate records.
+        rounds: Number of newly learned models.
+        rng: Source of randomness.
     """
     names: list[Id] = list(rng.choice(np.array(records.ids, dtype=object), candidates, replace=False))
     requests = [EditRequest.delete([name]) for name in names]
@@ -94,10 +115,20 @@ def told_by_requests(
     trials: int = 20,
     rng: np.random.Generator,
 ) -> Score:
-    """Adaptive requests: was the erased record ever there? The observer sees only the release *after* its erasure.
+    """Attack by adaptive requests to find whether the erased record was ever present.
 
-    Both adversaries rehearse with the method itself. The requester watches the first release, guesses whether the target took part, and has the target erased together with
-    group A or group B accordingly. Whoever sees the next release alone reads the group off it.
+    The observer sees only the release after the erasure. Both adversaries rehearse with the method itself. The
+    requester sees the first release, guesses whether the target took part, and accordingly has the target erased
+    together with group A or group B. The observer of the next release infers the group from it.
+
+    Args:
+        method: The attacked method.
+        records: The table, known to the adversaries except for the target's presence.
+        loss: The loss.
+        regularization: λ.
+        group: Largest size of a group.
+        trials: Number of runs, half of them with the target.
+        rng: Source of randomness.
     """
     names = list(records.ids)
     target = names[int(rng.integers(len(names)))]
@@ -143,14 +174,14 @@ def told_by_requests(
 
 @dataclass(frozen=True)
 class _WorldReader:
-    """Which of two worlds a release comes from: a threshold on one direction, set by rehearsing the method in both."""
+    """Classifier of a release into one of two worlds: a threshold on one direction, set by rehearsals in both."""
 
     direction: Weights
     threshold: float
 
     @classmethod
     def between(cls, direction: Weights, first: Sequence[Weights], second: Sequence[Weights]) -> _WorldReader:
-        """The direction in which the minimisers differ, turned so that the first world's rehearsals lie above."""
+        """Return the classifier on the direction between the minimisers, oriented to be larger in the first world."""
         above = float(np.mean([np.vdot(direction, weights) for weights in first]))
         below = float(np.mean([np.vdot(direction, weights) for weights in second]))
         turn = 1.0 if above >= below else -1.0
@@ -165,9 +196,10 @@ def _minimiser(records: Records, names: Sequence[Id], loss: Loss, regularization
 
 
 def engine(method: Baseline) -> Callable[[Any, int, np.random.Generator], list[NDArray[np.float64]]]:
-    """The method as an engine of the audits: (world, chains, generator) -> releases, each (chains, outputs, features).
+    """Return the method as an engine of the audits.
 
-    The world has a table `before` and a table `after`; the request erases what is in the first only.
+    It maps (world, chains, generator) to the releases, each of shape (chains, outputs, features). The world has a table
+    `before` and a table `after`; the request erases the records that are only in the first.
     """
 
     def run(world: Any, chains: int, generator: np.random.Generator) -> list[NDArray[np.float64]]:

@@ -1,8 +1,8 @@
-"""Runs of stages one by one, and what a set of them reveals: the sum over everything that it rests on (`methods.ladder.LadderRun` has the proof).
+"""Privacy accounting of single stage runs: the sum over all runs that an observed set depends on.
 
-The accountant answers for a ladder from the exposures that its events carry. This is the long form, for runs in any order and with
-any inputs: levels that vary, bases learned again under published heads, trials that somebody looked at. Who observed what is said
-with each question and kept nowhere.
+The proof is at `methods.ladder.LadderRun`. The accountant answers for a ladder from the exposures of its events. This
+is the general form, for runs in any order and with any inputs: varying stages, bases learned again under published
+heads, discarded trials. The observed runs are stated with each question and are not stored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ GROUP_LAWS = ("linear", "none")
 
 
 def ancestors(*, parents: Mapping[int, Iterable[int]], seen: Iterable[int]) -> frozenset[int]:
-    """An(seen): the runs themselves and whatever they read, directly or not. `parents` names the inputs of every run."""
+    """Return An(seen): the runs themselves and everything they read, directly or indirectly.
+
+    Args:
+        parents: Inputs of every run.
+        seen: The observed runs.
+    """
     found: set[int] = set()
     open_ = list(seen)
     while open_:
@@ -36,13 +41,18 @@ def ancestors(*, parents: Mapping[int, Iterable[int]], seen: Iterable[int]) -> f
 class StageRun:
     """One run of one stage, as public facts.
 
-    number       of the run; stage: which rung
-    mechanism    what the run costs one row for every value of its inputs; steps: its noisy steps
-    table        version of the table that it ran on; slots: which of its slots took part, None for all of them
-    parents      runs whose outputs it read, all of them; None: not recorded, and nothing can be said
-    soft         runs where a solver started that reaches its answer, within a tolerance, from anywhere: no parents
-    group        "linear": m rows of a person count as a row m times as heavy. "none": only what the mechanism itself covers
-    attempts     runs of which this one was chosen by its outcome
+    Attributes:
+        number: Number of the run.
+        stage: Number of the stage.
+        mechanism: Cost of the run to one row, for every value of its inputs.
+        steps: Its noisy steps.
+        table: Version of the table that it read.
+        parents: All runs whose outputs it read; None: not recorded, so that nothing can be certified.
+        slots: Slots of the table that took part; None for all.
+        soft: Runs at which a solver started that reaches its solution, within a tolerance, from any start; not parents.
+        group: "linear": m rows of a person count as a row m times as heavy. "none": only what the mechanism itself
+            covers.
+        attempts: Runs from which this one was selected by its outcome.
     """
 
     number: int
@@ -71,14 +81,20 @@ class StageRun:
 
 @dataclass(frozen=True)
 class Presence:
-    """A row of the person: in a slot from one version of the table on, until another one (None: still there)."""
+    """A row of the person.
+
+    Attributes:
+        slot: Its slot.
+        entered: First version of the table with the row.
+        left: First later version without it; None if it is still present.
+    """
 
     slot: int
     entered: int
     left: int | None = None
 
     def within(self, run: StageRun) -> bool:
-        """Whether the run read it."""
+        """Return whether the run read the row."""
         there = self.entered <= run.table and (self.left is None or run.table < self.left)
         return there and (run.slots is None or self.slot in run.slots)
 
@@ -92,16 +108,20 @@ def ancestor_guarantee(
     observed: Iterable[int],
     seen_by_requesters: Iterable[int] = (),
 ) -> Guarantee:
-    """What an observer of some runs learns about all rows of a person together.
+    """Return what an observer of some runs learns about all rows of a person together.
 
     Args:
-        runs: every run, in the order of time.
-        person: her rows, those that came back under another id included.
-        observed: O, the runs that the observer sees. seen_by_requesters: V, those that anybody saw who made or tuned a request. With
-            V empty the figure holds only if requests did not depend on earlier models, and says so.
+        runs: Every run, in order of time.
+        about: "dp" or "deletion", as `Mechanism.interval`.
+        worlds: Neighbouring relation of the question.
+        person: The person's rows, including those inserted again under another id.
+        observed: O, the runs that the observer sees.
+        seen_by_requesters: V, the runs seen by anyone who made or tuned a request. With V empty the figure holds only
+            if requests did not depend on earlier models, and states this condition.
 
     Raises:
-        InvalidParameter: a run's inputs are not recorded, the group law is not known for so many rows, or no order has a finite bound.
+        InvalidParameter: If the inputs of a run are not recorded, the group law is not known for so many rows, or no
+            order has a finite bound.
     """
     by_number = {run.number: run for run in runs}
     rows, seen, watched = tuple(person), frozenset(observed), frozenset(seen_by_requesters)
@@ -144,7 +164,7 @@ def _charge(run: StageRun, about: str, worlds: str, rows: tuple[Presence, ...], 
     number, mechanism = sum(row.within(run) for row in rows), run.mechanism
     exposure = mechanism.exposure(run.steps)
     if not number:
-        if set(run.soft) <= closure:  # given where it started both worlds run the same
+        if set(run.soft) <= closure:  # given its start, the run is the same in both worlds
             return mechanism.interval(about, worlds, steps_with=0)
         return mechanism.interval(about, worlds, steps_with=1, steps_without=exposure).times(run.attempts)
     cost = mechanism.interval(about, worlds, steps_with=exposure).times(run.attempts)
@@ -159,9 +179,9 @@ def _charge(run: StageRun, about: str, worlds: str, rows: tuple[Presence, ...], 
 
 
 def stage_runs(events: Iterable[Event]) -> list[StageRun]:
-    """The runs of stages that releases were made of: the table's version is the number of the release."""
+    """Return the stage runs of releases; the version of the table is the number of the release."""
     runs: list[StageRun] = []
-    current: dict[int, int] = {}  # stage -> its last run, whose output is in the published model
+    current: dict[int, int] = {}  # stage -> its last run, whose output is part of the published model
     for number, event in enumerate(events, start=1):
         mechanism, afresh = event.mechanism, event.kind is not EventKinds.UNLEARN
         if mechanism.carries:
@@ -172,7 +192,7 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
             raise InvalidParameter(
                 "an extractor trained beforehand is a run of its own: give it as a StageRun that the others read"
             )
-        if event.kind is EventKinds.STATISTIC:  # read the records and the model in force, and is no part of a later one
+        if event.kind is EventKinds.STATISTIC:  # reads the records and the current model; not part of later models
             read = tuple(current.values())
             runs.append(StageRun(len(runs), 0, mechanism, event.steps, number, read))
             continue

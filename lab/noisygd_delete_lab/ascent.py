@@ -1,4 +1,4 @@
-"""Gradient ascent on the erased record: the folk remedy. No guarantee, and it publishes the record's own direction.
+"""Gradient ascent on the erased record: a folklore method without a guarantee, which publishes the record's direction.
 
 One step adds η∇ℓ(θ; x) = ηg·x to the model, so the difference of two releases *is* the erased row up to a factor.
 """
@@ -18,7 +18,7 @@ from .retraining import Retraining
 
 
 class GradientAscent(Baseline):
-    """`steps` of θ ← θ + (η/n) Σ_erased ∇ℓ."""
+    """Gradient ascent: `steps` of θ ← θ + (η/n) Σ_erased ∇ℓ."""
 
     name: ClassVar[str] = "gradient ascent"
     source: ClassVar[str] = "folklore"

@@ -1,9 +1,9 @@
-"""The protocol every deletion method of this room follows, so that one benchmark can run them all.
+"""The interface of every deletion method in this package, so that one benchmark can run them all.
 
-A method learns a linear model on a table, erases records from it, and says what it certifies. What it must keep between
-two requests, besides the records and the published model, is its *secret state*: `Held.secret` contains all of it and
-`secret_state` says in words what an intruder would find there. Nothing in this room is part of the product: these are
-the systems it is compared with.
+A method learns a linear model on a table, erases records from it, and states what it certifies. What it must keep
+between two requests, besides the records and the published model, is its *secret state*: `Held.secret` contains all of
+it, and `secret_state` describes what an intruder would find there. These methods are not part of the product: they are
+compared with it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a method promises, as (ε, δ).
+    """Guarantee of a method, as (ε, δ).
 
-    deletion  for an erased record: the release against a model that never saw the record; None: nothing
-    existing  for a record that is still there, from one release (differential privacy); None: nothing
-    adaptive  whether the proof covers requests chosen after seeing earlier releases
-    basis     where the promise is proven
-    caveats   what it assumes, and where the published proof is incomplete
-    gdp       μ of one release for a record present against the null record, where the proof gives one
+    Attributes:
+        deletion: For an erased record: the release against a model that never saw the record; None if there is none.
+        existing: For a present record, from one release (differential privacy); None if there is none.
+        adaptive: Whether the proof covers requests chosen after seeing earlier releases.
+        basis: Where the guarantee is proven.
+        caveats: Its assumptions, and gaps of the published proof.
+        gdp: μ of one release for a present record against the null record, if the proof gives one.
     """
 
     deletion: tuple[float, float] | None
@@ -45,8 +46,13 @@ class Certificate:
     gdp: float | None = None
 
     def success(self, false_alarms: float) -> float:
-        """Most often that a test of presence from one release is right when the record is there, if it is wrong at most
-        `false_alarms` of the time when it is not; 1 without privacy."""
+        """Return the largest true positive rate of a test of presence from one release.
+
+        It is 1 without privacy.
+
+        Args:
+            false_alarms: False positive rate of the test.
+        """
         if self.existing is None:
             return 1.0
         if self.gdp is not None:
@@ -56,7 +62,7 @@ class Certificate:
 
     @property
     def advantage(self) -> float:
-        """Most that true can exceed false positives for such a test; 1 without privacy."""
+        """Largest difference of true and false positive rate of such a test; 1 without privacy."""
         if self.existing is None:
             return 1.0
         if self.gdp is not None:
@@ -67,14 +73,15 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Held:
-    """Everything a method holds between two requests, besides the records.
+    """Everything a method keeps between two requests, besides the records.
 
-    weights               the published model, (outputs, features)
-    records               records present (public)
-    secret                all else that is kept
-    gradient_evaluations  per-record gradients that the last call took
-    hessian_evaluations   per-record Hessians (d² numbers each) that the last call took
-    retrained             whether the last request was answered by learning afresh
+    Attributes:
+        weights: The published model, (outputs, features).
+        records: Number of records present (public).
+        secret: Everything else that is kept.
+        gradient_evaluations: Per-record gradients of the last call.
+        hessian_evaluations: Per-record Hessians (d² numbers each) of the last call.
+        retrained: Whether the last request was answered by retraining.
     """
 
     weights: Weights
@@ -86,7 +93,7 @@ class Held:
 
     @property
     def memory(self) -> int:
-        """Bytes of secret state."""
+        """Size of the secret state in bytes."""
         return sum(_bytes(value) for value in self.secret.values())
 
 
@@ -100,7 +107,7 @@ def _bytes(value: Any) -> int:
 
 @dataclass(frozen=True)
 class Erased:
-    """What a request erased: slots, and the content that was in them."""
+    """The slots that a request erased, with their content."""
 
     slots: NDArray[np.int64]
     rows: NDArray[np.float64]
@@ -111,13 +118,16 @@ class Erased:
 
 
 class Baseline(ABC):
-    """A learner and an unlearner with an honest description.
+    """A learner and an unlearner, with a description.
 
-    guarantees           what is promised about an erased record
-    does_not_guarantee   what a reader might think is promised, and is not
-    secret_state         what is kept between requests besides records and published model
-    stateless            nothing is
-    private              whether a release is differentially private for the records still there
+    Attributes:
+        name: Name of the method.
+        source: Publication.
+        guarantees: What is promised about an erased record.
+        does_not_guarantee: What a reader might expect to be promised, and is not.
+        secret_state: What is kept between requests besides records and published model.
+        stateless: Whether there is no secret state.
+        private: Whether a release is differentially private for the present records.
     """
 
     name: ClassVar[str]
@@ -130,27 +140,27 @@ class Baseline(ABC):
 
     @abstractmethod
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
-        """Train on the table. `rng` None draws fresh entropy."""
+        """Train on the table; `rng` None draws fresh entropy."""
 
     @abstractmethod
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
-        """The next release, given the table *after* the erasure and what was erased."""
+        """Return the next release, given the table *after* the erasure and the erased content."""
 
     @abstractmethod
     def certificate(self, held: Held) -> Certificate:
-        """What the last release promises."""
+        """Return the guarantee of the last release."""
 
     def prepare(self, records: Records, held: Held) -> Held:
-        """Work between two requests, before the next one is known. Optional: `forget` works without it."""
+        """Do optional work between two requests, before the next one is known; `forget` works without it."""
         return held
 
     def unlearn(
         self, records: Records, request: EditRequest, held: Held, rng: np.random.Generator | None = None
     ) -> Held:
-        """Erase the records that `request` names and publish again. `records` is left as it was.
+        """Erase the records that `request` names and publish again; `records` is not modified.
 
         Raises:
-            InvalidRequest: the request does more than delete; the baselines only delete.
+            InvalidRequest: If the request does more than delete, which the baselines do not support.
         """
         if request.replacements or request.insertion:
             raise InvalidRequest("the comparison methods only delete; replace and insert belong to the Curator")
@@ -158,11 +168,11 @@ class Baseline(ABC):
 
 
 def erasure(records: Records, request: EditRequest) -> Erased:
-    """The content that a deletion is about to erase."""
+    """Return the content that a deletion is about to erase."""
     slots = records.resolve(request).slots
     return Erased(slots, records.features[slots].astype(np.float64), np.array(records.labels[slots]))
 
 
 def generator(rng: np.random.Generator | None) -> np.random.Generator:
-    """The caller's generator, or one from fresh entropy."""
+    """Return the caller's generator, or a new one with fresh entropy."""
     return np.random.default_rng() if rng is None else rng

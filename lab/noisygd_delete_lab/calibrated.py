@@ -1,4 +1,4 @@
-"""Every baseline calibrated to one promise for the erased record, so that a comparison is fair."""
+"""Calibration of every baseline to the same guarantee for the erased record, for a fair comparison."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from .retraining import Retraining
 from .sisa import SISA
 from .solver import minimise
 
-CLOSE = 0.01  # noise scales are the largest that cost at most this much accuracy
+CLOSE = 0.01  # noise scales are the largest with at most this loss of accuracy
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is compared: the loss, λ, and the two promises at one δ."""
+    """Setting of a comparison: the loss, λ, and both guarantees at one δ."""
 
     loss: Loss
     regularization: float
@@ -51,20 +51,23 @@ class Setting:
 
 
 def accuracy(loss: Loss, weights: NDArray[np.float64], records: Records) -> float:
-    """Share of occupied slots predicted right."""
+    """Return the share of occupied slots that are predicted correctly."""
     used = records.occupied
     scores = records.features[used].astype(np.float64) @ weights.T
     return float((loss.predict(scores, np) == records.labels[used]).mean())
 
 
 def largest_harmless(candidates: list[float], score: Callable[[float], float], reference: float) -> float:
-    """The largest candidate whose score is within `CLOSE` of the reference; the smallest if none is."""
+    """Return the largest candidate whose score is within `CLOSE` of the reference; the smallest if there is none."""
     good = [candidate for candidate in candidates if score(candidate) >= reference - CLOSE]
     return max(good, default=min(candidates))
 
 
 def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Generator) -> list[Baseline]:
-    """Every baseline, calibrated to the setting. Noise scales that no theorem fixes are chosen on the test records."""
+    """Return every baseline, calibrated to the setting.
+
+    Noise scales that no theorem fixes are chosen on the test records.
+    """
     loss, n, d = setting.loss, train.slots, train.features.shape[1]
     same: dict[str, Any] = {"regularization": setting.regularization}
     erased: dict[str, Any] = {"epsilon": setting.deletion, "delta": setting.delta}
@@ -116,11 +119,11 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
         LocalRandomisation(loss, **same, **existing),
         GradientAscent(loss, **same),
     ]
-    with suppress(PlanInfeasible):  # λ is too small for its proof
+    with suppress(PlanInfeasible):  # if λ is too small for its proof
         tilted = make_plan(loss, **planned, method="perturbed", solver="cold")
         methods.insert(3, PerturbedSolve(tilted, delta=setting.delta))
     if loss.outputs == 1:
-        with suppress(AssumptionViolated):  # their bound finds no noise: λ is too small
+        with suppress(AssumptionViolated):  # if λ is too small, no noise meets their bound
             methods.insert(-2, ObjectivePerturbation(loss, **same, records=n, **existing))
     try:
         methods.insert(-2, DPSGD(loss, **same, records=n, **existing, batch=max(32, n // 20), steps=100))
@@ -131,7 +134,7 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
 
 
 def title(method: Baseline) -> str:
-    """The method's name, told apart where two settings of it run."""
+    """Return the method's name, with its setting where two settings run."""
     if type(method) is NoisyGD:
         return f"Noisy-GD, {method.plan.method.name}"
     if isinstance(method, DPSGD):

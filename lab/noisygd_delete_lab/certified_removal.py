@@ -3,12 +3,13 @@
 One-vs-rest for several classes: the perturbation is one vector over all outputs and the residual norms combine as its
 Euclidean norm, so the budget needs no split.
 
-The paper's proof has a hole that the certificate names. Theorem 2 writes the law of b − u as a convolution, which needs the
-residual u to be independent of b; every u here is a function of the trained model, hence of b. As stated ("for any w̃") it
-is false: an approximate minimiser that rounds b to a grid has a small residual and a discrete law. For the Newton step the
-lost factor is |det ∂(b − u)/∂b|, and Theorem 3 (i) fails too: logistic loss, d = 1, n = 3, λ = 0.01, ε = 1 and the exact
-largest residual as ε′ give a max-divergence of 2.29, and no larger ε′ brings it below 1.76. `proof_gap` computes the
-factor; it is small where n is large (the tables have it), but it depends on the data and nothing here bounds it.
+The paper's proof has a gap, which the certificate states. Theorem 2 writes the law of b − u as a convolution, which
+needs the residual u to be independent of b; every u here is a function of the trained model, hence of b. As stated
+("for any w̃") it is false: an approximate minimiser that rounds b to a grid has a small residual and a discrete law.
+For the Newton step the missing factor is |det ∂(b − u)/∂b|, and Theorem 3 (i) fails too: logistic loss, d = 1, n = 3, λ
+= 0.01, ε = 1 and the exact largest residual as ε′ give a max-divergence of 2.29, and no larger ε′ brings it below 1.76.
+`proof_gap` computes the factor; it is small where n is large (the tables have it), but it depends on the data and is
+not bounded here.
 """
 
 from __future__ import annotations
@@ -32,17 +33,21 @@ class CertifiedRemoval(Baseline):
     """Newton removal with a gradient-residual budget; learns afresh when it is spent.
 
     Args:
+        regularization: λ.
+        epsilon: ε of the certified removal.
+        delta: δ of the certified removal; 0 with `law="exponential"` under the data-dependent bound.
+        noise: Scale of b: σ of N(0, σ²I), or of the density ∝ exp(−‖b‖/noise).
         curve: "logistic" or "least-squares".
         classes: 1 for labels −1/+1 or real targets; k > 1 for one-vs-rest on labels 0..k−1.
-        epsilon, delta: of the certified removal; δ = 0 with `law="exponential"` under the data-dependent bound.
-        noise: scale of b: σ of N(0, σ²I), or of the density ∝ exp(−‖b‖/noise).
         law: "gaussian" or "exponential", Theorem 3 (ii) and (i).
         bound: "data-dependent" (Corollaries 1 and 2) or "worst-case" (Theorem 4 with the erratum).
         failure: P(‖b‖ > B) under "worst-case"; it is added to δ.
         when_spent: "retrain" with a fresh perturbation, or "refuse".
+        tolerance: Tolerance of the gradient norm of learning, times the number of records.
 
     Raises:
-        InvalidParameter: also for the Gaussian law with ε > 1, which the proof behind Theorem 3 (ii) does not cover.
+        InvalidParameter: If a value is out of range; also for the Gaussian law with ε > 1, which the proof behind
+            Theorem 3 (ii) does not cover.
     """
 
     name: ClassVar[str] = "certified removal"
@@ -96,7 +101,7 @@ class CertifiedRemoval(Baseline):
         self.budget = newton.residual_budget(law=law, noise=noise, epsilon=epsilon, delta=hidden_delta)
 
     def problem(self, records: Records, present: int) -> SecondOrderProblem:
-        """The table in float64, labels coded one-vs-rest."""
+        """Return the table in float64, with labels coded one-vs-rest."""
         rows = records.features.astype(np.float64)
         return SecondOrderProblem(self.curve, rows, self._coded(records.labels), self.regularization, present)
 
@@ -106,7 +111,7 @@ class CertifiedRemoval(Baseline):
         return np.where(labels == np.arange(self.classes)[:, None], 1.0, -1.0)
 
     def perturbation(self, shape: tuple[int, ...], rng: np.random.Generator) -> Weights:
-        """b, over all outputs at once."""
+        """Draw b, over all outputs at once."""
         drawn = rng.standard_normal(shape)
         if self.law == "gaussian":
             return self.noise * drawn
@@ -128,7 +133,7 @@ class CertifiedRemoval(Baseline):
         )
 
     def prepare(self, records: Records, held: Held) -> Held:
-        """Form the Hessian of the current records at the current model, O(nd²), ahead of the next request."""
+        """Compute the Hessian of the current records at the current model, O(nd²), ahead of the next request."""
         hessian = self.problem(records, held.records).hessian(held.weights)
         work = held.hessian_evaluations + records.slots * len(held.weights)
         return replace(held, secret={**held.secret, "hessian": hessian}, hessian_evaluations=work)
@@ -155,22 +160,22 @@ class CertifiedRemoval(Baseline):
         )
 
     def hessian_after(self, records: Records, erased: Erased, held: Held) -> NDArray[np.float64]:
-        """∇²L(w; D′): the prepared Hessian less what the erased records put into it, or formed now."""
+        """Return ∇²L(w; D′): the prepared Hessian minus the share of the erased records, or computed now."""
         if "hessian" not in held.secret:
             return self.problem(records, held.records - len(erased)).hessian(held.weights)
         difference: NDArray[np.float64] = held.secret["hessian"] - self._of(erased).hessian(held.weights)
         return difference
 
     def _of(self, erased: Erased) -> SecondOrderProblem:
-        """The erased records' own share of the objective, their regularisation included."""
+        """Return the erased records' share of the objective, including their regularisation."""
         return SecondOrderProblem(self.curve, erased.rows, self._coded(erased.labels), self.regularization, len(erased))
 
     def removal_step(self, hessian: NDArray[np.float64], erased: Erased, held: Held) -> Weights:
-        """H⁻¹Δ, O(d³): Δ is the gradient of the erased records' share."""
+        """Return H⁻¹Δ in O(d³), with Δ the gradient of the erased records' share."""
         return newton_step(hessian, self._of(erased).gradient(held.weights))
 
     def residual_bound(self, records: Records, removed: int, step: Weights, held: Held) -> float:
-        """What this removal adds to the residual norm at most."""
+        """Return an upper bound on the residual norm that this removal adds."""
         if self.bound == "worst-case":
             b = newton.perturbation_quantile(law=self.law, noise=self.noise, dimension=step.size, failure=self.failure)
             return math.sqrt(len(step)) * newton.worst_case_bound(
@@ -198,7 +203,7 @@ class CertifiedRemoval(Baseline):
         return float(np.linalg.norm(per_output))
 
     def proof_gap(self, records: Records, erased: Erased, held: Held) -> float:
-        """log|det ∂(b − u)/∂b| of the removal that takes `held` to `records`: what Theorem 2 leaves out of ε."""
+        """Return log|det ∂(b − u)/∂b| of the removal from `held` to `records`, which Theorem 2 omits from ε."""
         after = self.problem(records, held.records - len(erased))
         step = self.removal_step(self.hessian_after(records, erased, held), erased, held)
         return lost_determinant(after, held.weights, step, self._of(erased).hessian(held.weights))

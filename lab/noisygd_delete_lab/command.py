@@ -1,4 +1,4 @@
-"""`noisygd-delete-lab compare`: every deletion method side by side on the caller's table, or on digits."""
+"""`noisygd-delete-lab compare`: compare all deletion methods on the caller's table, or on digits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the comparison; returns its exit status: 0 done, 2 usage."""
+    """Run the comparison and return the exit status: 0 success, 2 usage error."""
     parsed = parser().parse_args(arguments)
     try:
         return _run(parsed)
@@ -54,10 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run() -> None:
-    """Console-script entry point."""
+    """Run the console script."""
     try:
         status = main()
-    except BrokenPipeError:  # whoever read the answer has left
+    except BrokenPipeError:  # the reader of the answer closed the pipe
         status = 0
     sys.exit(flush_streams(status))
 

@@ -1,8 +1,8 @@
-"""All methods on one table at one promise for the erased record: what each costs, keeps and leaks.
+"""Comparison of all methods on one table at one guarantee for the erased record: cost, state and leakage.
 
-Times are processor times, as ratios to one plain gradient step on the same table, taken in the same run; the clock of a deletion starts after the
-erasure of the row, which is the same for every method, and stops at the new model: what a method prepares for the next
-request is counted in evaluations, not in time.
+Times are CPU times, as ratios to one plain gradient step on the same table in the same run. The time of a deletion
+starts after the erasure of the row, which is the same for every method, and ends with the new model: preparation for
+the next request is counted in evaluations, not in time.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .certified_removal import CertifiedRemoval
 from .langevin import LangevinUnlearning
 from .noisy_gd import NoisyGD, PrivateRetraining
 
-LONGEST = 5_000  # gradient steps of one deletion that are run; longer ones are counted, not run
+LONGEST = 5_000  # most gradient steps of a deletion that is run; longer ones are only counted
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One method's line. Times are in plain gradient steps on the same table; a field that was not measured is None."""
+    """Result of one method; times in plain gradient steps on the same table, None if not measured."""
 
     method: str
     deletion: float | None
@@ -62,7 +62,7 @@ class ComparisonRow:
 
 @contextmanager
 def _clock(times: list[float]) -> Iterator[None]:
-    start = time.process_time()  # processor time: other work on the machine does not enter the ratios
+    start = time.process_time()  # CPU time: other load on the machine does not affect the ratios
     yield
     times.append(time.process_time() - start)
 
@@ -85,7 +85,16 @@ def measure(
     rng: np.random.Generator,
     attacked: Baseline | None,
 ) -> ComparisonRow:
-    """Learn, delete, count, and (on `attack_rows` of the records, with `attacked` calibrated to them) attack."""
+    """Measure one method: learn, delete, count, and attack.
+
+    Args:
+        method: The method.
+        setting: Setting of the comparison.
+        train: Training table.
+        test: Test table.
+        rng: Source of randomness.
+        attacked: The method calibrated to `attack_rows` records, to attack; None skips the attacks.
+    """
     table = train.copy()
     unit = [_plain_steps(setting, table, 20)]
     learn_times: list[float] = []
@@ -143,7 +152,10 @@ def _erase(table: Records, name: Any) -> Erased:
 def _until_retrain(
     method: Baseline, setting: Setting, table: Records, names: list[Any], held: Held, rng: np.random.Generator
 ) -> tuple[float | None, bool]:
-    """Removals before certified removal must learn afresh; after `removals` of them, extrapolated from what was spent."""
+    """Return the number of removals before certified removal must retrain, and whether it is extrapolated.
+
+    It is extrapolated from the residual spent after `removals` removals; None for other methods.
+    """
     if not isinstance(method, CertifiedRemoval):
         return None, False
     start = method.learn(table, rng)
@@ -176,13 +188,13 @@ def _attack(
 
 
 def subsample(records: Records, rows: int) -> Records:
-    """The first `rows` records as a table of their own."""
+    """Return the first `rows` records as a separate table."""
     used = np.flatnonzero(records.occupied)[:rows]
     return Records(records.features[used], records.labels[used])
 
 
 def _like_the_first(method: Baseline) -> bool:
-    """Whether its releases come from the same noisy gradient descent as the first row's, with as much noise or more steps."""
+    """Return whether it publishes the first row's noisy gradient descent, with as much noise or more steps."""
     return isinstance(method, (LangevinUnlearning, PrivateRetraining)) or (
         type(method) is NoisyGD and bool(method.plan.dp.rate)
     )
@@ -197,10 +209,19 @@ def compare(
     attack: bool = True,
     told: Callable[[str], None] = lambda _: None,
 ) -> list[ComparisonRow]:
-    """One row per method, in the order of `line_up`. `told` hears which method runs."""
+    """Return one row per method, in the order of `line_up`.
+
+    Args:
+        setting: Setting of the comparison.
+        train: Training table.
+        test: Test table.
+        rng: Source of randomness.
+        attack: Whether to run the attacks.
+        told: Called with the name of each method before it runs.
+    """
     methods = line_up(setting, train, test, rng)
     victims: dict[str, Baseline] = {}
-    if attack:  # a method may have no calibration for so few records, and is then not attacked
+    if attack:  # a method without a calibration for this few records is not attacked
         small = subsample(train, setting.attack_rows)
         victims = {title(one): one for one in line_up(setting, small, test, rng) if not _like_the_first(one)}
     rows = []

@@ -1,4 +1,4 @@
-"""What a torch module computes by, beside its registered weights, as plain data: attributes, tensors among them, and code."""
+"""Description of a torch module beyond its registered weights, as plain data: attributes, tensors and code."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from noisygd_delete.errors import InvalidParameter
 if TYPE_CHECKING:
     import torch
 
-_HOOKS = {"_forward_hooks", "_forward_pre_hooks"}  # what of torch's own attributes changes what a layer computes
+_HOOKS = {"_forward_hooks", "_forward_pre_hooks"}  # attributes of torch that change what a layer computes
 _PLAIN = (type(None), bool, int, str)
 
 
 class Description:
-    """Describes the objects of one module, each once: a second look at one is its number.
+    """Description of the objects of one module, each once; a repeated object is described by its number.
 
     Args:
-        code: name and version of the code of classes and functions that are not torch's, in place of their source.
+        code: Name and version of the code of classes and functions outside torch, used instead of their source.
     """
 
     def __init__(self, code: str) -> None:
         import torch
 
         self._code, self._torch = code, torch
-        self._seen: dict[int, tuple[int, Any]] = {}  # the object itself is kept, so that no other gets its id
+        self._seen: dict[int, tuple[int, Any]] = {}  # holds the object, so that its id is not reused
         self._own = vars(torch.nn.Module()).keys() - _HOOKS
 
     def layers(self, module: torch.nn.Module) -> list[Any]:
-        """Every layer: its name, class, code, and attributes that torch does not keep as parameters, buffers or layers."""
+        """Return every layer: name, class, code, and attributes that are not parameters, buffers or layers."""
         return [
             [name, self.of(type(part), name), part.extra_repr(), self.buffers(part), self._attributes(part, name)]
             for name, part in module.named_modules()
         ]
 
     def buffers(self, part: torch.nn.Module) -> list[Any]:
-        """Those that are not part of the state that torch saves."""
+        """Return the buffers that are not part of the state dict."""
         return [[name, self.of(part._buffers[name], name)] for name in sorted(part._non_persistent_buffers_set)]
 
     def _attributes(self, part: torch.nn.Module, layer: str) -> list[Any]:
@@ -59,10 +59,10 @@ class Description:
         ]
 
     def of(self, value: Any, where: str) -> Any:
-        """As JSON has it.
+        """Return the description of a value as JSON types.
 
         Raises:
-            InvalidParameter: nothing names what it is.
+            InvalidParameter: If its type cannot be described.
         """
         torch = self._torch
         if isinstance(value, Enum):
@@ -113,8 +113,11 @@ class Description:
         return f"{value.__module__}.{value.__qualname__}"
 
     def _definition(self, value: Any, where: str) -> Iterator[Any]:
-        """Source, and for code that is not of an installed library what it reads from around it: bases, defaults, closures, names of
-        its module. Nothing of what comes with torch, numpy or Python."""
+        """Yield the source of code, and for code outside installed libraries what it depends on.
+
+        Its dependencies are bases, defaults, closures and names of its module. Yields nothing for torch, numpy and
+        Python.
+        """
         library = (getattr(value, "__module__", None) or "builtins").split(".")[0]
         known = library in ("torch", "numpy") or (
             library in sys.stdlib_module_names and library not in ("builtins", "__main__")
@@ -151,7 +154,7 @@ class Description:
 
 
 def tensor(value: torch.Tensor) -> tuple[str, list[int], str]:
-    """dtype, shape and SHA-256 of the numbers."""
+    """Return dtype, shape and SHA-256 of the values."""
     import torch
 
     numbers = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
@@ -159,7 +162,7 @@ def tensor(value: torch.Tensor) -> tuple[str, list[int], str]:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether a package manager put it here: such code is named by its own source alone."""
+    """Return whether a module is an installed package; such code is described by its own source only."""
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     return any(file.startswith(sysconfig.get_path(which)) for which in ("purelib", "platlib"))
 
@@ -172,6 +175,6 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """Names that a function reads from its module, those of functions inside it too."""
+    """Return the names that a function reads from its module, including those of nested functions."""
     inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
     return set(code.co_names).union(*map(_names, inner))

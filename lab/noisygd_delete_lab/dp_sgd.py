@@ -1,7 +1,7 @@
-"""DP-SGD through Opacus, with a deletion that does nothing: differential privacy already hides each record at ε_dp.
+"""DP-SGD by Opacus, with a deletion that does nothing: differential privacy already hides each record at ε_dp.
 
-Poisson batches, gradients clipped to L, noise added by Opacus and accounted by its Rényi accountant (subsampling
-amplification included). Each batch carries one null record, so that an empty draw is an ordinary step.
+Poisson batches, gradients clipped to L, noise added by Opacus and accounted by its Rényi accountant (including
+subsampling amplification). Each batch contains one null record, so that an empty draw is an ordinary step.
 """
 
 from __future__ import annotations
@@ -22,7 +22,18 @@ _ORDERS = [1.25, 1.5, 1.75, *range(2, 65), 80, 100, 128, 180, 256, 360, 512, 102
 
 
 class DPSGD(Baseline):
-    """Args: expected batch size, steps; the noise multiplier is the least that Opacus accounts within (ε, δ)."""
+    """DP-SGD with the least noise multiplier that Opacus accounts within (ε, δ).
+
+    Args:
+        loss: The loss.
+        regularization: λ.
+        records: Number of records n.
+        epsilon: ε of the training.
+        delta: δ of the training.
+        batch: Expected batch size.
+        steps: Number of steps.
+        step_size: Step size; None means 1/(λ + β).
+    """
 
     name: ClassVar[str] = "DP-SGD, no-op deletion"
     source: ClassVar[str] = "Abadi et al. (CCS 2016), Opacus; deletion by Guo et al. (2020), section 2"
@@ -54,20 +65,20 @@ class DPSGD(Baseline):
         self.noise_multiplier = self._least_noise()
 
     def _least_noise(self) -> float:
-        """The least noise multiplier within ε, to half a percent, rounded up."""
+        """Return the least noise multiplier within ε, to half a percent, rounded up."""
         return least_safe(
             lambda noise: self.accounted_epsilon(noise) <= self.epsilon, guess=0.5, below=0.25, digits=0.005
         )
 
     def accounted_epsilon(self, noise_multiplier: float | None = None) -> float:
-        """ε at δ that Opacus accounts for the run. Its default orders stop at 63, too few for a small ε."""
+        """Return ε at δ that Opacus accounts for the run; its default orders stop at 63, too few for a small ε."""
         try:
             from opacus.accountants import RDPAccountant
         except ImportError as error:
             raise MissingDependency("DP-SGD needs Opacus; pip install 'noisygd-delete[torch]'") from error
         accountant = RDPAccountant()
         accountant.history = [(noise_multiplier or self.noise_multiplier, self.batch / self.records, self.steps)]
-        with warnings.catch_warnings():  # the best order is the first or last: valid, only not the least
+        with warnings.catch_warnings():  # the best order is the first or last: valid, though not optimal
             warnings.filterwarnings("ignore", message="Optimal order is the", category=UserWarning)
             return float(accountant.get_epsilon(self.delta, alphas=_ORDERS))
 
@@ -97,7 +108,7 @@ class DPSGD(Baseline):
             drawn = np.flatnonzero(rng.random(records.slots) < self.batch / self.records)
             batch = torch.from_numpy(np.append(drawn, records.slots))
             optimizer.zero_grad(set_to_none=True)
-            inputs = rows[batch].requires_grad_()  # Opacus's backward hook warns unless the input wants a gradient
+            inputs = rows[batch].requires_grad_()  # Opacus's backward hook warns unless the input requires a gradient
             self.loss.value(model(inputs), labels[batch], torch).sum().backward()
             optimizer.step()
             with torch.no_grad():

@@ -1,13 +1,14 @@
-"""A feature extractor Φ under a certified linear head: what is deleted is the head's memory of a record.
+"""A feature extractor Φ under a certified linear head: a deletion removes the head's memory of a record.
 
-Public or frozen Φ: it never saw the private data, and the head's guarantees are the whole story. Φ trained on the private
-data by DP-SGD (Opacus): its training is the first event of the head's ledger. Its Rényi cost stays for ever, a deletion
-does not reduce it, and the accountant adds it to every answer, in the adjacency of the question: DP-SGD is accounted for
-add/remove, which is zero-out here (a null record has gradient 0), and against another record by stepping over the null one.
+A public or frozen Φ never saw the private data, and only the head's guarantees matter. A Φ trained on the private data
+by DP-SGD (Opacus) is the first event of the head's ledger. Its Rényi cost is permanent and not reduced by a deletion;
+the accountant adds it to every answer, in the adjacency of the question: DP-SGD is accounted for add/remove, which is
+zero-out here (a null record has gradient 0), and against another record by way of the null record.
 
-A ladder whose last stage is a head (`methods.Ladder`, with `networks.NetworkLoss` or `losses.MultilayerPerceptron`) trains Φ at ε_dd in the
-same plan, and is one thing to plan, publish and account for. That is what a store can hold; this stays outside of the package because a
-store's ledger cannot begin with the training of a map, and a head without one forgets Φ's charge when the process ends.
+A ladder whose last stage is a head (`methods.Ladder`, with `networks.NetworkLoss` or `losses.MultilayerPerceptron`)
+trains Φ at ε_dd in the same plan, and is planned, published and accounted as one. A store can hold that. This module
+stays outside the package because a store's ledger cannot begin with the training of a map, and a head without a ledger
+loses Φ's cost when the process ends.
 """
 
 from __future__ import annotations
@@ -37,10 +38,15 @@ from .frozen_module import FrozenModule
 
 @dataclass(frozen=True, eq=False)
 class Extractor:
-    """Φ followed by division by the row's norm: rows of norm at most `radius`, a constant column included.
+    """Φ followed by division by the row's norm: rows of norm at most `radius`, including a constant column.
 
-    module  maps (rows, *input_shape) to (rows, width), in evaluation mode, never trained again
-    event   its training on the private data, as an accountant's event; None if it never saw them
+    Attributes:
+        module: Maps (rows, *input_shape) to (rows, width); in evaluation mode, never trained again.
+        input_shape: Shape of one input.
+        radius: Bound on the norm of a row.
+        event: Its training on the private data, as an accountant's event; None if it never saw them.
+        device: Device of the module.
+        map: The extractor as a feature map.
     """
 
     module: torch.nn.Module
@@ -55,16 +61,16 @@ class Extractor:
         object.__setattr__(self, "map", FrozenModule(self.module.eval(), self.input_shape, device=self.device))
 
     def rows(self, inputs: ArrayLike) -> NDArray[np.float32]:
-        """(rows, width + 1) float32, each a function of its own input alone, of norm at most `radius`."""
+        """Return (rows, width + 1) float32, each row a function of its own input only, of norm at most `radius`."""
         return self.map.rows(np.asarray(inputs, np.float32).reshape(-1, self.map.inputs), radius=self.radius)
 
     def cost(self, about: str, adjacency: str) -> Guarantee | None:
-        """What publishing Φ itself reveals; None if it never saw the private data."""
+        """Return what publishing Φ itself reveals; None if it never saw the private data."""
         event = self.event
         return None if event is None else event.mechanism.interval(about, adjacency, steps_with=event.steps)
 
     def save(self, folder: str | Path) -> None:
-        """Weights as safetensors, facts as JSON: no code in either."""
+        """Save weights as safetensors and facts as JSON, without code."""
         from safetensors.torch import save_file
 
         target = Path(folder)
@@ -77,7 +83,7 @@ class Extractor:
 
     @classmethod
     def load(cls, folder: str | Path, module: torch.nn.Module, device: str = "cpu") -> Extractor:
-        """Read back `save` into a freshly built module of the same architecture."""
+        """Load what `save` wrote into a newly built module of the same architecture."""
         from safetensors.torch import load_file
 
         source = Path(folder)
@@ -111,12 +117,21 @@ def train_extractor(
     radius: float = 1.0,
     device: str = "cpu",
 ) -> Extractor:
-    """Train `top ∘ module` by DP-SGD on the private data; the module becomes the extractor, `top` is thrown away.
+    """Train `top ∘ module` by DP-SGD on the private data; `module` becomes the extractor, `top` is discarded.
 
     Args:
-        module, top: torch modules without batch statistics; (rows, *input_shape) → features → class scores.
-        inputs, labels: (n, …) and class numbers; n is public.
-        noise_multiplier: noise standard deviation over `max_grad_norm`, of each Poisson-sampled batch.
+        module: Torch module without batch statistics, (rows, *input_shape) → features.
+        top: Torch module, features → class scores.
+        inputs: (n, …) inputs; n is public.
+        labels: (n,) class numbers.
+        input_shape: Shape of one input.
+        noise_multiplier: Noise standard deviation over `max_grad_norm`, of each Poisson-sampled batch.
+        max_grad_norm: Clipping norm of a record's gradient.
+        epochs: Number of epochs.
+        batch: Expected batch size.
+        learning_rate: Learning rate of SGD.
+        radius: Bound on the norm of a row of the extractor.
+        device: Device of the training.
     """
     try:
         from opacus import PrivacyEngine
@@ -134,7 +149,7 @@ def train_extractor(
         torch.utils.data.TensorDataset(rows, answers), batch_size=size, generator=_generator("cpu")
     )
     with warnings.catch_warnings():
-        # torch's generator is seeded by the system below; hooks of GradSampleModule are Opacus' own affair
+        # the generators are seeded from system entropy; warnings about hooks of GradSampleModule are internal to Opacus
         warnings.simplefilter("ignore")
         private, optimizer, loader = PrivacyEngine(accountant="rdp").make_private(
             module=network.train(),
@@ -159,15 +174,15 @@ def train_extractor(
 
 
 def _generator(device: str) -> torch.Generator:
-    """Fresh entropy: torch's own default seed is the same on every machine."""
+    """Return a generator with fresh entropy: torch's own default seed is the same on every machine."""
     return torch.Generator(device=device).manual_seed(int.from_bytes(os.urandom(8)) >> 1)
 
 
 class CertifiedHead:
-    """A curator of the head's table Φ(x), in whose ledger the training of Φ comes first.
+    """A curator of the head's table Φ(x), with the training of Φ as first event of its ledger.
 
-    So every answer of `curator.accountant` includes what Φ cost, and releases of the head are numbered from 2 (from 1 where
-    Φ is public). The inputs are not kept: erasing a record zeroes its feature row, and the caller erases the input.
+    So every answer of `curator.accountant` includes the cost of Φ, and releases of the head are numbered from 2 (from 1
+    if Φ is public). The inputs are not kept: erasing a record zeroes its feature row, and the caller erases the input.
     """
 
     def __init__(
@@ -196,6 +211,6 @@ class CertifiedHead:
         return self.curator.model.predict(self.extractor.rows(inputs))
 
     def extractor_epsilon(self, delta: float) -> float:
-        """ε of the extractor alone at δ, zero-out adjacency: the floor of everything this head can promise."""
+        """Return ε of the extractor alone at δ, in zero-out adjacency: a lower bound on every ε of this head."""
         cost = self.extractor.cost("dp", "zero-out")
         return 0.0 if cost is None else cost.epsilon(check_probability("delta", delta))

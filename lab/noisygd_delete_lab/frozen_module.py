@@ -1,4 +1,4 @@
-"""A frozen torch module as a map."""
+"""A frozen torch module as a feature map."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ _BATCH_STATISTICS = (
 
 @dataclass(frozen=True, eq=False)
 class FrozenModule(ImportedMap):
-    """`module(inputs)` flattened, its weights and attributes those it has now. It must never have seen the private records.
+    """Feature map `module(inputs)`, flattened, with fixed weights and attributes.
 
-    module       maps (records, *input_shape) to (records, …); in evaluation mode
-    input_shape  of one record
-    device       where it runs
-    block        records in one call. With 1 a record's features cannot depend on its company; more is faster, and a kernel may
-                 then round by the size of the batch: `maps.check` says whether it does
-    code         name and version of the code of `module`'s own classes, and functions, where Python cannot show their source
+    The module must never have seen the private records.
+
+    Attributes:
+        module: Maps (records, *input_shape) to (records, …); in evaluation mode.
+        input_shape: Shape of one record.
+        device: Device of the module.
+        block: Records per call. With 1, a record's features cannot depend on the other records; more is faster, and a
+            kernel may then round depending on the batch size, which `maps.check` detects.
+        code: Name and version of the code of `module`'s classes and functions, if Python cannot show their source.
     """
 
     module: torch.nn.Module
@@ -64,7 +67,7 @@ class FrozenModule(ImportedMap):
         )
 
     def facts(self) -> dict[str, Any]:
-        """Structure, attributes, source of the code that is not torch's own, and the weights, all as they were when it was made."""
+        """Return structure, attributes, source of code outside torch, and weights, all as of construction."""
         shape = list(self.input_shape)
         return {"kind": self.kind, "version": self.version, "input_shape": shape, "module": self._made}
 

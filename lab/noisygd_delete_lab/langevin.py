@@ -1,15 +1,11 @@
 """Step counts of Chien et al. (NeurIPS 2024, two papers) for the same noisy gradient descent, as rival certificates.
 
 Langevin unlearning: after K steps from a chain that has converged on the old data,
-
     R_q ≤ (4qS²L²/(mσ²n²)) · exp(−ηmK/q),         S records per request.
-
 Noisy-SGD unlearning at full batch: the two chains start at most D = s/(1−c) apart and
-
     R_q ≤ q D² c^{2K}(1 − c²)/(τ²(1 − c^{2K})),   τ² = 2ησ², s = ηΔ/n, c = 1 − ηm.
-
-D²(1−c²)/τ² is this package's μ_∞², so the second is 2/(1 − c^{2K}) times the tight qμ_∞²c^{2K}/2: the honest rival. The
-first decays q times more slowly than a factor e^{−ηm} per step.
+D²(1−c²)/τ² is this package's μ_∞², so the second is 2/(1 − c^{2K}) times the tight qμ_∞²c^{2K}/2, the fair comparison.
+The first decays q times more slowly than a factor e^{−ηm} per step.
 """
 
 from __future__ import annotations
@@ -40,7 +36,18 @@ def langevin_renyi(
     steps: float,
     removed: float = 1,
 ) -> float:
-    """R_q of Langevin unlearning after K steps."""
+    """Return R_q of Langevin unlearning after K steps.
+
+    Args:
+        order: q.
+        lipschitz: L.
+        strong_convexity: m.
+        noise_variance: σ².
+        records: n.
+        step_size: η.
+        steps: K.
+        removed: S, records per request.
+    """
     start = 4 * order * (removed * lipschitz) ** 2 / (strong_convexity * noise_variance * records**2)
     return start * math.exp(-step_size * strong_convexity * steps / order)
 
@@ -55,7 +62,17 @@ def noisy_sgd_renyi(
     step_size: float,
     steps: float,
 ) -> float:
-    """R_q of noisy-SGD unlearning at full batch after K steps; ∞ at K = 0 (it ignores the noise of learning)."""
+    """Return R_q of noisy-SGD unlearning at full batch after K steps; ∞ at K = 0 (it ignores the noise of learning).
+
+    Args:
+        order: q.
+        sensitivity: Δ.
+        strong_convexity: m.
+        noise_variance: σ².
+        records: n.
+        step_size: η.
+        steps: K.
+    """
     if steps == 0:
         return math.inf
     log_c = math.log1p(-step_size * strong_convexity)
@@ -65,10 +82,10 @@ def noisy_sgd_renyi(
 
 
 def least_steps(renyi: Callable[[float, int], float], *, epsilon: float, delta: float) -> int:
-    """Least K ≥ 1 for which some order turns `renyi(order, K)` into (ε, δ). `renyi` decreases in K.
+    """Return the least K ≥ 1 for which some order turns `renyi(order, K)`, decreasing in K, into (ε, δ).
 
     Raises:
-        PlanInfeasible: more than 2⁴⁰ steps.
+        PlanInfeasible: If more than 2⁴⁰ steps are needed.
     """
 
     def enough(steps: int) -> bool:

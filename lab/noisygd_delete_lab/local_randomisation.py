@@ -1,4 +1,4 @@
-"""Local randomisation: every record is noised before the curator sees it; whatever follows is post-processing."""
+"""Local randomisation: every record is noised before the curator sees it; everything else is post-processing."""
 
 from __future__ import annotations
 

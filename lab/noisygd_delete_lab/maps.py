@@ -1,6 +1,7 @@
-"""Maps that are code alone, which a store may name where the lab is installed; measured by `python -m benchmarks maps`, `audits`.
+"""Feature maps defined by code only, available to stores where the lab is installed.
 
-Histograms of oriented gradients (Dalal & Triggs 2005), and a scattering transform (Mallat 2012; Bruna & Mallat 2013) in Morlet wavelets.
+Histograms of oriented gradients (Dalal & Triggs 2005), and a scattering transform (Mallat 2012; Bruna & Mallat 2013)
+with Morlet wavelets. They are measured by `python -m benchmarks maps` and `audits`.
 """
 
 from __future__ import annotations
@@ -16,20 +17,24 @@ from numpy.typing import NDArray
 from noisygd_delete.errors import InvalidParameter, check_count, check_positive
 from noisygd_delete.features.maps.base import Floats, PublicMap, by_blocks, check_inputs, check_width, row_sums
 
-_IMAGES = 16  # at a time
-_FLOOR = 1e-3  # of an image's norm: blocks flatter than this stay near zero
-_CENTRE, _SPREAD = 3 * math.pi / 4, 0.8  # of the finest wavelet: its frequency, its width in pixels
+_IMAGES = 16  # images per block
+_FLOOR = 1e-3  # relative to an image's norm: blocks flatter than this stay near zero
+_CENTRE, _SPREAD = 3 * math.pi / 4, 0.8  # frequency and width in pixels of the finest wavelet
 _WRAPS = (-2, -1, 0, 1, 2)  # periods of the frequency plane that a filter is summed over
 
 
 @dataclass(frozen=True)
 class OrientedGradients(PublicMap):
-    """Of a grey image: in every cell, how much gradient points where; blocks of 2 × 2 cells brought to norm 1, clipped, and again.
+    """Histogram of oriented gradients of a grey image.
 
-    shape         height and width; the record is the image row by row, in any unit
-    cell          pixels to a side
-    orientations  parts of the half circle (a gradient and its opposite count as one), neighbours sharing linearly
-    clip          most that one entry of a block may be
+    Blocks of 2 × 2 cells are normalised, clipped and normalised again.
+
+    Attributes:
+        shape: Height and width; the record is the image row by row, in any unit.
+        cell: Side of a cell in pixels.
+        orientations: Bins of the half circle (opposite gradients are equal), with linear interpolation between
+            neighbours.
+        clip: Largest value of an entry of a block.
     """
 
     shape: tuple[int, int]
@@ -71,7 +76,7 @@ class OrientedGradients(PublicMap):
 
     @cached_property
     def _shares(self) -> tuple[Floats, Floats]:
-        """(cells, pixels), down and across: what part of a pixel falls to a cell, by its distance from the cell's middle."""
+        """Weights (cells, pixels) of pixels in cells, down and across, by the distance from the cell's centre."""
 
         def of(cells: int, pixels: int) -> Floats:
             middles = self.cell * (np.arange(cells) + 0.5) - 0.5
@@ -80,7 +85,7 @@ class OrientedGradients(PublicMap):
         return of(self._cells[0], self.shape[0]), of(self._cells[1], self.shape[1])
 
     def _block(self, rows: Floats) -> Floats:
-        # sums are written out entry by entry: a reduction's order might depend on how many images there are
+        # sums are written out entry by entry: the order of a reduction might depend on the number of images
         count_, (height, width), (down, across) = len(rows), self.shape, self._cells
         norms = np.sqrt(row_sums(rows * rows))
         images = (rows / np.where(norms > 0, norms, 1.0)[:, None]).reshape(count_, height, width)
@@ -106,7 +111,7 @@ class OrientedGradients(PublicMap):
 
 
 def image(shape: Any) -> tuple[int, int]:
-    """(height, width), or `InvalidParameter`."""
+    """Return (height, width), or raise `InvalidParameter`."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
         raise InvalidParameter("must be the height and the width of the image, in pixels", shape=shape)
     return check_count("height", shape[0], maximum=1 << 14), check_count("width", shape[1], maximum=1 << 14)
@@ -114,11 +119,12 @@ def image(shape: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Scattering(PublicMap):
-    """Local means of an image, of its wavelet moduli, and of the moduli of those, each path brought to norm 1.
+    """Local means of an image, of its wavelet moduli, and of the moduli of those; each path is normalised.
 
-    shape         height and width; the record is the image row by row, in any unit
-    scales        J: wavelets at scales 1, 2, …, 2^(J−1), means over 2^J pixels
-    orientations  directions of the wavelets
+    Attributes:
+        shape: Height and width; the record is the image row by row, in any unit.
+        scales: J: wavelets at scales 1, 2, …, 2^(J−1), means over 2^J pixels.
+        orientations: Directions of the wavelets.
     """
 
     shape: tuple[int, int]
@@ -143,7 +149,7 @@ class Scattering(PublicMap):
 
     @property
     def _padded(self) -> tuple[int, int]:
-        """Sides with a border of half a step, at multiples of a step."""
+        """Height and width with a border of half a step, rounded up to multiples of a step."""
         down, across = (-(-(side + self._step) // self._step) * self._step for side in self.shape)
         return down, across
 
@@ -172,7 +178,7 @@ class Scattering(PublicMap):
 
     @cached_property
     def _filters(self) -> tuple[Floats, list[list[Floats]]]:
-        """Frequency responses: of the local mean, and of the wavelets [scale][orientation]."""
+        """Frequency responses of the local mean, and of the wavelets [scale][orientation]."""
         grid = [np.asarray(2 * math.pi * np.fft.fftfreq(side), np.float64) for side in self._padded]
         mean = self._gaussian(grid, _SPREAD * 2 ** (self.scales - 1), 0.0, 1.0, 0.0)
         turns = [math.pi * turn / self.orientations for turn in range(self.orientations)]

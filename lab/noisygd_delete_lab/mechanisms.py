@@ -1,6 +1,6 @@
-"""The mechanisms that lectures and counter-examples use, each with its exact calibration.
+"""Basic mechanisms used in lectures and counter-examples, each with its exact calibration.
 
-Sensitivities are for the adjacency the caller has in mind. Research only: numpy's generator, floats on no grid.
+Sensitivities refer to the caller's adjacency. For research only: numpy's generator, floats without a grid.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ from noisygd_delete.errors import check_count, check_positive
 def laplace(
     value: ArrayLike, *, l1_sensitivity: float, epsilon: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """value + Laplace(Δ₁/ε): ε-DP."""
+    """Return value + Laplace(Δ₁/ε), which is ε-DP.
+
+    Args:
+        value: The exact value, of any shape.
+        l1_sensitivity: Δ₁.
+        epsilon: ε.
+        rng: Source of the noise.
+    """
     center = np.asarray(value, dtype=np.float64)
     scale = check_positive("l1_sensitivity", l1_sensitivity) / check_positive("epsilon", epsilon)
     return np.asarray(center + rng.laplace(0, scale, center.shape))
 
 
 def gaussian_noise(*, l2_sensitivity: float, epsilon: float, delta: float) -> float:
-    """The least σ for (ε, δ), any ε: Δ₂/μ with μ from the exact trade-off (Balle & Wang 2018).
+    """Return the least σ for (ε, δ), any ε: Δ₂/μ with μ from the exact trade-off (Balle & Wang 2018).
 
     √(2 log(1.25/δ))Δ₂/ε is larger, and valid for ε ≤ 1 only.
     """
@@ -32,16 +39,29 @@ def gaussian_noise(*, l2_sensitivity: float, epsilon: float, delta: float) -> fl
 def gaussian(
     value: ArrayLike, *, l2_sensitivity: float, epsilon: float, delta: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """value + N(0, σ²): (ε, δ)-DP."""
+    """Return value + N(0, σ²), which is (ε, δ)-DP, with σ of `gaussian_noise`.
+
+    Args:
+        value: The exact value, of any shape.
+        l2_sensitivity: Δ₂.
+        epsilon: ε.
+        delta: δ.
+        rng: Source of the noise.
+    """
     center = np.asarray(value, dtype=np.float64)
     scale = gaussian_noise(l2_sensitivity=l2_sensitivity, epsilon=epsilon, delta=delta)
     return np.asarray(center + scale * rng.standard_normal(center.shape))
 
 
 def exponential_probabilities(scores: ArrayLike, *, sensitivity: float, epsilon: float) -> NDArray[np.float64]:
-    """P(o) ∝ exp(ε s(o)/(2Δ)): ε-DP.
+    """Return the probabilities P(o) ∝ exp(ε s(o)/(2Δ)) of the exponential mechanism, which is ε-DP.
 
-    Without the 2, as some lectures print it, both the numerator and the normaliser may change by e^ε: 2ε-DP.
+    Without the 2, as in some lectures, both the numerator and the normaliser may change by e^ε: 2ε-DP.
+
+    Args:
+        scores: s(o) of each outcome.
+        sensitivity: Δ.
+        epsilon: ε.
     """
     exponents = (
         check_positive("epsilon", epsilon)
@@ -53,7 +73,7 @@ def exponential_probabilities(scores: ArrayLike, *, sensitivity: float, epsilon:
 
 
 def exponential(scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: np.random.Generator) -> int:
-    """An index drawn by the exponential mechanism."""
+    """Draw an index by the exponential mechanism."""
     chances = exponential_probabilities(scores, sensitivity=sensitivity, epsilon=epsilon)
     return int(rng.choice(len(chances), p=chances))
 
@@ -61,7 +81,16 @@ def exponential(scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: n
 def randomized_response(
     values: NDArray[np.int64], *, classes: int, epsilon: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Each value kept with probability e^ε/(e^ε + k − 1), else one of the other k − 1 uniformly: ε-DP per value."""
+    """Keep each value with probability e^ε/(e^ε + k − 1), else draw one of the k − 1 others uniformly.
+
+    This is ε-DP per value.
+
+    Args:
+        values: Class numbers in 0..k−1.
+        classes: k, at least 2.
+        epsilon: ε.
+        rng: Source of randomness.
+    """
     k = check_count("classes", classes, minimum=2)
     keep = 1 / (1 + (k - 1) * np.exp(-check_positive("epsilon", epsilon)))
     other = (values + rng.integers(1, k, values.shape)) % k

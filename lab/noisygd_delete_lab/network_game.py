@@ -1,4 +1,7 @@
-"""Two releases of a network: which record was erased between them? Attackers who know every record and hold both models."""
+"""Attack on two releases of a network, to find which record was erased between them.
+
+The attackers know every record and both models.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,19 @@ Losses = Callable[[Weights, NDArray[np.float32], NDArray[np.float64]], NDArray[n
 def which_left_network(
     method: Baseline, records: Records, losses: Losses, *, candidates: int, rounds: int, rng: np.random.Generator
 ) -> Score:
-    """Every candidate is erased once a round, from a model learned anew in each; the score is that of the better of two attackers.
+    """Attack two releases; every candidate is erased once per round, from a newly learned model.
 
-    One names the candidate whose loss rose most between the releases. The other, where nothing secret is held, asks the method itself: it
-    erases every candidate from the first release, and names the one whose model is nearest to the second.
+    One attacker names the candidate whose loss rose most between the releases. The other, if there is no secret state,
+    rehearses the method: it erases every candidate from the first release, and names the one whose model is nearest to
+    the second. The score is that of the better one.
+
+    Args:
+        method: The attacked method.
+        records: The table.
+        losses: Weights, rows and labels -> the loss of each row.
+        candidates: Number of candidate records.
+        rounds: Number of newly learned models.
+        rng: Source of randomness.
     """
     names: list[Id] = list(rng.choice(np.array(records.ids, dtype=object), candidates, replace=False))
     slots = np.array([records.resolve(EditRequest.delete([name])).slots[0] for name in names])

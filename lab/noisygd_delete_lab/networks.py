@@ -1,7 +1,7 @@
-"""Ways to delete from a network, behind the same calls as the linear ones: rivals of the ladder, and the controls that they need.
+"""Deletion from a network behind the common interface: rivals of the ladder, and their controls.
 
-All train a `MultilayerPerceptron` by full-batch gradient descent, except rewinding, whose constants need fixed outer weights. The gradient is the
-mean over the records that are there. "Passes" are gradients per record divided by the records.
+All train a `MultilayerPerceptron` by full-batch gradient descent, except rewinding, whose constants need fixed outer
+weights. The gradient is the mean over the present records. "Passes" are per-record gradients divided by the records.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from noisygd_delete.records import Records
 from .base import Baseline, Certificate, Erased, Held, Weights, generator
 from .network_bounds import fine_tuning_noise
 
-UNCLIPPED = 1e9  # longer than any gradient
+UNCLIPPED = 1e9  # larger than any gradient norm
 
 
 def run_gradient_descent(
@@ -37,7 +37,18 @@ def run_gradient_descent(
     noise: float = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Weights:
-    """Steps of gradient descent on the records that are there, each with N(0, noise²) per weight."""
+    """Run steps of gradient descent on the present records.
+
+    Args:
+        loss: The loss, whose `clip` bounds each record's gradient.
+        records: The table.
+        weights: Initial weights; not modified.
+        regularization: λ.
+        step_size: η.
+        steps: Number of steps.
+        noise: Standard deviation of the noise per step and weight.
+        rng: Source of the noise; None draws fresh entropy.
+    """
     used = records.occupied
     rows, labels = records.features[used], records.labels[used]
     if loss.label_kind == "class":
@@ -54,7 +65,15 @@ def run_gradient_descent(
 
 @dataclass(frozen=True)
 class NetworkTraining:
-    """How a network is trained without privacy: η, λ, how many passes, and how many of them after a deletion."""
+    """Settings of training a network without privacy.
+
+    Attributes:
+        loss: The loss.
+        regularization: λ.
+        step_size: η.
+        steps: Passes of learning.
+        tuning: Passes after a deletion.
+    """
 
     loss: MultilayerPerceptron
     regularization: float
@@ -63,18 +82,18 @@ class NetworkTraining:
     tuning: int
 
     def fresh(self, features: int, rng: np.random.Generator) -> Weights:
-        """A draw that has seen no record."""
+        """Draw initial weights, independent of the records."""
         return math.sqrt(self.loss.init_variance) * rng.standard_normal((1, self.loss.dimension(features)))
 
     def tuned(self, records: Records, weights: Weights, steps: int) -> Weights:
-        """Gradient descent without noise, and without clipping."""
+        """Run gradient descent without noise and clipping."""
         facts = {"regularization": self.regularization, "step_size": self.step_size, "steps": steps}
         return run_gradient_descent(replace(self.loss, clip=UNCLIPPED), records, weights, **facts)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class NetworkRetraining(Baseline):
-    """Train anew on what is left. Exact for the erased; whoever holds two releases sees the difference."""
+    """Retraining on the remaining records: exact for the erased; an observer of two releases sees the difference."""
 
     training: NetworkTraining
 
@@ -102,10 +121,18 @@ class NetworkRetraining(Baseline):
 class NoisyFineTuning(Baseline):
     """Certified noisy fine-tuning with clipped gradients, then fine-tuning without noise.
 
-    The model is cut to the ball of radius R₀, takes K noisy steps on the records that stay, is brought back to the norm of a fresh draw (public:
-    the noise is far longer than any model) and is fine-tuned.
+    The model is projected to the ball of radius R₀, takes K noisy steps on the records that stay, is rescaled to the
+    norm of a fresh draw (public: the noise is far larger than any model) and is fine-tuned.
 
-    start  "trained": at the published model, as the paper has it; "public": the control, the same code from a draw that saw nothing
+    Attributes:
+        training: Settings of the training.
+        epsilon: ε of the certificate.
+        delta: δ of the certificate.
+        start: "trained": the published model, as in the paper; "public": the control, the same from a data-independent
+            draw.
+        radius: R₀.
+        clip: Clipping norm C.
+        noisy_steps: K.
     """
 
     training: NetworkTraining
@@ -131,7 +158,7 @@ class NoisyFineTuning(Baseline):
 
     @property
     def noise(self) -> float:
-        """τ, at λ = 0 and η = R₀/(CK), where the bound is least."""
+        """Standard deviation τ, at λ = 0 and η = R₀/(CK), where the bound is least."""
         return fine_tuning_noise(gdp=gdp_for(epsilon=self.epsilon, delta=self.delta), **self._noisy)
 
     @property
@@ -170,10 +197,12 @@ class NoisyFineTuning(Baseline):
 
 @dataclass(frozen=True)
 class PrivateBaseThenTuning(Baseline):
-    """DP2Unlearning: a base trained with differential privacy is kept; releases are fine-tuned from it on the current records, without noise.
+    """DP2Unlearning: fine-tuning without noise from a stored base that was trained with differential privacy.
 
-    base   the plan of the base: its ε_dd is what the erased keep
-    delta  at which it is stated
+    Attributes:
+        training: Settings of the training.
+        base: Plan of the base, whose ε_dd remains for the erased.
+        delta: δ at which it is stated.
     """
 
     training: NetworkTraining
@@ -210,7 +239,7 @@ class PrivateBaseThenTuning(Baseline):
 
 @dataclass(frozen=True)
 class LadderReleases(Baseline):
-    """The product's ladder: every stage private and published."""
+    """The product's ladder: every stage is private and published."""
 
     plan: Plan
 

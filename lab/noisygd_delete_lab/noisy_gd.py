@@ -1,4 +1,4 @@
-"""The product itself behind the common protocol, with its own step counts or a rival's."""
+"""The product itself behind the common interface, with its own step counts or a rival's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .base import Baseline, Certificate, Erased, Held
 
 
 class NoisyGD(Baseline):
-    """A(D), then Ā from the published model."""
+    """Noisy GD: learning by A(D), then Ā from the published model."""
 
     name: ClassVar[str] = "Noisy-GD"
     source: ClassVar[str] = "Chourasia & Shah 2023, Algorithm 2"
@@ -63,12 +63,12 @@ class NoisyGD(Baseline):
         return self.plan.mechanism.interval("dp", "zero-out", steps_with=longest).gdp
 
     def with_delete_steps(self, steps: int) -> Plan:
-        """The plan with another K_Ā."""
+        """Return the plan with another K_Ā."""
         return self.plan.changed(delete_steps_for_deletion=steps, delete_steps_for_utility=0)
 
 
 class SolveThenDiffuse(NoisyGD):
-    """Every release from the minimiser of the current records, found from 0, and a few noisy steps around it."""
+    """Output perturbation: every release takes noisy steps from the minimiser of the current records, solved from 0."""
 
     name: ClassVar[str] = "solve, then diffuse"
     source: ClassVar[str] = "this package, methods.Minimiser(solver='cold')"
@@ -85,14 +85,14 @@ class SolveThenDiffuse(NoisyGD):
 
 
 class PerturbedSolve(SolveThenDiffuse):
-    """Every release minimises a freshly tilted objective of the current records, found from 0."""
+    """Objective perturbation: every release minimises a freshly perturbed objective of the current records, from 0."""
 
     name: ClassVar[str] = "objective perturbation (perturbed)"
     source: ClassVar[str] = "this package, methods.Perturbed(solver='cold')"
 
 
 class PrivateRetraining(NoisyGD):
-    """Noisy-GD's learner A run again on what is left."""
+    """Noisy-GD's learner A, run again on the remaining records."""
 
     name: ClassVar[str] = "private retrain"
     source: ClassVar[str] = "Chourasia & Shah 2023, Algorithm 2 from its initial law"

@@ -1,12 +1,10 @@
-"""Objective perturbation with the accounting of Redberg, Koskela & Wang: the mechanism of `method="perturbed"`, their ε.
+"""Objective perturbation with the accounting of Redberg, Koskela & Wang: `method="perturbed"` with their ε.
 
-b ~ N(0, s²I) is added to the gradient sum and the minimiser is published. For one gradient direction per record, x against the
-null record, their Rényi bound (NeurIPS 2023, Theorem 3.2) reads, with A = L/s and ρ = β/(nλ),
-
+b ~ N(0, s²I) is added to the gradient sum and the minimiser is published. For one gradient direction per record, x
+against the null record, their Rényi bound (NeurIPS 2023, Theorem 3.2) reads, with A = L/s and ρ = β/(nλ),
     ε(q) = −log(1 − ρ) + A²/2 + log E e^{(q−1)|Z|}/(q − 1),   Z ~ N(0, A²),   E e^{t|Z|} = 2 e^{t²A²/2} Φ(tA)
-
-The log determinant counts at its largest, linear in ρ, and the shift by its absolute value, so that 2Φ(tA) > 1 stays where the
-exact tilt has 1 and ρ where it has qρ²/2: at small ε both dominate.
+The log determinant is taken at its largest, linear in ρ, and the shift by its absolute value, so that 2Φ(tA) > 1
+remains where the exact tilt has 1, and ρ where it has qρ²/2: at small ε both dominate.
 """
 
 from __future__ import annotations
@@ -28,11 +26,18 @@ from noisygd_delete.records import Records
 from .base import Baseline, Certificate, Erased, Held
 
 _ORDERS = 1 + np.geomspace(1e-3, 1e5, 801)
-_MOST = 1e12  # times L: no noise beyond it is looked at
+_MOST = 1e12  # times L: largest noise considered
 
 
 def renyi(*, order: float, lipschitz: float, noise: float, ratio: float) -> float:
-    """ε(q) of their Theorem 3.2; infinite at ρ ≥ 1, where it says nothing."""
+    """Return ε(q) of their Theorem 3.2; infinite for ρ ≥ 1, where it gives no bound.
+
+    Args:
+        order: q.
+        lipschitz: L.
+        noise: s.
+        ratio: ρ.
+    """
     if not (ratio < 1 and noise > 0):
         return math.inf
     shift, tilt = lipschitz / noise, order - 1
@@ -41,14 +46,14 @@ def renyi(*, order: float, lipschitz: float, noise: float, ratio: float) -> floa
 
 
 def epsilon(*, delta: float, lipschitz: float, noise: float, ratio: float) -> float:
-    """ε at δ, over a grid of orders."""
+    """Return ε at δ, minimised over a grid of orders."""
     facts = {"lipschitz": lipschitz, "noise": noise, "ratio": ratio}
     found = (renyi_epsilon(order=q, renyi=renyi(order=q, **facts), delta=delta) for q in _ORDERS)
     return float(min(found))
 
 
 def noise_for_renyi(*, order: float, budget: float, lipschitz: float, ratio: float) -> float:
-    """The least s with ε(q) ≤ budget; infinite where −log(1−ρ) alone exceeds it."""
+    """Return the least s with ε(q) ≤ budget; infinite if −log(1−ρ) alone exceeds it."""
     return least_noise(
         affordable=lambda s: renyi(order=order, lipschitz=lipschitz, noise=s, ratio=ratio) <= budget,
         guess=lipschitz,
@@ -57,7 +62,7 @@ def noise_for_renyi(*, order: float, budget: float, lipschitz: float, ratio: flo
 
 
 def noise_for_epsilon_delta(*, budget: float, delta: float, lipschitz: float, ratio: float) -> float:
-    """The least s for (ε, δ); infinite if none is."""
+    """Return the least s for (ε, δ); infinite if there is none."""
     return least_noise(
         affordable=lambda s: epsilon(delta=delta, lipschitz=lipschitz, noise=s, ratio=ratio) <= budget,
         guess=lipschitz,
@@ -66,7 +71,7 @@ def noise_for_epsilon_delta(*, budget: float, delta: float, lipschitz: float, ra
 
 
 class ObjectivePerturbation(Baseline):
-    """(ε, δ)-DP for x against the null record; a deletion solves again under a new b, so the erased record is gone exactly."""
+    """(ε, δ)-DP for x against the null record; a deletion solves again under a new b, without the erased record."""
 
     name: ClassVar[str] = "objective perturbation (Redberg et al.)"
     source: ClassVar[str] = "Redberg, Koskela & Wang (NeurIPS 2023), Theorem 3.2"

@@ -1,8 +1,9 @@
-"""Output-perturbed empirical risk minimisation: solve, add Gaussian noise, publish.
+"""Output perturbation of empirical risk minimisation: solve, add Gaussian noise, publish.
 
 The minimiser of a λ-strongly convex mean of L-Lipschitz losses moves by at most Δ/(λn) when one record changes, Δ = 2L
-for x or x′ and L for x or null; both are attained by the linear loss. (A common lecture statement, 4G/(nλ), is twice the
-first.) The noise is calibrated by the exact Gaussian trade-off, which unlike √(2 log(1.25/δ))Δ/ε is valid for every ε.
+for x or x′ and L for x or null; both are attained by the linear loss. (A common lecture statement, 4G/(nλ), is twice
+the first.) The noise is calibrated by the exact Gaussian trade-off, which unlike √(2 log(1.25/δ))Δ/ε is valid for every
+ε.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .solver import minimise
 
 
 class OutputPerturbation(Baseline):
-    """(ε, δ)-DP for x or x′; a deletion solves again, so the erased record is gone exactly."""
+    """(ε, δ)-DP for x or x′; a deletion solves again without the erased record."""
 
     name: ClassVar[str] = "output perturbation"
     source: ClassVar[str] = "Chaudhuri, Monteleoni & Sarwate (JMLR 2011), with the Gaussian mechanism"

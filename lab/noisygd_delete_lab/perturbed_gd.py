@@ -1,9 +1,9 @@
 """Perturbed gradient descent (Neel, Roth & Sharifi-Malvajerdi, ALT 2021), with secret and with published restarts.
 
 Gradient descent with step 2/(λ+M) on a λ-strongly convex, M-smooth objective shrinks the distance to the minimiser by
-γ = (M−λ)/(M+λ) per iteration, and one request moves the minimiser by at most 2L/(λn). With I iterations a request the
-iterate stays within r = 2Lγ^I/(λn(1−γ^I)) of the current minimiser for ever, so two runs that agree on the current data
-are within 2r, and Gaussian noise on what is published hides that.
+γ = (M−λ)/(M+λ) per iteration, and one request moves the minimiser by at most 2L/(λn). With I iterations per request the
+iterate always stays within r = 2Lγ^I/(λn(1−γ^I)) of the current minimiser, so two runs that agree on the current data
+are within 2r, and Gaussian noise on the published model hides that.
 
 Checked here (the formulas reached this project through public implementations):
 * Thm. 9's σ is 4√2·Lγ^I/(...) where the argument above, tight on a quadratic, needs 2√2·Lγ^I/(...): safe by a factor 2.
@@ -28,12 +28,20 @@ from .base import Baseline, Certificate, Erased, Held, Weights, generator
 
 
 def contraction(*, regularization: float, smoothness: float) -> float:
-    """γ = (M−λ)/(M+λ) with M = λ + β."""
+    """Return γ = (M−λ)/(M+λ) with M = λ + β."""
     return smoothness / (2 * regularization + smoothness)
 
 
 def drift(*, lipschitz: float, regularization: float, records: float, gamma: float, iterations: float) -> float:
-    """r = 2Lγ^I/(λn(1−γ^I)): distance from the minimiser after any number of requests."""
+    """Return r = 2Lγ^I/(λn(1−γ^I)), a bound on the distance from the minimiser after any number of requests.
+
+    Args:
+        lipschitz: L.
+        regularization: λ.
+        records: n.
+        gamma: γ.
+        iterations: I.
+    """
     shrink: float = gamma**iterations
     return 2 * lipschitz * shrink / (regularization * records * (1 - shrink))
 
@@ -48,7 +56,7 @@ def secret_noise(
     epsilon: float,
     delta: float,
 ) -> float:
-    """σ of Thm. 9: 4√2 Lγ^I/(λn(1−γ^I)(√(log(1/δ)+ε) − √log(1/δ)))."""
+    """Return σ of Thm. 9: 4√2 Lγ^I/(λn(1−γ^I)(√(log(1/δ)+ε) − √log(1/δ)))."""
     radius = drift(
         lipschitz=lipschitz, regularization=regularization, records=records, gamma=gamma, iterations=iterations
     )
@@ -57,12 +65,18 @@ def secret_noise(
 
 
 def learning_iterations(*, iterations: int, records: float, gamma: float) -> int:
-    """T = I + log(Dλn/(2L))/log(1/γ) from 0, where ‖θ*‖ ≤ L/λ gives D = L/λ."""
+    """Return T = I + log(Dλn/(2L))/log(1/γ) from 0, where ‖θ*‖ ≤ L/λ gives D = L/λ.
+
+    Args:
+        iterations: I.
+        records: n.
+        gamma: γ.
+    """
     return iterations + (max(0, math.ceil(math.log(records / 2) / -math.log(gamma))) if gamma else 1)
 
 
 def published_base_iterations(*, dimension: int, gamma: float, epsilon: float, delta: float) -> int:
-    """I of Thm. 28: γ^I √(2d)/(1−γ) ≤ √(2log(2/δ)+ε) − √(2log(2/δ))."""
+    """Return I of Thm. 28: γ^I √(2d)/(1−γ) ≤ √(2log(2/δ)+ε) − √(2log(2/δ))."""
     log = 2 * math.log(2 / delta)
     target = (math.sqrt(log + epsilon) - math.sqrt(log)) * (1 - gamma) / math.sqrt(2 * dimension)
     return max(1, math.ceil(math.log(1 / target) / -math.log(gamma))) if gamma else 1
@@ -71,7 +85,16 @@ def published_base_iterations(*, dimension: int, gamma: float, epsilon: float, d
 def published_iterations(
     *, iterations: int, dimension: int, gamma: float, delta: float, request: int, printed: bool = False
 ) -> int:
-    """I plus what request number i adds so that its noise is no larger than assumed."""
+    """Return I plus the extra iterations of request number i, which bound its noise as assumed.
+
+    Args:
+        iterations: I.
+        dimension: Number of weights d.
+        gamma: γ.
+        delta: δ.
+        request: Number i of the request, from 1.
+        printed: Whether to use the count as printed in the paper, without the repaired union bound.
+    """
     union = 4 * dimension * request / delta if printed else 2 * math.pi**2 * dimension * request**2 / (3 * delta)
     return iterations + (math.ceil(math.log(math.log(union)) / -math.log(gamma)) if gamma else 0)
 
@@ -86,7 +109,7 @@ def published_noise(
     epsilon: float,
     delta: float,
 ) -> float:
-    """σ of Thm. 28: 8Lγ^I/(λn(1−γ^I)(√(2log(2/δ)+3ε) − √(2log(2/δ)+2ε)))."""
+    """Return σ of Thm. 28: 8Lγ^I/(λn(1−γ^I)(√(2log(2/δ)+3ε) − √(2log(2/δ)+2ε)))."""
     radius = drift(
         lipschitz=lipschitz, regularization=regularization, records=records, gamma=gamma, iterations=iterations
     )
@@ -98,10 +121,16 @@ class PerturbedGD(Baseline):
     """Thm. 9: restart every request from the unperturbed iterate, which therefore must stay secret.
 
     Args:
-        noise_limit: the largest σ wanted on the published model; I is the least that allows it.
+        loss: The loss.
+        regularization: λ.
+        records: Number of slots n.
+        features: Number of features.
+        epsilon: ε of the certificate.
+        delta: δ of the certificate.
+        noise_limit: Largest acceptable σ on the published model; I is the least that meets it.
 
     Raises:
-        PlanInfeasible: no reasonable I reaches it.
+        PlanInfeasible: If more than 10⁶ iterations per request are needed.
     """
 
     name: ClassVar[str] = "perturbed GD (secret)"
@@ -198,7 +227,7 @@ class PerturbedGD(Baseline):
 
 
 class PublishedPerturbedGD(PerturbedGD):
-    """Thm. 28: restart from the published model; nothing secret but a request counter."""
+    """Thm. 28: restart from the published model; the only state is a public request counter."""
 
     name: ClassVar[str] = "perturbed GD (published)"
     source: ClassVar[str] = "Neel, Roth & Sharifi-Malvajerdi (ALT 2021), Theorem 28, union bound repaired"

@@ -1,11 +1,11 @@
 """Reconstruction of a deleted row from the models before and after its deletion.
 
 After exact retraining H(θ_after − θ_before) = (1/n) g x to first order, with H the Hessian of the objective and g the
-derivative of the deleted row's loss: the row's direction is read off the difference of two models. An attacker who knows
-how features vary in general (from public rows) undoes H; with λI alone the plain difference is used.
+derivative of the deleted row's loss: the difference of two models shows the row's direction. An attacker who knows the
+distribution of the features (from public rows) inverts H; with λI alone the plain difference is used.
 
-What an observer of both models may learn at most is the accountant's `deletion(observed=None)`, not the guarantee of the
-release after the erasure.
+The accountant's `deletion(observed=None)` bounds what an observer of both models may learn; the guarantee of the
+release after the erasure does not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,16 @@ Vector = NDArray[np.float64]
 
 
 def curvature(public: Records, loss: Loss, weights: ArrayLike, *, regularization: float) -> NDArray[np.float64]:
-    """Hessian of the objective at `weights` for single-output losses, estimated from public rows: ∂²ℓ/∂z² by differences."""
+    """Return the Hessian of the objective at `weights` for single-output losses, estimated from public rows.
+
+    ∂²ℓ/∂z² is computed by finite differences.
+
+    Args:
+        public: Public rows with labels.
+        loss: The loss.
+        weights: (features,) weights of the model.
+        regularization: λ.
+    """
     rows = public.features.astype(np.float64)
     scores = rows @ np.asarray(weights, dtype=np.float64)[:, None]
     step = 1e-4
@@ -35,7 +44,10 @@ def curvature(public: Records, loss: Loss, weights: ArrayLike, *, regularization
 
 
 def difference_direction(before: ArrayLike, after: ArrayLike, hessian: ArrayLike | None = None) -> Vector:
-    """The attacker's estimate of the deleted row's direction, up to sign: a unit vector (0 if the models are equal)."""
+    """Return the attacker's estimate of the deleted row's direction, up to sign.
+
+    It is a unit vector, or 0 if the models are equal.
+    """
     gap = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     if hessian is not None:
         gap = np.asarray(hessian) @ gap
@@ -45,9 +57,12 @@ def difference_direction(before: ArrayLike, after: ArrayLike, hessian: ArrayLike
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """Cosines between deleted rows and the attacker's guesses, beside guesses about rows that were never deleted.
+    """Cosines between deleted rows and the attacker's estimates.
 
-    control   |cosine| of the same guesses with rows drawn from the public: what knowing the population already gives
+    Attributes:
+        cosines: |cosine| of each estimate with its deleted row.
+        control: |cosine| of the same estimates with public rows: the success that knowing the population already gives.
+        error: Error probability of the derived `Counts`.
     """
 
     cosines: tuple[float, ...]
@@ -63,7 +78,7 @@ class Reconstruction:
         return float(np.mean(self.control))
 
     def counts(self, cosine: float) -> Counts:
-        """The membership test "|cosine| at least so large" on deleted rows against control rows."""
+        """Return the counts of the membership test "|cosine| at least `cosine`", deleted rows against control rows."""
         hits, alarms = (int(np.sum(np.array(values) >= cosine)) for values in (self.cosines, self.control))
         return Counts(hits, len(self.cosines), alarms, len(self.control), self.error)
 
@@ -80,9 +95,12 @@ def reconstruct(
     """Run the attack once per row.
 
     Args:
-        delete: index of a row -> (weights before, weights after its deletion).
-        rows: (trials, features) the deleted rows. public: rows of the same population that were not deleted.
-        center: compare directions after removing the public mean, which every row shares.
+        delete: Index of a row -> (weights before, weights after its deletion).
+        rows: (trials, features) the deleted rows.
+        public: Rows of the same population that were not deleted.
+        hessian: Hessian of the objective, as the attacker estimates it; None uses the plain difference.
+        center: Whether to compare directions after removing the public mean, which every row shares.
+        error: Error probability of the derived `Counts`.
     """
     targets, others = np.asarray(rows, dtype=np.float64), np.asarray(public, dtype=np.float64)
     mean = others.mean(axis=0) if center else np.zeros(others.shape[1])

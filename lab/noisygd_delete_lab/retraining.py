@@ -1,4 +1,4 @@
-"""Retraining from scratch: the reference of every deletion definition."""
+"""Retraining from scratch: the reference of every definition of deletion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .solver import minimise
 
 
 class Retraining(Baseline):
-    """Minimise again on what is left; no noise."""
+    """Minimisation on the remaining records, without noise."""
 
     name: ClassVar[str] = "retrain"
     source: ClassVar[str] = "this package's solver from 0, no noise"

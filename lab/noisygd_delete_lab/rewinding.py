@@ -1,10 +1,9 @@
-"""Rewind-to-Delete on a network whose constants are proven: public outer weights, so that smoothness and curvature have bounds.
+"""Rewind-to-Delete on a network with proven constants: public outer weights bound smoothness and curvature.
 
 f(x) = A tanh(Wx) with A public, entries ±a; softmax on top. With ‖x‖ ≤ R
-
     L = √2 ‖A‖ R,   β₋ = 2a (4/(3√3)) R²,   β₊ = ‖A‖² R²/2 + β₋
-
-(the softmax Hessian has norm at most ½; Σ_k |p_k − y_k| ≤ 2; |tanh″| ≤ 4/(3√3)). A step of size η ≤ 1/(λ + β₊) expands by at most c = 1 + η(β₋ − λ).
+(the softmax Hessian has norm at most ½; Σ_k |p_k − y_k| ≤ 2; |tanh″| ≤ 4/(3√3)). A step of size η ≤ 1/(λ + β₊) expands
+by at most c = 1 + η(β₋ − λ).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _BEND = 4 / (3 * math.sqrt(3))
 
 @dataclass(frozen=True)
 class PublicTop:
-    """Softmax over A tanh(Wx), A fixed by a seed; W is trained from W₀, which the seed fixes too."""
+    """Softmax over A tanh(Wx), with A fixed by a seed; W is trained from W₀, also fixed by the seed."""
 
     classes: int
     hidden: int
@@ -60,7 +59,7 @@ class PublicTop:
         return np.tanh(rows @ weights.T) @ self.outer.T
 
     def gradient(self, weights: Weights, rows: NDArray[np.float64], labels: NDArray[np.int64]) -> Weights:
-        """Σ of the rows' gradients."""
+        """Return the sum of the rows' gradients."""
         hidden = np.tanh(rows @ weights.T)
         scores = hidden @ self.outer.T
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -72,9 +71,15 @@ class PublicTop:
 
 @dataclass(frozen=True)
 class RewindToDelete(Baseline):
-    """Gradient descent for T steps, published with noise; a deletion goes back K steps and repeats them without the record.
+    """Gradient descent for T steps, published with noise; a deletion repeats the last K steps without the record.
 
-    rewound  K; with K = T nothing is certified but learning afresh
+    Attributes:
+        network: The network.
+        regularization: λ.
+        steps: T.
+        rewound: K; with K = T only retraining is certified.
+        epsilon: ε of the certificate.
+        delta: δ of the certificate.
     """
 
     network: PublicTop
@@ -98,11 +103,11 @@ class RewindToDelete(Baseline):
 
     @property
     def expansion(self) -> float:
-        """c; 1 where steps contract, which the certificate then does not use."""
+        """Expansion c of one step, at least 1: the certificate does not use a contraction."""
         return max(1.0, 1 + self.step_size * (self.network.weak_convexity - self.regularization))
 
     def noise(self, records: int) -> float:
-        """Of the published weights: the distance over μ."""
+        """Return the noise scale of the published weights, the distance over μ."""
         apart = 2 * self.step_size * self.network.lipschitz / records
         distance = rewound_distance(apart=apart, expansion=self.expansion, steps=self.steps, rewound=self.rewound)
         return distance / gdp_for(epsilon=self.epsilon, delta=self.delta)

@@ -1,4 +1,4 @@
-"""Tables to compare on when the caller brings none, and how any table is split."""
+"""Default tables of the comparison, and the split of any table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from noisygd_delete.records import Records
 
 
 def split(rows: NDArray[np.float32], labels: NDArray[np.float64], train: int) -> tuple[Records, Records]:
-    """Train and test tables: the first `train` rows of one fixed permutation, and the rest."""
+    """Return train and test tables: the first `train` rows of one fixed permutation, and the others."""
     if not 0 < train < len(rows):
         raise InvalidRecords(f"train={train} must leave both training and test rows of {len(rows)}")
     order = np.random.default_rng(0).permutation(len(rows))
@@ -19,7 +19,7 @@ def split(rows: NDArray[np.float32], labels: NDArray[np.float64], train: int) ->
 
 
 def digits() -> tuple[Records, Records]:
-    """scikit-learn's digits, ten classes: 64 pixels and a constant, unit norm; 1,497 train, 300 test."""
+    """Return scikit-learn's digits, ten classes: 64 pixels and a constant, unit norm; 1,497 train, 300 test."""
     try:
         from sklearn.datasets import load_digits
     except ImportError as error:

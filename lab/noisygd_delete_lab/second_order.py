@@ -1,4 +1,4 @@
-"""Second-order pieces of certified removal: curves, the perturbed objective, its minimiser, and the proof's lost determinant."""
+"""Second-order parts of certified removal: loss curves, perturbed objective, minimiser, missing determinant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOGISTIC_THIRD = 1 / (6 * math.sqrt(3))  # sup|ℓ‴| of the logistic loss, so 
 
 
 class LossCurve(Protocol):
-    """ℓ as a function of the score: what one Newton step needs."""
+    """ℓ as a function of the score, as needed for one Newton step."""
 
     lipschitz: float
     third_derivative: float
@@ -50,7 +50,10 @@ class LogisticCurve:
 
 
 class LeastSquaresCurve:
-    """(z − y)²: curvature 2 (the paper prints the Hessian without the 2), γ = 0, so a Newton step is exact. Not Lipschitz."""
+    """(z − y)²: curvature 2 (the paper prints the Hessian without the 2), not Lipschitz.
+
+    γ = 0, so a Newton step is exact.
+    """
 
     lipschitz = math.inf
     third_derivative = 0.0
@@ -73,7 +76,15 @@ CURVES: dict[str, LossCurve] = {"logistic": LogisticCurve(), "least-squares": Le
 
 @dataclass(frozen=True)
 class SecondOrderProblem:
-    """L_b of one table: rows (n, d), labels (outputs, n), null rows counting for nothing; `present` is n of the paper."""
+    """Objective L_b of one table.
+
+    Attributes:
+        curve: The loss curve.
+        rows: (n, d); null rows do not contribute.
+        labels: (outputs, n).
+        regularization: λ.
+        present: n of the paper.
+    """
 
     curve: LossCurve
     rows: Array
@@ -92,21 +103,33 @@ class SecondOrderProblem:
         return total
 
     def hessian(self, weights: Weights) -> Array:
-        """(outputs, d, d)."""
+        """Return the Hessian per output, (outputs, d, d)."""
         curvatures = self.curve.curvature(weights @ self.rows.T, self.labels)
         ridge = self.regularization * self.present * np.eye(self.rows.shape[1])
         return np.stack([(self.rows.T * row) @ self.rows + ridge for row in curvatures])
 
 
 def newton_step(hessian: Array, gradient: Weights) -> Weights:
-    """H⁻¹g per output."""
+    """Return H⁻¹g per output."""
     return np.stack([np.linalg.solve(h, g) for h, g in zip(hessian, gradient, strict=True)])
 
 
 def minimise_perturbed(
     problem: SecondOrderProblem, perturbation: Weights, *, tolerance: float
 ) -> tuple[Weights, float, int]:
-    """argmin L_b by damped Newton from 0: (weights, final gradient norm, Newton steps)."""
+    """Return argmin L_b by damped Newton from 0.
+
+    Args:
+        problem: The objective.
+        perturbation: b, (outputs, d).
+        tolerance: Gradient norm to reach.
+
+    Returns:
+        The weights, the final gradient norm, and the number of Newton steps.
+
+    Raises:
+        AssumptionViolated: If the gradient norm stays above the tolerance.
+    """
     weights = np.zeros_like(perturbation)
     gradient = problem.gradient(weights, perturbation)
     best = float(np.linalg.norm(gradient))
@@ -117,20 +140,27 @@ def minimise_perturbed(
         value, slope, scale = problem.value(weights, perturbation), float(np.vdot(gradient, direction)), 1.0
         while scale > 1e-8 and problem.value(weights - scale * direction, perturbation) > value - scale * slope / 4:
             scale /= 2
-        moved = weights - (scale if scale > 1e-8 else 1.0) * direction  # near the floor of rounding: a full step
+        moved = weights - (scale if scale > 1e-8 else 1.0) * direction  # near rounding precision: a full step
         gradient = problem.gradient(moved, perturbation)
         norm = float(np.linalg.norm(gradient))
-        if norm >= best and best <= 1e3 * tolerance:  # rounding stops the last digits: the residual is charged anyway
+        if norm >= best and best <= 1e3 * tolerance:  # limited by rounding; the residual is charged in any case
             return weights, best, step
         weights, best = moved, norm
     raise AssumptionViolated(f"Newton's method stopped at gradient norm {best:.3g} > tolerance={tolerance:g}")
 
 
 def lost_determinant(after: SecondOrderProblem, weights: Weights, step: Weights, extra: Array) -> float:
-    """log|det ∂(b − u)/∂b| of one removal, which the proof of Theorem 2 takes to be 0.
+    """Return log|det ∂(b − u)/∂b| of one removal, which the proof of Theorem 2 takes to be 0.
 
     With H′ and H the Hessians without and with the erased records (H = H′ + `extra`), T the derivative of H′ along the
-    step s: b − u = −∇L(w + s; D′), ∂s/∂w = H′⁻¹(H − H′ − T), ∂w/∂b = −H⁻¹, hence ∂(b − u)/∂b = H′(w + s)H′(w)⁻¹(H − T)H⁻¹.
+    step s: b − u = −∇L(w + s; D′), ∂s/∂w = H′⁻¹(H − H′ − T), ∂w/∂b = −H⁻¹, hence ∂(b − u)/∂b = H′(w + s)H′(w)⁻¹(H −
+    T)H⁻¹.
+
+    Args:
+        after: Objective on the remaining records D′.
+        weights: w, the model before the removal.
+        step: s, the removal step.
+        extra: H − H′, (outputs, d, d).
     """
     thirds = after.curve.third(weights @ after.rows.T, after.labels) * (step @ after.rows.T)
     total = 0.0

@@ -1,7 +1,8 @@
-"""SISA (Bourtoule et al., S&P 2021): shards trained apart, slice by slice, with a checkpoint before every slice.
+"""SISA (Bourtoule et al., S&P 2021): shards trained separately, slice by slice, with a checkpoint before every slice.
 
-A deletion restarts the shard that held the record from the checkpoint before its slice. Which slot goes where depends on
-a public seed only, and each shard is trained by plain gradient descent from 0, so the result equals retraining bit by bit.
+A deletion restarts the shard that held the record from the checkpoint before its slice. The assignment of slots depends
+on a public seed only, and each shard is trained by plain gradient descent from 0, so the result equals retraining bit
+by bit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,15 @@ from .base import Baseline, Certificate, Erased, Held, Weights
 
 
 class SISA(Baseline):
-    """Args: shards S, slices R, steps of gradient descent per slice. Publishes the average of the shard models."""
+    """Sharded training with checkpoints; publishes the average of the shard models.
+
+    Args:
+        loss: The loss.
+        regularization: λ.
+        shards: Number of shards S.
+        slices: Number of slices R per shard.
+        steps: Steps of gradient descent per slice.
+    """
 
     name: ClassVar[str] = "SISA"
     source: ClassVar[str] = "Bourtoule et al. (IEEE S&P 2021)"
@@ -42,14 +51,14 @@ class SISA(Baseline):
         )
 
     def assignment(self, slots: int) -> list[list[NDArray[np.int64]]]:
-        """Slots per shard and slice, from a public seed: never from data."""
+        """Return the slots per shard and slice, from a public seed, never from data."""
         order = np.random.default_rng(0).permutation(slots)
         return [np.array_split(shard, self.slices) for shard in np.array_split(order, self.shards)]
 
     def _train(
         self, records: Records, slices: list[NDArray[np.int64]], checkpoints: list[Weights], start: int
     ) -> tuple[list[Weights], int]:
-        """Checkpoints after every slice, kept up to `start` and trained from there; and the gradients taken."""
+        """Train the slices from `start` on; return the checkpoints after every slice and the gradients evaluated."""
         kept, work = checkpoints[: start + 1], 0
         step = 1 / (self.regularization + self.loss.constants.smoothness)
         for number in range(start, self.slices):

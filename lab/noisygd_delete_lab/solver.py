@@ -12,10 +12,10 @@ __all__ = ["minimise"]
 
 
 def minimise(records: Records, loss: Loss, *, regularization: float, tolerance: float = 1e-6) -> Solution:
-    """argmin L_D from 0 to gradient norm ≤ `tolerance`; deterministic, so a function of the records alone.
+    """Return argmin L_D from 0 to gradient norm ≤ `tolerance`; deterministic, so a function of the records alone.
 
     Raises:
-        AssumptionViolated: the tolerance was not reached.
+        AssumptionViolated: If the tolerance was not reached.
     """
     return solve(
         PreciseObjective(records, loss, regularization=regularization),

@@ -1,4 +1,4 @@
-"""Releases so far -> every question about ε_dp, ε_dd, (ε, δ), advantage and the remaining budget."""
+"""Privacy accounting: ε_dp, ε_dd, (ε, δ), membership advantage and the remaining budget of a sequence of releases."""
 
 from __future__ import annotations
 

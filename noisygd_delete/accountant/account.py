@@ -1,8 +1,8 @@
-"""What a sequence of releases comes to: running sums, whose size does not grow with it.
+"""Running sums over a sequence of releases, of a size independent of its length.
 
-Whatever is asked about all releases together, about the last one, or about the costliest erasure follows from these sums;
-a question about some of the releases walks through them (`accountant`). A store seals the sums with every entry of its
-ledger, so that opening it takes as long after 10^5 releases as after ten.
+Every query about all releases together, about the last one, or about the costliest erasure follows from these sums; a
+query about a subset of the releases takes one pass over them (`accountant`). A store includes the sums in every entry
+of its ledger, so opening it takes as long after 10^5 releases as after ten.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ from .events import Event, EventKinds, Known, Stretch, add_release, answer_quest
 
 @dataclass(frozen=True)
 class Erasing:
-    """A release that erased something, as it looks to who saw no model before it, of a record present since the first one.
+    """A release that erased a record present since the first one, as seen by an observer of no model before it.
 
-    number     of the release
-    since      steps with the record since the last fresh run: what the release itself has to forget
-    steps      of the release; mechanism: its facts
-    carried    the stretch of an extractor that its model carries, if there is one
-    closeness  of its model to the law of the records it leaves, where the mechanism knows (`Mechanism.distance_after`)
+    Attributes:
+        number: Number of the release.
+        mechanism: Facts of the release.
+        since: Steps with the record since the last fresh run: what the release itself must forget.
+        steps: Steps of the release.
+        carried: The stretch of an extractor that its model contains, if any.
+        closeness: Distance of its model to the law of the remaining records, if the mechanism knows it
+            (`Fading.distance_after`).
     """
 
     number: int
@@ -42,17 +45,17 @@ class Erasing:
 
     @property
     def parts(self) -> tuple[Stretch, ...]:
-        """The stretches that separate the worlds with and without the record."""
+        """The stretches in which the runs with and without the record differ."""
         own = (self.mechanism, self.since, self.steps)
         return (*self.carried, *([own] if has_cost(own) and not self.mechanism.carries else []))
 
     @property
     def hidden(self) -> Guarantee | None:
-        """What is known because nobody saw the models before."""
+        """The guarantee that holds because the earlier models were not observed."""
         return hidden_past(self.mechanism, self.closeness)
 
     def covers(self, other: Erasing) -> bool:
-        """Whether this one certainly reveals at least as much: longer presence costs more, and so does a model further off."""
+        """Return whether this one certainly reveals at least as much: longer presence and larger distance cost more."""
         alike = (self.mechanism, self.steps, self.carried) == (other.mechanism, other.steps, other.carried)
         further = self.closeness == other.closeness or (
             None not in (self.closeness, other.closeness) and self.closeness >= other.closeness  # type: ignore[operator]
@@ -61,26 +64,41 @@ class Erasing:
 
 
 def hidden_past(mechanism: Mechanism, closeness: float | None) -> Guarantee | None:
-    """What is known of everything erased so far because nobody saw the models before one so close; None where that is nothing."""
+    """Return the deletion guarantee of everything erased so far that holds because no earlier model was observed.
+
+    Args:
+        mechanism: Facts of the release.
+        closeness: Distance of its model to the law of the remaining records.
+
+    Returns:
+        The guarantee; None if the mechanism has none.
+    """
     fading = mechanism.fading
     return None if fading is None or closeness is None else fading.guarantee_at(closeness)
 
 
 @dataclass
 class Account:
-    """The sums after so many releases. Everything in it is a public fact.
+    """Sums over the first `releases` releases. All of its content is public.
 
-    last         the last release of a model, or of an extractor
-    model        the number of the last release of a model
-    said         the stretch of the last release, where it is a statistic
-    mechanisms   of all releases, in the order of their first use
-    published    the stretches that end at each release, where all are observed; of releases that continue one another, one for each chain
-    since_fresh  steps since the last fresh run
-    carried      the stretch of the last extractor; trained: extractors in all
-    relearned    fresh learns after the first
-    closeness    of the last model to the law of its records, where the mechanism knows and no extractor is carried
-    erasing      the last release that erased something; before: what was published before it, and with it where it continues that
-    dearest      of the releases that erased something before the last fresh run, or took other steps, those that no other one covers
+    Attributes:
+        releases: Number of releases.
+        last: The last release of a model or an extractor.
+        model: Number of the last release of a model.
+        said: The stretch of the last release, if it is a statistic.
+        mechanisms: Mechanisms of all releases, in the order of their first use.
+        published: The stretches that end at each release, if all are observed; of releases that carry noise on, one for
+            each chain.
+        since_fresh: Steps since the last fresh run.
+        carried: The stretch of the last extractor.
+        trained: Number of extractors.
+        relearned: Number of fresh learns after the first.
+        closeness: Distance of the last model to the law of its records, if the mechanism knows it and there is no
+            extractor.
+        erasing: The last release that erased something.
+        before: What was published before `erasing`; including it if it continues a chain.
+        dearest: Of the releases that erased something before the last fresh run, or took a different number of steps,
+            those that no other one covers.
     """
 
     releases: int = 0
@@ -100,34 +118,35 @@ class Account:
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Account:
-        """The sums of these releases."""
+        """Return the sums of the given releases."""
         account = cls()
-        for _, equal in groupby(events, key=id):  # a run of one event again and again is recorded at once
+        for _, equal in groupby(events, key=id):  # repetitions of one event object are recorded at once
             event, *others = equal
             account.record(event, 1 + len(others))
         return account
 
     def copy(self) -> Account:
+        """Return an independent copy."""
         return replace(
             self, mechanisms=dict(self.mechanisms), published=self.published.copy(), before=self.before.copy()
         )
 
     def record(self, event: Event, times: int = 1) -> None:
-        """Add a release, or `times` equal ones after each other.
+        """Add a release, or `times` equal consecutive ones.
 
         Raises:
-            InvalidParameter: the event resumes a chain with other facts than the chain began with; nothing was added.
+            InvalidParameter: If the event cannot follow the last release; nothing was added.
         """
         number = check_count("times", times)
         self.check(event)
-        alike = 0 if number < 4 or event.mechanism.fading else number - 3  # which change sums alone
+        alike = 0 if number < 4 or event.mechanism.fading else number - 3  # these change only sums
         for left in range(number - alike, 0, -1):
             self._add(event)
             if alike and left == 2:  # from the third on, equal releases follow equal ones
                 self._repeat(event, alike)
 
     def check(self, event: Event) -> None:
-        """Raise `InvalidParameter` where the release cannot follow."""
+        """Raise `InvalidParameter` if the release cannot follow the last one."""
         last = self.last
         if last is not None and are_contradictory(event.mechanism, last.mechanism):
             raise InvalidParameter(CONTRADICTION)
@@ -159,7 +178,7 @@ class Account:
         if last is not None and (event.fresh or longer) and last not in self.dearest:
             self._close(last)
         since = 0 if event.kind is not EventKinds.UNLEARN or (event.fresh and not event.warm) else self.since_fresh
-        since = since or int(mechanism.fresh and mechanism.shows_order)  # ledgers state it; it costs as none does
+        since = since or int(mechanism.fresh and mechanism.shows_order)  # recorded in ledgers; adds no cost
         if erases:
             self.before = self.published.copy()
         drawn = self.since_fresh
@@ -196,44 +215,48 @@ class Account:
 
     @property
     def until_now(self) -> Counter[Stretch]:
-        """What separates the worlds with and without a record erased last, for who saw every release."""
+        """The stretches in which runs with and without the last erased record differ, if all releases are observed."""
         parts = self.before.copy()
         parts.update(order_stretches(self.published - self.before))
         return parts
 
     def since_erasing(self) -> Counter[Stretch]:
-        """The same for who saw that release and all later ones and none before."""
+        """Return the same stretches for an observer of the erasing release and all later ones, and of none before."""
         assert self.erasing is not None
         parts = Counter(self.erasing.parts)
-        own = Counter([(self.erasing.mechanism, self.erasing.steps, 0.0)])  # what its order shows is among them
+        own = Counter([(self.erasing.mechanism, self.erasing.steps, 0.0)])  # `parts` includes what its order reveals
         parts.update(order_stretches(self.published - self.before - own))
         return parts
 
     @property
     def alone(self) -> tuple[Stretch, ...]:
-        """What the last release reveals when it is the only one observed, of a record present from the start. A statistic shows the
-        model that it was made with, too."""
+        """The stretches that the last release alone reveals, about a record present from the start.
+
+        A statistic also reveals the model that it was made with.
+        """
         assert self.last is not None
         lone = self.since_fresh and self.last.kind is not EventKinds.EXTRACTOR
         model = [(self.last.mechanism, self.since_fresh, 0.0)] if lone else []
         return (*self.carried, *model, *([] if self.said is None else [self.said]))
 
     def everything(self, about: str, world: str, known: Known | None = None) -> Guarantee:
-        """What all releases together reveal about a record present in all of them."""
+        """Return what all releases together reveal about a record present in all of them."""
         return self.answer(about, world, self.published, known)
 
     def answer(self, about: str, world: str, parts: Counter[Stretch], known: Known | None = None) -> Guarantee:
-        """What these stretches reveal to an observer of every release."""
+        """Return what the given stretches reveal to an observer of every release."""
         assert self.last is not None
         return answer_question(about, world, parts, self.last, range(1, self.releases + 1), self.releases, known)
 
     def deletion_observed(self, world: str) -> Guarantee:
-        """Of what the last model forgot, every release observed: what all the others showed of it; statistics made since then are
-        counted, though they did not read it."""
+        """Return what all releases reveal about a record that the last model erased.
+
+        Statistics made since then are counted, although they did not read the record.
+        """
         assert self.last is not None
         if (
             self.last.mechanism.carries and not self.last.fresh
-        ):  # a chain is charged for a record that left by its last draw
+        ):  # a chain is charged for a record removed by its last draw
             return self.answer("deletion", world, self.published)
         last = Counter({_stretch(self.last): 1})
         parts = self.published - last
@@ -242,8 +265,10 @@ class Account:
 
     @property
     def costly(self) -> tuple[Erasing, ...]:
-        """The releases that erased something, without those that another one covers: among them is the dearest to an observer
-        who came afterwards."""
+        """The releases that erased something and that no other one covers.
+
+        They include the costliest erasure for an observer who came afterwards.
+        """
         if self.erasing is None or self.erasing in self.dearest:
             return self.dearest
         return (*self.dearest, self.erasing)
@@ -256,18 +281,16 @@ def _stretch(event: Event) -> Stretch:
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective"
 
 
-# --- written ---
+# --- serialization ---
 #
-# An account as JSON, and back: what a store seals with every entry of its ledger.
+# Conversion of an account to and from JSON: a store includes it in every entry of its ledger.
 
 
-_ENDLESS = (
-    "infinite"  # JSON has no infinity: a closeness that does not exist, of a step size beyond what its bound allows
-)
+_ENDLESS = "infinite"  # JSON has no infinity: the closeness is infinite if the step size exceeds what its bound allows
 
 
 def to_dict(account: Account) -> dict[str, Any]:
-    """Every mechanism once, by number from there on."""
+    """Return the account as a JSON-compatible dictionary; mechanisms are listed once and referred to by index."""
     numbers = {mechanism: number for number, mechanism in enumerate(account.mechanisms)}
 
     def stretches(counted: Counter[Stretch]) -> list[list[Any]]:
@@ -287,7 +310,7 @@ def to_dict(account: Account) -> dict[str, Any]:
         }
 
     last = account.last
-    told: dict[str, Any] = {}  # only where there are statistics: other accounts read as they always did
+    told: dict[str, Any] = {}  # only if there are statistics: the format of other accounts is unchanged
     if account.said is not None:
         told["said"] = stretches(Counter([account.said]))
     if account.model != account.releases:
@@ -309,12 +332,12 @@ def to_dict(account: Account) -> dict[str, Any]:
     }
 
 
-_DESCRIBED: dict[int, tuple[Mechanism, dict[str, Any]]] = {}  # by identity, which holds while the object is held
+_DESCRIBED: dict[int, tuple[Mechanism, dict[str, Any]]] = {}  # by id, valid while the object is referenced here
 _MOST_DESCRIBED = 256
 
 
 def _describe_mechanism(mechanism: Mechanism) -> dict[str, Any]:
-    """`Mechanism.to_dict`, once for each: thousands of entries state the same few."""
+    """Return `Mechanism.to_dict()`, cached: thousands of entries contain the same few mechanisms."""
     held = _DESCRIBED.get(id(mechanism))
     if held is None:
         if len(_DESCRIBED) >= _MOST_DESCRIBED:
@@ -324,7 +347,7 @@ def _describe_mechanism(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def _event(event: Event, mechanism: int) -> dict[str, Any]:
-    """A release whose mechanism is a number."""
+    """Return a release as a dictionary, with its mechanism as an index."""
     return {
         "kind": str(event.kind),
         "steps": event.steps,
@@ -339,10 +362,10 @@ def _closeness(value: float | None) -> float | str | None:
 
 
 def from_dict(fields: Mapping[str, Any]) -> Account:
-    """Read back `to_dict`.
+    """Parse the output of `to_dict`.
 
     Raises:
-        InvalidParameter: it is not one. Whether its sums are those of the releases is another question.
+        InvalidParameter: If `fields` is not such an output. Whether the sums are those of the releases is not checked.
     """
     try:
         account = _parse_account(fields)

@@ -1,13 +1,26 @@
-"""The releases so far -> every question about ε_dp and ε_dd.
+"""The privacy accountant: answers every question about ε_dp and ε_dd from the releases so far.
 
-Both worlds of a guarantee restart from the same point at every *observed* model, so a history costs the sum of its
-intervals: each observed release costs only the steps since the last observed one. (Theorem 4.3 of the paper, which would
-add a fresh ε_dp per release for any pair of algorithms, is false as a general statement and is not used.) This
-conditioning is also what makes the sums valid for adaptive requests by others, as long as the schedule, the set of observed
-releases, and which record is erased and when are fixed in advance. A requester who asks for the erasure of a record once he is sure
-of it stops the sum when it is small: no such sum bounds what he knows. The cap of a total does (`Accountant.stopping_epsilon`).
+Both runs that a guarantee compares restart from the same point at every *observed* model, so a history costs the sum
+of its intervals: each observed release costs only the steps since the last observed one. (Theorem 4.3 of the paper,
+which would add a fresh ε_dp per release for any pair of algorithms, is false as a general statement and is not used.)
+This conditioning also makes the sums valid for adaptive requests by others, as long as the schedule, the set of
+observed releases, and which record is erased and when are fixed in advance. A requester who requests the erasure of a
+record once he is sure of it stops the sum when it is small: no such sum bounds what he knows. The cap of a total does
+(`Accountant.stopping_epsilon`).
 
-What was observed is an assertion made with each query (default: every release). It is never stored.
+Which releases were observed is an assumption passed with each query (default: every release). It is never stored.
+
+Example:
+    >>> from noisygd_delete import Accountant, Budget, losses, make_plan
+    >>> plan = make_plan(losses.Logistic(radius=1.0), records=5_000, features=10, regularization=1e-2,
+    ...                  budget=Budget(order=10, dp=1.0, deletion=0.1))
+    >>> accountant = Accountant(plan)
+    >>> accountant.record(accountant.planned())  # the learn
+    1
+    >>> accountant.record(accountant.planned())  # an unlearn
+    2
+    >>> round(accountant.deletion_later_releases().renyi(10), 5)
+    0.00191
 """
 
 from __future__ import annotations
@@ -40,17 +53,23 @@ from .events import (
 )
 from .history import EventSource, History, adaptive_deletion
 
-# --- ahead ---
+# --- forecasts ---
 #
-# What would it cost? Every answer about releases that were not made: before one request, a stream, a month, or a fresh learn.
+# The cost of releases that were not made: before a request, a stream, a month, or a fresh learn.
 
 
 @dataclass(frozen=True)
 class Remaining:
-    """What the budget still allows. `publications` is None where they are not limited: each release has its own budget, or
-    publishing again costs nothing.
+    """What the budget still allows.
 
-    total, delta  the cap on all publications, where one was set beside the budget; δ of what is shown as spent
+    Attributes:
+        publications: Number of further releases; None if it is unlimited, because each release has its own budget or
+            another release costs nothing.
+        spent: Cost of all releases so far.
+        allowed: The budget, as text.
+        capped: Whether the plan caps the cost of all releases together.
+        total: The cap on all releases, if one was set in addition to the budget.
+        delta: δ of the displayed cost.
     """
 
     publications: int | None
@@ -61,7 +80,7 @@ class Remaining:
     delta: float = 1e-6
 
     def to_dict(self) -> dict[str, Any]:
-        """For whoever publishes: what is spent, of what, and how many more there may be. An infinite ε is null."""
+        """Return the spent and allowed privacy and the number of further releases. An infinite ε is None."""
         spent = self.spent.with_slack().epsilon(self.delta) if self.total is None else self.total.spent(self.spent)
         return {
             "capped": self.capped,
@@ -75,9 +94,12 @@ class Remaining:
 
 @dataclass(frozen=True)
 class ReleaseForecast:
-    """ε at δ with the rounding slack included, before and after the releases that were added.
+    """ε at δ, including the rounding slack, before and after the added releases.
 
-    before, after  of a record still there, over all releases; None where nothing is out
+    Attributes:
+        delta: δ of both values.
+        before: ε about a record still present, over all releases; None if nothing was released.
+        after: The same including the added releases.
     """
 
     delta: float
@@ -87,15 +109,17 @@ class ReleaseForecast:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What serving a number of requests would cost, published in batches.
+    """Cost of serving a number of requests, published in batches.
 
-    batch         requests covered by one publication
-    publications  how many that makes
-    fresh_learns  how many of those are fresh learns, which composition's horizon asks for
-    steps         Noisy-GD steps in all
-    added         what these publications alone reveal about a record that stays
-    total         together with everything published before
-    affordable    whether the cap on the sum covers them (True where none was set: every release has its own budget)
+    Attributes:
+        requests: Number of requests.
+        batch: Requests covered by one release.
+        publications: Number of releases.
+        fresh_learns: Number of those that are fresh learns, as required by the horizon of composition.
+        steps: Total number of Noisy-GD steps.
+        added: What these releases alone reveal about a record that stays.
+        total: The same together with everything published before.
+        affordable: Whether the cap on the sum covers them (True if none was set: every release has its own budget).
     """
 
     requests: int
@@ -109,7 +133,7 @@ class Outlook:
 
 
 class Forecast:
-    """An account as it would go on under a plan. What is added here happens nowhere else."""
+    """A copy of an account, continued under a plan. Releases added here are not recorded in the original account."""
 
     def __init__(self, plan: Plan, account: Account) -> None:
         self.plan, self.account = plan, account.copy()
@@ -120,12 +144,17 @@ class Forecast:
 
     @property
     def steps_since_learn(self) -> int:
-        """Steps that a record present since the last fresh learn has been through."""
+        """Number of steps that a record present since the last fresh learn has been exposed to."""
         last = self.account.last
         return last.exposure if last is not None and last.kind is EventKinds.EXTRACTOR else self.account.since_fresh
 
     def planned(self, kind: str | None = None, edits: int | EditCounts = 1) -> Event:
-        """The next release as the plan would run it. By default an unlearn, or the fresh learn that a plan begins with."""
+        """Return the next release as the plan would run it.
+
+        Args:
+            kind: One of `EventKinds`. By default an unlearn, or the fresh learn that a plan starts with.
+            edits: Number of edits that the release covers.
+        """
         last = self.account.last
         begun = last is not None and last.mechanism == self.plan.mechanism
         chosen = EventKinds(kind or ("unlearn" if begun else "learn" if last is None else "relearn"))
@@ -134,11 +163,11 @@ class Forecast:
         return Event(chosen, steps, counts.total, self.plan.mechanism, counts)
 
     def add(self, event: Event) -> None:
-        """As if this release had been made."""
+        """Add a release to the forecast."""
         self.account.record(event)
 
     def affordable(self, event: Event) -> bool:
-        """Whether publishing `event` next keeps the cost of all publications within what was set for it."""
+        """Return whether all releases, including `event`, stay within the cap on their sum."""
         if not self.plan.capped:
             return True
         further = Forecast(self.plan, self.account)
@@ -147,14 +176,15 @@ class Forecast:
 
     @property
     def horizon_spent(self) -> bool:
-        """Whether a record erased now could have been through more steps than the plan's composition affords."""
+        """Whether a record erased now could have been exposed to more steps than the plan's composition covers."""
         return self.plan.horizon is not None and self.steps_since_learn > self.plan.horizon
 
     def publication(self, edits: int | EditCounts, *, touched: bool = False) -> Event | None:
-        """The release that would cover `edits` now, or None where it has to be withheld.
+        """Return the release that would cover `edits` now, or None if the budget refuses it.
 
-        An unlearn; where composition's horizon is spent, the fresh learn, if the plan runs it by itself; and a fresh learn where releases
-        continue one another and the table was `touched` since the last one, so that what would be carried on is lost.
+        This is an unlearn, except: if the horizon of composition is exhausted, a fresh learn if the plan runs it
+        automatically; and if releases carry noise on and the table was `touched` since the last one, which loses what
+        would be carried on, a fresh learn.
         """
         spent, cut = self.horizon_spent, touched and self.plan.mechanism.carries is not None
         if spent and not self.plan.promise.relearns:
@@ -163,22 +193,27 @@ class Forecast:
         return event if self.affordable(event) else None
 
     def foresight(self, delta: float) -> ReleaseForecast:
-        """A record that is still there, before and after what was added."""
+        """Return ε about a record still present, before and after the added releases."""
         after = self._spent() if self.account.releases else None
         before, now = (None if all_ is None else all_.with_slack().epsilon(delta) for all_ in (self._before, after))
         return ReleaseForecast(delta, before, now)
 
     def deletion(self, delta: float) -> tuple[float, float]:
-        """ε of what the last release added erased, as the plan promises it: to who saw later models only, if requests did not
-        depend on earlier ones (where an extractor was trained, which no deletion takes back, as if all were seen); and to who saw every release."""
+        """Return two values of ε about what the last added release erased.
+
+        Returns:
+            ε for an observer of later models only, as the plan guarantees it, if requests did not depend on earlier
+            models (with a trained extractor, which no deletion undoes, as if all releases were observed); and ε for an
+            observer of every release.
+        """
         observed = self.account.deletion_observed(self.plan.problem.deletion_notion)
         later = observed if self.account.trained else self.plan.deletion
         return later.with_slack().epsilon(delta), observed.with_slack().epsilon(delta)
 
-    # --- many at once ---
+    # --- several releases ---
 
     def coming(self, publications: int, edits: int = 1) -> list[tuple[Event, int]]:
-        """The next releases after a learn, and how many of each: composition's horizon makes some of them fresh learns."""
+        """Return the next releases after a learn, with counts; some are fresh learns if composition has a horizon."""
         unlearn, horizon = self.planned(EventKinds.UNLEARN, edits), self.plan.horizon
         if horizon is None:
             return [(unlearn, publications)]
@@ -192,7 +227,10 @@ class Forecast:
         return [(unlearn, publications - learns), (self.planned(EventKinds.RELEARN, edits), learns)]
 
     def cost_of_coming(self, publications: int) -> Guarantee:
-        """What the next releases, all observed, reveal about a record that stays; of a chain that they continue, all of it."""
+        """Return what the next releases, all observed, reveal about a record that stays.
+
+        If they continue a chain that carries noise on, this is the cost of the whole chain.
+        """
         world = self.plan.problem.adjacency
         if self.plan.mechanism.carries:
             number = self.account.since_fresh + publications if self._goes_on else publications
@@ -209,7 +247,7 @@ class Forecast:
         return last is not None and last.mechanism == self.plan.mechanism
 
     def _after(self, publications: int) -> Guarantee:
-        """Everything, and the next releases."""
+        """Return the cost of all releases so far and the next ones."""
         if not self.plan.mechanism.carries:
             return self._spent() + self.cost_of_coming(publications)
         further = Forecast(self.plan, self.account)
@@ -219,9 +257,9 @@ class Forecast:
         return further._spent()
 
     def outlook(self, requests: int, batch: int = 1) -> Outlook:
-        """What the next `requests` requests would cost if each publication covered `batch` of them.
+        """Return the cost of the next `requests` requests if each release covers `batch` of them.
 
-        Batched erasures are carried out on the rows at once; what waits for the batch to fill is the model that forgot them.
+        Batched erasures are carried out on the rows at once; only the model without them waits for the batch to fill.
         """
         publications = -(-check_count("requests", requests) // check_count("batch", batch))
         learned = self._learned()
@@ -239,7 +277,7 @@ class Forecast:
         )
 
     def _learned(self) -> Forecast:
-        """After the fresh learn that a plan begins with, if it has not begun."""
+        """Return the forecast after the fresh learn that a plan starts with, or this one if the plan has started."""
         first = self.planned()
         if first.kind is EventKinds.UNLEARN:
             return self
@@ -248,7 +286,7 @@ class Forecast:
         return learned
 
     def remaining(self) -> Remaining:
-        """Publications left under `releases=N` and the total, and what is spent."""
+        """Return the number of further releases under `releases=N` and the total, and what is spent."""
         nothing = self.plan.mechanism.interval("dp", self.plan.problem.adjacency, steps_with=0)
         spent = self._spent() if self.account.releases else nothing
         allowed = self.plan.budget.describe()
@@ -260,7 +298,7 @@ class Forecast:
         return Remaining(self._publications_left() if capped else None, spent, allowed, capped, total, delta)
 
     def _publications_left(self) -> int | None:
-        """The last number checked affordable. A plan begins with a fresh learn."""
+        """Return the largest number of releases verified as affordable, including the initial fresh learn."""
         learned = self._learned()
         first = learned is not self
         if first and not self.affordable(self.planned()):
@@ -276,65 +314,73 @@ class Forecast:
 
 
 class Accountant:
-    """Answers for a sequence of releases, numbered from 1, and for the budget of the plan they follow.
+    """Privacy accounting for a sequence of releases, numbered from 1, and for the budget of their plan.
 
-    `plan` supplies the default adjacency and deletion notion; events of earlier plans keep their own facts. A question about
-    all releases, the last one, or the last that erased something is answered from running sums (`account`), in time that does
-    not grow with their number; one about some of them walks through them once.
+    A query about all releases, the last one, or the last one that erased something is answered from running sums
+    (`account`), in time independent of the number of releases; a query about a subset takes one pass over them.
+
+    Args:
+        plan: Supplies the default adjacency and deletion notion. Events of earlier plans keep their own facts.
+        events: The releases so far, in order.
     """
 
     def __init__(self, plan: Plan | None = None, events: Iterable[Event] = ()) -> None:
         self.plan = plan
         self._history = History()
-        for _, equal in groupby(events, key=id):  # a run of one event again and again is recorded at once
+        for _, equal in groupby(events, key=id):  # repetitions of one event object are recorded at once
             event, *others = equal
             self.record(event, 1 + len(others))
 
     @classmethod
     def resumed(cls, plan: Plan | None, account: Account, past: EventSource | None = None) -> Self:
-        """The accountant of releases whose sums are known. `past`: where the releases themselves are to be had; without it
-        only what follows from the sums can be asked."""
+        """Return the accountant of releases whose sums are known.
+
+        Args:
+            plan: The current plan.
+            account: The sums of the releases.
+            past: Source of the individual releases; without it, only queries that follow from the sums are possible.
+        """
         accountant = cls(plan)
         accountant._history = History(account, past)
         return accountant
 
     @property
     def account(self) -> Account:
-        """The sums; the caller's own."""
+        """A copy of the running sums."""
         return self._history.account.copy()
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Every release, one by one."""
+        """All releases, in order."""
         return tuple(self._history)
 
     @property
     def releases(self) -> int:
-        """How many."""
+        """Number of releases."""
         return len(self._history)
 
     @property
     def model_release(self) -> int:
-        """The number of the last release of a model: statistics have numbers too. 0 before the first."""
+        """Number of the last release of a model, as statistics are numbered too; 0 before the first."""
         return self._history.account.model
 
     @property
     def last(self) -> Event:
-        """The last release of a model, or of an extractor."""
+        """The last release of a model or an extractor."""
         self._history.number("release", max(1, self.releases))
         assert self._history.account.last is not None
         return self._history.account.last
 
     def latest(self, number: int) -> list[tuple[int, Event]]:
-        """The last releases, each with its number."""
+        """Return the last `number` releases with their numbers."""
         first = self._first(number)
         return list(enumerate(self._history.since(first), start=first))
 
     def record(self, event: Event, times: int = 1) -> int:
-        """Append a release, or `times` equal ones after each other; returns the number of the last.
+        """Append a release, or `times` equal consecutive ones, and return the number of the last.
 
         Raises:
-            InvalidParameter: the event resumes a chain with other facts than the chain began with.
+            InvalidParameter: If the event contradicts the plan or the chain that it resumes.
         """
         self._agree(event.mechanism)
         self._history.record(event, check_count("times", times))
@@ -346,7 +392,7 @@ class Accountant:
             raise InvalidParameter(CONTRADICTION)
 
     def what_if(self, *events: Event) -> Self:
-        """The same as it would be after further releases; this one is not changed. Any query may be put to it."""
+        """Return a copy of the accountant with further releases recorded."""
         other = type(self)(self.plan)
         other._history = self._history.copy()
         for event in events:
@@ -354,20 +400,20 @@ class Accountant:
         return other
 
     def with_plan(self, plan: Plan) -> Self:
-        """The same releases, the next of which another plan makes."""
+        """Return a copy of the accountant with another plan for the next releases."""
         other = self.what_if()
         other.plan = plan
         for mechanism in self._history.account.mechanisms:
             other._agree(mechanism)
         return other
 
-    # --- the budget, and what would come next (see `ahead`) ---
+    # --- the budget and forecasts ---
 
     def forecast(self) -> Forecast:
-        """What further releases would cost; nothing that is added there is recorded here.
+        """Return a forecast of further releases; releases added to it are not recorded here.
 
         Raises:
-            InvalidParameter: there is no plan that would make them.
+            InvalidParameter: If the accountant has no plan.
         """
         if self.plan is None:
             raise InvalidParameter(
@@ -376,38 +422,41 @@ class Accountant:
         return Forecast(self.plan, self._history.account)
 
     def planned(self, kind: str | None = None, edits: int | EditCounts = 1) -> Event:
-        """The next release as the plan would run it: what `what_if`, `affordable` and forecasts are asked about.
+        """Return the next release as the plan would run it, as input of `what_if`, `affordable` and forecasts.
 
-        By default an unlearn, or the fresh learn that a plan begins with.
+        Args:
+            kind: One of `EventKinds`. By default an unlearn, or the fresh learn that a plan starts with.
+            edits: Number of edits that the release covers.
         """
         return self.forecast().planned(kind, edits)
 
     def affordable(self, event: Event) -> bool:
-        """Whether publishing `event` next keeps the cumulative cost within a budget that covers several releases."""
+        """Return whether all releases, including `event`, stay within a budget that covers several releases."""
         return self.plan is None or self.forecast().affordable(event)
 
     def publication(self, edits: int | EditCounts, *, touched: bool = False) -> Event | None:
-        """The release that would cover `edits` now, or None where it has to be withheld: see `Ahead.publication`."""
+        """Return the release that would cover `edits` now, or None if refused: see `Forecast.publication`."""
         return self.forecast().publication(edits, touched=touched)
 
     @property
     def horizon_spent(self) -> bool:
-        """Whether a record erased now could have been through more steps than the plan's composition affords."""
+        """Whether a record erased now could have been exposed to more steps than the plan's composition covers."""
         return self.plan is not None and self.forecast().horizon_spent
 
     def remaining(self) -> Remaining:
-        """Publications left under `releases=N`, and what is spent."""
+        """Return the number of further releases under `releases=N`, and what is spent."""
         return self.forecast().remaining()
 
     def stopping_epsilon(self, delta: float, *, candidates: int = 1) -> float | None:
-        """Return the log of the odds that no observer ever exceeds about a record, except with probability δ.
+        """Return the log odds about a record that no observer ever exceeds, except with probability δ.
 
-        It holds over all releases that the plan's total allows, for observers and requesters who choose whose record is erased, and
-        when, after seeing models: see `privacy.budget.Total.stopping_epsilon`. The worlds are those of the plan's adjacency.
+        The bound holds over all releases that the plan's total allows, for observers and requesters who choose whose
+        record is erased, and when, after seeing models: see `privacy.budget.Total.stopping_epsilon`. The neighbouring
+        relation is the plan's adjacency.
 
         Args:
-            delta: probability for all candidates together.
-            candidates: records that could have been chosen.
+            delta: Probability for all candidates together.
+            candidates: Number of records that could have been chosen.
 
         Returns:
             ε, rounded up; None if no total is enforced that was fixed before the first release.
@@ -419,7 +468,7 @@ class Accountant:
             check_probability("delta", delta), candidates=check_count("candidates", candidates)
         )
 
-    # --- for people ---
+    # --- display ---
 
     def __repr__(self) -> str:
         if not self.releases:
@@ -485,10 +534,14 @@ class Accountant:
         guarantee = guarantee.with_slack()
         return guarantee.epsilon(delta) if order is None else guarantee.renyi(order)  # type: ignore[arg-type]
 
-    # --- a record that is still there ---
+    # --- a record still present ---
 
     def observed(self, observed: Iterable[int] | None) -> Collection[int]:
-        """The release numbers, each once; all of them for None. The first that does not exist is refused."""
+        """Return the release numbers without repetitions; all of them for None.
+
+        Raises:
+            InvalidParameter: If a number does not exist.
+        """
         return self._history.observed(observed)
 
     def _world(self, about: str, asked: str | None) -> str:
@@ -505,7 +558,7 @@ class Accountant:
         return answer_question(about, world, parts, self.last, seen, self.releases)
 
     def dp(self, release: int | None = None, *, adjacency: str | None = None) -> Guarantee:
-        """What one release (default: the last) reveals on its own about a record present since the start."""
+        """Return what one release (default: the last) reveals on its own about a record present since the start."""
         number = self._history.number("release", max(1, self.releases) if release is None else release)
         if number < self.releases:
             return self.dp_cumulative(observed=[number], adjacency=adjacency)
@@ -515,14 +568,20 @@ class Accountant:
     def dp_of_each(
         self, last: int | None = None, *, at: Sequence[int] | None = None, adjacency: str | None = None
     ) -> list[Guarantee]:
-        """`dp(release)` for each of the last releases (default: all), or for those named in `at`, in one pass."""
+        """Return `dp(release)` for each of the last `last` releases (default: all), in one pass.
+
+        Args:
+            last: Number of releases.
+            at: Numbers of the releases to return instead.
+            adjacency: Neighbouring relation (default: the plan's).
+        """
         each = self._history.alone(self._first(last))
         if at is not None:
             each = [each[number - 1] for number in at]
         return self._alone_each("dp", self._world("dp", adjacency), each)
 
     def _alone_each(self, about: str, world: str, each: list[tuple[Stretch, ...]]) -> list[Guarantee]:
-        """`_alone` of every one. Steps without end come to equal costs, which are composed once."""
+        """Apply `_alone` to every release. Releases of equal cost are composed once."""
         answers, known = {}, dict[tuple[Guarantee, ...], Guarantee]()
         for parts in dict.fromkeys(each):
             costs = tuple(cost_of_stretch(about, world, stretch) for stretch in parts)
@@ -532,24 +591,28 @@ class Accountant:
         return [answers[parts] for parts in each]
 
     def _alone(self, about: str, world: str, parts: tuple[Stretch, ...]) -> Guarantee:
-        """What one release reveals where no other was observed."""
+        """Return what one release reveals if no other was observed."""
         return compose_costs(about, world, Counter(parts), self.last).assuming(NON_ADAPTIVE)
 
     def dp_cumulative(
         self, observed: Iterable[int] | None = None, *, present_from: int = 1, adjacency: str | None = None
     ) -> Guarantee:
-        """What all observed releases together reveal about a record that is still there.
+        """Return what all observed releases together reveal about a record still present.
 
         Args:
-            observed: release numbers; default every release.
-            present_from: the first release that the record took part in (default: the first of all, the worst case).
+            observed: Release numbers; default every release.
+            present_from: First release that used the record (default: the first of all, the worst case).
+            adjacency: Neighbouring relation (default: the plan's).
         """
         start, seen = self._history.number("present_from", present_from), self.observed(observed)
         return self._answer("dp", self._world("dp", adjacency), self._history.parts(start, None, seen), seen)
 
     def dp_cumulative_of_each(self, at: Sequence[int] | None = None) -> list[Guarantee]:
-        """What all releases up to each one (or to those named in `at`, in rising order) reveal about a record present since the
-        start, in one pass."""
+        """Return what all releases up to each one reveal about a record present since the start, in one pass.
+
+        Args:
+            at: Release numbers in increasing order (default: all).
+        """
         growing, world, known, totals = Account(), self._world("dp", None), Known(), list[Guarantee]()
         wanted = range(1, self.releases + 1) if at is None else at
         for event in self._history:
@@ -558,7 +621,7 @@ class Accountant:
                 totals.append(growing.everything("dp", world, known))
         return totals
 
-    # --- a record that was erased ---
+    # --- an erased record ---
 
     def deletion(
         self,
@@ -568,14 +631,16 @@ class Accountant:
         *,
         notion: str | None = None,
     ) -> Guarantee:
-        """What the observed releases reveal about a record present from one release and erased at another.
+        """Return what the observed releases reveal about a record present from one release and erased at another.
 
         Args:
-            present_from: the first release that the record took part in (default: the first of all, the worst case).
-            erased_at: the release that served its erasure (default: the last).
-            observed: release numbers; default every release, under which requests by others may be adaptive. Passing only
-                those from `erased_at` on is valid for an observer who came after the erasure *if no request depended on
-                an earlier model*: a request that did may have carried the erased record into records that stay.
+            present_from: First release that used the record (default: the first of all, the worst case).
+            erased_at: Release that served its erasure (default: the last).
+            observed: Release numbers; default every release, under which requests by others may be adaptive. Passing
+                only those from `erased_at` on is valid for an observer who came after the erasure *if no request
+                depended on an earlier model*: a request that did may have copied the erased record into records that
+                stay.
+            notion: Deletion notion (default: the plan's).
         """
         world = self._world("deletion", notion)
         start, erased = self._history.lifetime(present_from, erased_at)
@@ -584,16 +649,19 @@ class Accountant:
         return _least(composed, world, self._history.hidden_past(erased, seen))
 
     def deletion_observed(self) -> Guarantee:
-        """`deletion()` of what the last release erased, every release observed: what all the others showed of it.
+        """Return `deletion()` for what the last release erased, with every release observed.
 
-        Holds under adaptive requests by others, if which record is erased, and when, was fixed beforehand. Time does not grow with the number of releases.
+        Holds under adaptive requests by others, if which record is erased, and when, was fixed in advance. Takes time
+        independent of the number of releases.
         """
         self._history.number("release", max(1, self.releases))
         return self._history.account.deletion_observed(self._world("deletion", None))
 
     def deletion_of_each(self, last: int | None = None, *, notion: str | None = None) -> list[Guarantee]:
-        """`deletion(1, release, [release])` for each of the last releases (default: all; the first erases nothing and has no
-        answer), in one pass."""
+        """Return `deletion(1, release, [release])` for each of the last `last` releases (default: all), in one pass.
+
+        The first release erases nothing and has no entry.
+        """
         world, first = self._world("deletion", notion), self._first(last)
         each = self._history.erased_by(first)
         found = self._alone_each("deletion", world, [parts for parts, _ in each])
@@ -604,22 +672,23 @@ class Accountant:
         return found[1:] if first == 1 else found
 
     def costliest_deletion(self, shown: Collection[int]) -> WorstCase | None:
-        """Return the worst case over all erasures, figure by figure.
+        """Return the worst case over all erasures, separately for each measure.
 
         Args:
-            shown: release numbers that the observer saw before the erasure; every release from the erasure on is observed too.
+            shown: Release numbers that the observer saw before the erasure; every release from the erasure on is
+                observed too.
 
         Returns:
-            The erasures among which is the maximum of every figure (advantage, ε at each δ, Rényi divergence at each order);
-            None if nothing was erased. No single erasure need attain all of them: plans of one history may be bounded in
-            different measures.
+            The erasures that include the maximum of every measure (advantage, ε at each δ, Rényi divergence at each
+            order); None if nothing was erased. No single erasure need attain all of them: plans of one history may be
+            bounded in different measures.
         """
         account, end, world = self._history.account, self.releases + 1, self._world("deletion", None)
         if account.erasing is None:
             return None
         if len(shown) == self.releases:  # an observer of everything learns most of the latest erasure, in every figure
             return WorstCase((self.deletion(1, account.erasing.number),))
-        # of releases before it too, and since an earlier one, where rows come in any order: no less than the truth
+        # an upper bound: includes releases before the erasure, and those since an earlier one if rows have no fixed order
         later = order_stretches(account.published)
         if shown:
             answers = []
@@ -635,7 +704,7 @@ class Accountant:
                 composed = self._answer("deletion", world, parts, range(one.number, end))
                 answers.append(_least(composed, world, one.hidden))
         if any(facts.fading for facts in account.mechanisms):
-            # how close a hidden past has come depends on the edits of each release: the latest of a stretch need not be the dearest
+            # closeness depends on the edits of each release, so the latest release of a stretch need not cost most
             each, first = self.deletion_of_each(), min(shown, default=end)
             answers += [
                 each[n - 2] for n, event in enumerate(self._history, 1) if 1 < n <= first and event.counts.erased
@@ -643,11 +712,14 @@ class Accountant:
         return WorstCase.of(answers)
 
     def deletion_later_releases(self) -> Guarantee:
-        """What the last release alone reveals about what it erased: Definition 4.1 as the plan states it.
+        """Return what the last release alone reveals about what it erased: Definition 4.1, as the plan guarantees it.
 
-        Only as long as requests did not depend on earlier models: one that did may have written what it saw of the erased
-        record into records that stay. `deletion()` over every observed release holds whatever other requests were. Under
-        Theorem 5.2 the figure depends on the edits and steps of every release since the last fresh learn.
+        Valid only if requests did not depend on earlier models: a request that did may have copied the erased record
+        into records that stay. `deletion()` over every observed release holds for any requests by others. Under Theorem
+        5.2 the value depends on the edits and steps of every release since the last fresh learn.
+
+        Raises:
+            InvalidParameter: If the accountant has no plan and the value depends on it.
         """
         last, account = self.last, self._history.account
         if account.trained > (last.kind is EventKinds.EXTRACTOR):  # no deletion takes back what it learned
@@ -659,16 +731,23 @@ class Accountant:
             return hidden
         if self.plan is None:
             raise InvalidParameter(
-                "forgotten() states what a plan promises: Accountant(plan); deletion() needs no plan"
+                "deletion_later_releases() states what a plan promises: Accountant(plan); deletion() needs no plan"
             )
         return self.plan.deletion
 
     def deletion_adaptive(
         self, models_seen: int, present_from: int = 1, erased_at: int | None = None, *, notion: str | None = None
     ) -> Guarantee:
-        """Deletion under p-adaptive requests: requesters saw any p models before the erasure, nobody knows which.
+        """Return the deletion guarantee under p-adaptive requests.
 
-        The observer sees every release from `erased_at` on (see `adaptive`).
+        Requesters saw any p models before the erasure, and it is unknown which. The observer sees every release from
+        `erased_at` on (see `history.adaptive_deletion`).
+
+        Args:
+            models_seen: p.
+            present_from: First release that used the record.
+            erased_at: Release that served its erasure (default: the last).
+            notion: Deletion notion (default: the plan's).
         """
         seen, world = check_count("models_seen", models_seen, minimum=0), self._world("deletion", notion)
         start, erased = self._history.lifetime(present_from, erased_at)
@@ -676,7 +755,7 @@ class Accountant:
 
 
 def _least(composed: Guarantee, world: str, hidden: Guarantee | None) -> Guarantee:
-    """Return the smaller of two bounds at the order that the second one speaks of: of two runs, and of one run against an ideal law."""
+    """Return the smaller bound at the Rényi order of the second: two runs, or one run against an ideal law."""
     if hidden is None or world != Worlds.DEFINITION_4_1:
         return composed
     order = hidden.points[0][0]

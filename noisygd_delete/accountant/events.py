@@ -1,4 +1,4 @@
-"""What happened, as public facts."""
+"""Releases as public facts, and the privacy cost of the intervals between observed releases."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from ..records import NO_EDITS, EditCounts
 
 
 class EventKinds(Word):
-    """What a release was.
+    """Kinds of releases.
 
-    LEARN, RELEARN  a run that begins afresh; a relearn after models were published (compaction)
-    UNLEARN         a run that resumes from the model published before, on an edited table
-    EXTRACTOR       a DP-SGD feature extractor that every later model carries
-    STATISTIC       numbers about the records in force, made with the model published before: no model itself, no edits
+    Attributes:
+        LEARN: A run that starts afresh.
+        RELEARN: A run that starts afresh after models were published (compaction).
+        UNLEARN: A run that resumes from the previously published model on an edited table.
+        EXTRACTOR: A DP-SGD feature extractor that every later model contains.
+        STATISTIC: Numbers about the current records, made with the previously published model; not a model, no edits.
     """
 
     LEARN = "learn"
@@ -35,11 +37,11 @@ class EventKinds(Word):
 _PUBLISHED = {
     EventKinds.EXTRACTOR: "extractor",
     EventKinds.STATISTIC: "statistics",
-}  # in the place of a model: `Mechanism.left`
+}  # what these releases publish instead of a model: `Mechanism.left`
 
 
 class Statuses(Word):
-    """What became of the model that covers an edit: published; withheld by the budget; or pending, to come with a later release."""
+    """Status of the model that covers an edit: published, refused by the budget, or pending until a later release."""
 
     PUBLISHED = "published"
     WITHHELD = "withheld"
@@ -48,17 +50,19 @@ class Statuses(Word):
 
 @dataclass(frozen=True)
 class Event:
-    """One publication: immutable, and its meaning never changes.
+    """One release, immutable.
 
-    kind       one of `EventKinds`, as a word or as its text
-    steps      K of this release
-    edits      r, records edited since the release before
-    mechanism  η, σ², n and what else its method states of this release
-    counts     the edits by kind: records deleted, replaced, inserted; those not stated are unrecorded, as in histories that hold
-               only `edits`
+    An unlearn runs the same steps on the edited table whatever the edit was, so an insertion has no event kind of its
+    own: the cost of a release depends on when a record was added and removed. `counts` records whether anything was
+    *erased*.
 
-    Ā runs the same steps on the edited table whatever the edit was, so an insertion has no event kind of its own: what a
-    release reveals depends on when a record came and went. Whether it *erased* anything is a question to `counts`.
+    Attributes:
+        kind: One of `EventKinds`, as a member or as its text.
+        steps: K, the number of steps of this release.
+        edits: r, the number of records edited since the previous release.
+        mechanism: η, σ², n and the other facts that the method states about this release.
+        counts: The edits by kind: records deleted, replaced, inserted. Edits not listed are unrecorded, as in histories
+            that hold only `edits`.
     """
 
     kind: EventKinds
@@ -87,25 +91,26 @@ class Event:
 
     @property
     def fresh(self) -> bool:
-        """Whether the run began afresh: from the initial law, or from the minimiser of the records of its time."""
+        """Whether the run started afresh: from the initial law, or from the minimizer of the records at that time."""
         return self.kind not in (EventKinds.UNLEARN, EventKinds.STATISTIC) or self.mechanism.fresh
 
     @property
     def exposure(self) -> int:
-        """What it counts as where exposure to a record adds up: its steps, or one for a run that draws its noise at once."""
+        """The exposure that it adds for a record: its number of steps, or 1 for a run that draws its noise at once."""
         return self.mechanism.exposure(self.steps)
 
     @property
     def label(self) -> str:
-        """The kind in a word for people: a release that erased nothing unlearns nothing."""
+        """The kind for display; an unlearn that erased nothing is a "resume"."""
         return release_label(self.kind, self.counts)
 
     @property
     def warm(self) -> bool:
-        """Whether the model published before could still show in where a solver stopped."""
+        """Whether the stopping point of a solver could still depend on the previously published model."""
         return self.kind is EventKinds.UNLEARN and self.mechanism.shows_start
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the release as a JSON-compatible dictionary."""
         return {
             "kind": str(self.kind),
             "steps": self.steps,
@@ -116,10 +121,14 @@ class Event:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Event:
-        """Read back `to_dict`; unknown or missing fields are refused. Equal descriptions are read once and give one object."""
+        """Parse the output of `to_dict`. Equal descriptions are parsed once and share one object.
+
+        Raises:
+            InvalidParameter: If fields are unknown, missing or invalid.
+        """
         try:
             text = json.dumps(fields)
-        except (TypeError, ValueError):  # no JSON: whatever is wrong with it, reading says so
+        except (TypeError, ValueError):  # not JSON: `_read` reports the problem
             return cls._read(fields)
         if text not in _READ:
             event = cls._read(fields)
@@ -137,47 +146,53 @@ class Event:
             raise InvalidParameter(f"not a release event: {error}") from error
 
 
-_READ: dict[str, Event] = {}  # what was read, by its JSON text: thousands of releases are a few kinds of events
+_READ: dict[str, Event] = {}  # cache by JSON text: thousands of releases contain only a few distinct events
 _MOST_READ = 4096
 
 
 def release_label(kind: EventKinds, counts: EditCounts) -> str:
-    """A kind of release in a word for people: "resume" for an unlearn that served insertions only, or nothing."""
+    """Return the kind for display: "resume" for an unlearn that served only insertions or no edits."""
     return "resume" if kind is EventKinds.UNLEARN and not counts.erased else str(kind)
 
 
 # --- intervals ---
 #
-# One walk through a history: which stretches of steps separate the world with a record from the world without it.
+# One pass over a history: the stretches of steps in which the datasets with and without a record differ.
 #
-# Given an observed model, both worlds restart from it. So a history splits at its observed releases, and each stretch
-# between two of them costs what its mechanism says for the steps run with the record and the steps run after its erasure.
+# Given an observed model, both runs restart from it. So a history splits at its observed releases, and each stretch
+# between two of them costs what its mechanism states for the steps run with the record and those after its erasure.
 #
-# Where releases continue one another (Markov sums) the law of each depends on what the one before held, so a chain of them, from its fresh run
-# on, is one stretch: so many draws up to the last one with the record, and those after it. Who saw any draw that holds the record is taken
-# to have seen all up to the last one seen; draws that lack it tell nothing by themselves.
+# Where releases carry noise on (Markov sums), the law of each depends on the previous one, so a chain of them, from its
+# fresh run on, is one stretch: the draws up to the last one with the record, and the draws after it. An observer of any
+# draw that contains the record is assumed to have seen all draws up to the last observed one; draws without the record
+# reveal nothing by themselves.
 
 
 Stretch = tuple[Mechanism, float, float]  # mechanism, steps with the record, steps after its erasure
-Known = dict[Stretch, Guarantee]  # costs computed before, about the same worlds
+Known = dict[Stretch, Guarantee]  # cache of costs under the same neighbouring relation
 
 
 def iterate_stretches(
     events: Iterable[Event], *, present_from: int, erased_at: int | None, observed: Collection[int]
 ) -> Iterator[Stretch]:
-    """The stretches that cost something, for a record present from one release and erased at another.
+    """Yield the stretches with a cost for a record that is present from one release and erased at another.
 
-    Noise added before an insertion, since the last observed release, is not counted in the record's favour: the worlds are
-    bounded from the insertion on.
+    Noise added before an insertion, since the last observed release, is not counted in favour of the record: the two
+    runs are bounded from the insertion on. A statistic was made with the previously published model: an observer of the
+    statistic is assumed to have seen that model.
 
-    A statistic was made with the model published before it: who saw it is taken to have seen that model.
+    Args:
+        events: All releases, in order.
+        present_from: Number of the first release with the record, from 1.
+        erased_at: Number of the release that served its erasure; None if the record is still present.
+        observed: Numbers of the observed releases.
     """
     steps_with: float = 0
     steps_without: float = 0
-    extractor: Stretch | None = None  # trained with the record and not yet seen through any model
-    chain: Stretch | None = None  # of releases that continue one another, up to the last one seen
-    drawn, shown = 0, False  # releases since the last fresh run; whether one with the record was seen
-    model: Mechanism | None = None  # of the last model, which a statistic shows something of
+    extractor: Stretch | None = None  # trained with the record and not yet observed through any model
+    chain: Stretch | None = None  # of releases that carry noise on, up to the last observed one
+    drawn, shown = 0, False  # releases since the last fresh run; whether one with the record was observed
+    model: Mechanism | None = None  # of the last model, which a statistic partly reveals
     for number, event in enumerate(events, start=1):
         inside = present_from <= number and (erased_at is None or number < erased_at)
         if event.kind == "extractor":
@@ -205,7 +220,7 @@ def iterate_stretches(
                 yield extractor
                 extractor = None
             if model is not None and model.carries and event.kind != "extractor":
-                # a statistic made after the record was gone shows a model that lacks it
+                # a statistic made after the record was removed reveals a model without it
                 chain = (model, steps_with, steps_without) if shown or (steps_with and not steps_without) else chain
                 shown = chain is not None
             elif event.kind != "extractor":
@@ -219,8 +234,14 @@ def iterate_stretches(
 
 
 def add_release(parts: Counter[Stretch], event: Event, since: int, times: int = 1) -> None:
-    """Add a release, or equal ones after each other, to what separates the worlds with and without a record that is in all of them;
-    `since`: exposure since the last fresh run before the first of them."""
+    """Add a release, or `times` equal consecutive ones, to the stretches of a record that is present in all of them.
+
+    Args:
+        parts: Counted stretches, updated in place.
+        event: The release.
+        since: Exposure since the last fresh run before the first of them.
+        times: Number of equal releases.
+    """
     mechanism = event.mechanism
     if mechanism.carries and not event.fresh:
         before = mechanism, since, 0.0
@@ -233,13 +254,13 @@ def add_release(parts: Counter[Stretch], event: Event, since: int, times: int = 
 
 
 def has_cost(stretch: Stretch) -> bool:
-    """Whether it tells anything: of a record that is gone, where the order of the rows may."""
+    """Return whether the stretch reveals anything; after an erasure, only the order of the rows may."""
     mechanism, steps_with, steps_without = stretch
     return bool(steps_with or (steps_without and mechanism.shows_order))
 
 
 def order_stretches(published: Counter[Stretch]) -> Counter[Stretch]:
-    """What releases may show of a record that was gone by then, by the order in which their rows came, each given those before it."""
+    """Return what releases may reveal about a removed record through the order of the rows, given earlier releases."""
     shown: Counter[Stretch] = Counter()
     for (mechanism, exposure, _), times in published.items():
         if mechanism.shows_order:
@@ -253,9 +274,16 @@ def releases_alone(
     extractor: tuple[Stretch, ...] = (),
     model: Mechanism | None = None,
 ) -> Iterator[tuple[Stretch, ...]]:
-    """For each release: what it reveals when it is the only one observed, of a record present from the start. Releases before
-    the first one come in by the steps since their last fresh run, the extractor that they carry, and the facts of the last model.
-    A statistic shows the model that it was made with, too."""
+    """Yield for each release what it alone reveals about a record present from the start.
+
+    A statistic also reveals the model that it was made with.
+
+    Args:
+        events: The releases, in order.
+        steps: Exposure since the last fresh run before the first of them.
+        extractor: Stretch of the feature extractor used before the first of them.
+        model: Mechanism of the last model before the first of them.
+    """
     for event in events:
         if event.kind == "statistic":
             shown = [(model, steps, 0.0)] if steps and model is not None else []
@@ -272,16 +300,21 @@ def releases_alone(
 def iterate_erased_costs(
     events: Iterable[Event], steps: float = 0, extractor: tuple[Stretch, ...] = ()
 ) -> Iterator[tuple[Stretch, ...]]:
-    """For each release: what it alone reveals of a record present from the start and erased by it. Releases before come in as
-    in `alone`."""
+    """Yield for each release what it alone reveals about a record present from the start and erased by it.
+
+    Earlier releases are described by `steps` and `extractor` as in `releases_alone`.
+    """
     return (parts for _, parts in iterate_erasures(events, (), steps, extractor))
 
 
 def iterate_erasures(
     events: Iterable[Event], shown: Collection[int], steps: float = 0, extractor: tuple[Stretch, ...] = ()
 ) -> Iterator[tuple[Counter[Stretch], tuple[Stretch, ...]]]:
-    """For each release, of a record present from the start and erased by it: the stretches that the `shown` releases
-    before it end (one counter that grows: to be read before the next is asked for), and what it reveals itself.
+    """Yield for each release, about a record present from the start and erased by it, what was seen and what it adds.
+
+    Yields:
+        The stretches that end at the `shown` releases before it (one counter that grows: read it before advancing the
+        iterator), and the stretches that the release itself reveals.
     """
     seen: Counter[Stretch] = Counter()
     model: Mechanism | None = None
@@ -310,11 +343,11 @@ def iterate_erasures(
 def compose_costs(
     about: str, adjacency: str, parts: Counter[Stretch], last: Event, known: Known | None = None
 ) -> Guarantee:
-    """The cost of all stretches together; each distinct one is computed once, and not at all where it is in `known`.
+    """Return the composed cost of all stretches; each distinct stretch is computed once and cached in `known`.
 
-    Of several chains of releases that continue one another a record leaves in one alone, that where it costs most: in those before it stays
-    to the end, and in those after it never was. (Of a person's rows, which may leave in different ones, m times the length of one's
-    is the length of all, at most.)
+    Of several chains of releases that carry noise on, a record leaves in only one, and is charged where it costs most:
+    in earlier chains it stays to the end, and in later ones it never was. (For the rows of a person, which may leave in
+    different chains, m times the length of one row's vector bounds the length of all.)
     """
     known = {} if known is None else known
     nothing: Stretch = (last.mechanism, 0, 0)
@@ -344,7 +377,7 @@ def answer_question(
     releases: int,
     known: Known | None = None,
 ) -> Guarantee:
-    """The cost of the stretches, which says what was observed: these of so many releases."""
+    """Return the cost of the stretches, with assumptions that state which of the `releases` were observed."""
     total = compose_costs(about, adjacency, parts, last, known)
     everything = len(observed) == releases
     seen = (
@@ -364,17 +397,17 @@ def _list_releases(observed: Collection[int]) -> str:
 
 
 def cost_of_stretch(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
-    """What one stretch reveals."""
+    """Return what one stretch reveals."""
     mechanism, steps, gone = stretch
     return mechanism.interval(about, adjacency, steps_with=steps, steps_without=gone)
 
 
 def is_within_budget(spent: Guarantee, plan: Plan) -> bool:
-    """Whether a guarantee lies within the plan's budget, slack included."""
+    """Return whether a guarantee fits the plan's budget, including the rounding slack."""
     return plan.budget.affords(spent.with_slack() if plan.problem.slack_in_budget else spent)
 
 
 def is_affordable(spent: Guarantee, plan: Plan) -> bool:
-    """Whether all publications together may cost this much: within the budget that several releases share, and within the total."""
+    """Return whether all releases together may cost this much: within the shared budget and within the total."""
     shared = plan.releases == 1 or is_within_budget(spent, plan)
     return shared and (plan.total is None or plan.total.affords(spent))

@@ -1,9 +1,9 @@
-"""Schedules that depend on what was published: a preset cap instead of the realised sum.
+"""Privacy filter: a cap fixed in advance, for schedules that depend on earlier releases.
 
-The accountant's sums hold for a schedule and a set of observations fixed in advance. Where the number of steps, the
-noise, the time of the next release or who gets to see it may depend on earlier releases, the sum that happens to be
-realised is no guarantee. What holds then is the cap, set beforehand and never exceeded: a privacy filter (Rényi orders one
-by one: Feldman & Zrnic 2021, Lécuyer 2021; Gaussian DP: Smith & Thakurta 2022, Koskela, Tobaben & Honkela 2023).
+The accountant's sums hold for a schedule and a set of observed releases that are fixed in advance. If the number of
+steps, the noise, the time of the next release or its audience may depend on earlier releases, the realised sum is not
+a guarantee. The cap of a privacy filter, set in advance and never exceeded, is (Rényi orders separately: Feldman &
+Zrnic 2021, Lécuyer 2021; Gaussian DP: Smith & Thakurta 2022, Koskela, Tobaben & Honkela 2023).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .events import Event, Stretch, add_release, compose_costs
 
 
 class PrivacyFilter:
-    """Admits releases as long as their worst case together stays under a cap that was fixed before the first one.
+    """Admits releases while their joint worst case stays within a cap fixed before the first release.
 
-    Every admitted release counts as observed. The record's presence is the worst case too: from the first release on, and
-    never erased, so the cap also bounds the deletion of a record at a moment chosen by the adversary.
+    Every admitted release counts as observed. The record is assumed present from the first release on and never erased,
+    which is the worst case, so the cap also bounds the deletion of a record at a time chosen by the adversary.
 
     Args:
-        cap: about "dp" or "deletion", in the adjacency that the answer should speak of.
+        cap: A guarantee about "dp" or "deletion", under the adjacency that the answer refers to.
     """
 
     def __init__(self, cap: Guarantee) -> None:
@@ -35,16 +35,17 @@ class PrivacyFilter:
 
     @classmethod
     def for_plan(cls, plan: Plan) -> PrivacyFilter:
-        """The cap that the plan's budget states: of all its `releases` together."""
+        """Return a filter whose cap is the plan's budget for all its `releases` together."""
         return cls(plan.allowed)
 
     @property
     def admitted(self) -> tuple[Event, ...]:
+        """The admitted releases, in order."""
         return tuple(self._admitted)
 
     @property
     def guarantee(self) -> Guarantee:
-        """The cap: what may be promised, however little has been spent."""
+        """The cap: the guarantee that holds however little has been spent."""
         text = "releases were admitted by a filter with this cap, set beforehand; their schedule may depend on what was published"
         return replace(self._cap, assumptions=(*self._cap.assumptions, text))
 
@@ -52,7 +53,7 @@ class PrivacyFilter:
         return compose_costs(self._cap.about, self._cap.adjacency, parts, event)
 
     def allows(self, event: Event) -> bool:
-        """Whether the cap still covers everything admitted and this release."""
+        """Return whether the cap covers all admitted releases and `event`."""
         if not event.exposure:
             return True
         ahead = self._parts.copy()
@@ -60,10 +61,12 @@ class PrivacyFilter:
         return self._cap.covers(self._spent(ahead, event))
 
     def admit(self, event: Event) -> None:
-        """Count a release *before* it is run.
+        """Record a release *before* it is run.
 
         Raises:
-            BudgetExceeded: the cap would not cover it; nothing was counted, and the release must not be run.
+            InvalidParameter: If `event` is not an `Event`.
+            BudgetExceeded: If the cap would not cover the release. Nothing was recorded and the release must not be
+                run.
         """
         if not isinstance(event, Event):
             raise InvalidParameter("must be an Event", event=event)

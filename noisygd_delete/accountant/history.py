@@ -1,4 +1,4 @@
-"""The releases one by one, for the questions that their sums do not answer, and the sums where they do."""
+"""The individual releases with their running sums, for queries that the sums alone do not answer."""
 
 from __future__ import annotations
 
@@ -22,31 +22,33 @@ from .events import (
 
 
 class EventSource(Protocol):
-    """Where releases made before are to be had: a store's ledger."""
+    """Source of earlier releases, such as a store's ledger."""
 
     def events_since(self, number: int) -> Sequence[Event]:
-        """The releases from this number on."""
+        """Return the releases from this number on."""
         ...
 
     def account_after(self, number: int) -> Account | None:
-        """The sums after so many releases, where they were kept."""
+        """Return the sums after the first `number` releases, if they were stored."""
         ...
 
 
 class History:
-    """Releases, numbered from 1, with their running sums (`account`). Those of a `Past` are fetched when somebody asks."""
+    """Releases, numbered from 1, with running sums (`account`). Those of an `EventSource` are loaded on demand."""
 
     def __init__(self, account: Account | None = None, past: EventSource | None = None) -> None:
         self.account = Account() if account is None else account.copy()
-        self._past, self._before = past, self.account.releases  # so many are in the past
+        self._past, self._before = past, self.account.releases  # number of releases held by `past`
         self._events: list[Event] = []
 
     def copy(self) -> Self:
+        """Return an independent copy."""
         other = type(self)(self.account, self._past)
         other._before, other._events = self._before, list(self._events)
         return other
 
     def record(self, event: Event, times: int = 1) -> None:
+        """Append a release, or `times` equal consecutive ones."""
         self.account.record(event, times)
         self._events += [event] * times
 
@@ -57,7 +59,7 @@ class History:
         return iter(self.since(1))
 
     def since(self, number: int) -> Sequence[Event]:
-        """The releases from this number on."""
+        """Return the releases from this number on."""
         if number > self._before:
             return self._events[number - 1 - self._before :] if number > self._before + 1 else self._events
         if self._past is None:
@@ -68,17 +70,17 @@ class History:
         return fetched
 
     def account_after(self, number: int) -> Account | None:
-        """The sums after so many releases, where they were kept."""
+        """Return the sums after the first `number` releases, or None if they were not stored."""
         if number == len(self):
             return self.account
         if self._past is None or not 0 < number <= self._before:
             return None if number else Account()
         return self._past.account_after(number)
 
-    # --- numbers that exist ---
+    # --- validation of release numbers ---
 
     def number(self, name: str, value: int) -> int:
-        """The number of a release."""
+        """Return `value` as the number of an existing release."""
         if not len(self):
             raise NotLearned("nothing has been released yet; call learn first")
         number = check_count(name, value)
@@ -87,7 +89,7 @@ class History:
         return number
 
     def observed(self, observed: Iterable[int] | None) -> Collection[int]:
-        """The release numbers, each once; all of them for None. The first that does not exist is refused."""
+        """Return the release numbers without repetitions; all of them for None. Reject numbers that do not exist."""
         if observed is None:
             return range(1, len(self) + 1)
         if isinstance(observed, range) and observed.step == 1 and observed:
@@ -97,24 +99,30 @@ class History:
         return {self.number("observed release", number) for number in observed}
 
     def lifetime(self, present_from: int, erased_at: int | None) -> tuple[int, int]:
-        """First release with a record and the one that erased it (default: the last)."""
+        """Return the first release with a record and the release that erased it (default: the last)."""
         start = self.number("present_from", present_from)
         erased = self.number("erased_at", len(self) if erased_at is None else erased_at)
         if not start < erased:
             raise InvalidParameter(f"must come after present_from={start}", erased_at=erased)
         return start, erased
 
-    # --- what separates two worlds ---
+    # --- stretches that separate neighbouring datasets ---
 
     def parts(self, start: int, erased: int | None, seen: Collection[int]) -> Counter[Stretch]:
-        """The stretches that separate the worlds with and without a record of this lifetime, for who saw these releases."""
+        """Return the stretches in which runs with and without a record differ, for an observer of the given releases.
+
+        Args:
+            start: First release with the record.
+            erased: Release that erased it; None if it is still present.
+            seen: Numbers of the observed releases.
+        """
         known = self._known(erased, seen) if start == 1 else None
         if known is not None:
             return known
         return Counter(iterate_stretches(self, present_from=start, erased_at=erased, observed=seen))
 
     def _known(self, erased: int | None, seen: Collection[int]) -> Counter[Stretch] | None:
-        """The same for a record present from the first release, where the sums say it."""
+        """Return the same for a record present from the first release, if it follows from the sums."""
         erasing, everything = self.account.erasing, len(seen) == len(self)
         if erased is None:
             return self.account.published if everything else None
@@ -125,7 +133,7 @@ class History:
         return self.account.since_erasing() if seen == range(erased, len(self) + 1) else None
 
     def alone(self, first: int) -> list[tuple[Stretch, ...]]:
-        """For each release from `first` on: what it reveals when no other is observed, of a record present from the start."""
+        """Return for each release from `first` on what it alone reveals about a record present from the start."""
         before = self.account_after(first - 1)
         if before is None:
             return list(releases_alone(self))[first - 1 :]
@@ -133,8 +141,14 @@ class History:
         return list(releases_alone(self.since(first), before.since_fresh, before.carried, model))
 
     def erased_by(self, first: int) -> list[tuple[tuple[Stretch, ...], Guarantee | None]]:
-        """For each release from `first` on, of a record present from the start and erased by it: what separates the worlds where
-        no other is observed, and what is known because none was."""
+        """Return for each release from `first` on what it alone reveals about a record that it erased.
+
+        The record is present from the start, and no other release is observed.
+
+        Returns:
+            Pairs of the stretches in which the runs differ, and the guarantee that holds because no earlier model was
+            observed (None if there is none).
+        """
         before = self.account_after(first - 1)
         start, sums = (1, Account()) if before is None else (first, before.copy())
         events, each = self.since(start), []
@@ -147,7 +161,10 @@ class History:
         return each[first - start :]
 
     def hidden_past(self, erased_at: int, observed: Collection[int]) -> Guarantee | None:
-        """What is known because no earlier model was seen: later models are functions of the first one that was."""
+        """Return the guarantee that holds because no earlier model was observed.
+
+        Later models are functions of the first observed one.
+        """
         if not any(facts.fading for facts in self.account.mechanisms):
             return None
         first = min(observed, default=0)
@@ -157,9 +174,11 @@ class History:
         return None if sums.last is None else hidden_past(sums.last.mechanism, sums.closeness)
 
     def dearest(self, shown: Collection[int]) -> list[int]:
-        """The releases among which is the erasure that costs most, to an observer of the `shown` ones before it and of all from
-        it on: the latest of so many steps of each stretch between fresh learns, as presence for longer costs more; of those with an
-        equal part of their own, the one before which more was seen.
+        """Return releases that include the costliest erasure.
+
+        The observer sees the `shown` releases before the erasure and all releases from it on. Of each stretch between
+        fresh learns this is the latest release of each number of steps, as longer presence costs more; among releases
+        whose own part is equal, the one before which most was observed.
         """
         events, latest, stretch = list(self), dict[tuple[int, int], int](), 0
         for number, event in enumerate(events, start=1):
@@ -167,7 +186,7 @@ class History:
             if event.counts.erased and number > 1:
                 latest[stretch, event.exposure] = number
         asked = set(latest.values())
-        dearest: dict[object, tuple[int, int]] = {}  # a part of its own -> (stretches seen before, release)
+        dearest: dict[object, tuple[int, int]] = {}  # own part -> (stretches seen before, release)
         for number, (seen, parts) in enumerate(iterate_erasures(events, frozenset(shown)), start=1):
             if number in asked:
                 alike = number if events[number - 1].mechanism.fading else parts
@@ -180,22 +199,22 @@ class History:
 def adaptive_deletion(
     events: Sequence[Event], world: str, *, models_seen: int, present_from: int, erased_at: int
 ) -> Guarantee:
-    """Deletion from whoever sees every release from `erased_at` on, under requests that saw `models_seen` models before it.
+    """Return the deletion guarantee under requests that depend on `models_seen` of the models before the erasure.
 
-    Each model seen costs at most what it reveals on its own, so the dearest ones and the deletion as if nothing had been
-    seen bound the rest; never more than all of them seen. (This is ε_dd + p ε_dp for Noisy-GD, by conditioning on the models;
-    Theorem 4.3 itself is not used.)
+    The observer sees every release from `erased_at` on. Each model seen costs at most what it reveals on its own, so
+    the costliest ones and the deletion cost with no model seen bound the rest; never more than with all of them seen.
+    (This is ε_dd + p ε_dp for Noisy-GD, by conditioning on the models; Theorem 4.3 itself is not used.)
     """
     last = events[-1]
     if any(event.mechanism.carries for event in events):
-        models_seen = erased_at - present_from  # who saw one of a chain is taken to have seen all of it
+        models_seen = erased_at - present_from  # seeing one of a chain counts as seeing all
 
     def cost(observed: Collection[int]) -> Guarantee:
         parts = Counter(iterate_stretches(events, present_from=present_from, erased_at=erased_at, observed=observed))
         return compose_costs("deletion", world, parts, last)
 
     everything, afterwards = cost(range(1, len(events) + 1)), cost(range(erased_at, len(events) + 1))
-    # a chain that the record joined half-way counts from there
+    # a chain that the record joined half-way counts from that point
     lone = Counter(releases_alone(events[present_from - 1 : erased_at - 1]))
     before = [(compose_costs("deletion", world, Counter(parts), last), times) for parts, times in lone.items()]
     dearest = afterwards + _dearest(before, models_seen, afterwards)
@@ -205,7 +224,7 @@ def adaptive_deletion(
 
 
 def _dearest(before: list[tuple[Guarantee, int]], number: int, like: Guarantee) -> Guarantee:
-    """A bound on the sum of any `number` of the guarantees: the largest of each kind of part."""
+    """Return a bound on the sum of any `number` of the guarantees: the largest, separately for each measure."""
 
     def largest(cost: Callable[[Guarantee], float]) -> float:
         total, left = 0.0, number

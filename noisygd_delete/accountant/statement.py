@@ -1,4 +1,4 @@
-"""The statement of account: every answer at once, as a dictionary and as text. What `noisygd-delete budget` prints."""
+"""The statement of account: all answers as a dictionary and as text, as printed by `noisygd-delete budget`."""
 
 from __future__ import annotations
 
@@ -17,22 +17,28 @@ Measure = Callable[[Guarantee], dict[str, Any]]
 
 
 def forecast_requests(accountant: Accountant, requests: int, batch: int = 1) -> Outlook:
-    """What the next `requests` requests would cost if each publication covered `batch` of them. Nothing is recorded."""
+    """Return the cost of the next `requests` requests if each release covers `batch` of them. Nothing is recorded."""
     return accountant.forecast().outlook(requests, batch)
 
 
 @dataclass(frozen=True)
 class Statement:
-    """Every answer of an accountant at one δ and one order. `to_dict` for programs, `text` for people."""
+    """All answers of an accountant at one δ and one Rényi order.
+
+    Attributes:
+        answers: The figures, by question.
+        notes: Remarks on how to read them.
+    """
 
     answers: dict[str, Any]
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; an infinite ε is null."""
+        """Return the answers as a JSON-compatible dictionary; an infinite ε is None."""
         return {**finite_or_none(self.answers), "notes": list(self.notes)}
 
     def text(self) -> str:
+        """Return the answers as text."""
         return statement_text(self.to_dict())
 
 
@@ -49,17 +55,22 @@ def build_report(
     attack_advantage: float | None = None,
     last: int = 50,
 ) -> Statement:
-    """Answer everything about the releases so far.
+    """Return the statement of account of the releases so far.
 
     Args:
-        delta: δ of the (ε, δ) figures. order: q of the Rényi figures.
-        present_from, erased_at: the lifetime of the record whose deletion is asked about; default: there from the first
-            release, erased at the last release that erased something.
-        observed: release numbers an observer has seen; default all.
-        models_seen: also answer for p-adaptive requests, p = `models_seen`.
-        requests: size of the month in the forecast.
-        attack_advantage: an advantage that attacks on A and Ā have reached; Theorem 4.5 then bounds ε_dd from below.
-        last: how many of the latest releases to list one by one.
+        accountant: The accountant.
+        delta: δ of the (ε, δ) figures.
+        order: q of the Rényi figures.
+        present_from: First release with the record whose deletion is reported (default: the first).
+        erased_at: Release that erased it (default: the last release that erased something).
+        observed: Release numbers that the observer has seen; default all.
+        models_seen: Also report p-adaptive requests, with p = `models_seen`.
+        requests: Number of requests in the forecast.
+        attack_advantage: Advantage that attacks on A and Ā have reached; Theorem 4.5 then bounds ε_dd from below.
+        last: Number of latest releases to list individually.
+
+    Raises:
+        NotLearned: If nothing has been released yet.
     """
     if not accountant.releases:
         raise NotLearned("nothing has been released yet; call learn first")
@@ -126,8 +137,9 @@ def build_report(
 
 
 def _measures(delta: float, order: float) -> tuple[Measure, Measure]:
-    """Figures of a guarantee at one δ and one order, its rounding slack included: in brief, and with conversions, source and
-    assumptions.
+    """Return two functions that evaluate a guarantee at one δ and one order, including its rounding slack.
+
+    The first returns the figures; the second also conversions, source and assumptions.
     """
 
     @cache
@@ -173,7 +185,7 @@ def _notes(accountant: Accountant) -> Iterable[str]:
 
 
 def finite_or_none(value: Any) -> Any:
-    """The same for JSON, which has no infinity: a bound that does not exist is null."""
+    """Replace infinities by None for JSON: a bound that does not exist is null."""
     if isinstance(value, dict):
         return {key: finite_or_none(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -182,7 +194,7 @@ def finite_or_none(value: Any) -> Any:
 
 
 def statement_text(statement: dict[str, Any], *, releases: bool = True) -> str:
-    """`Statement.to_dict()`, one block per question; every figure names its adjacency and unit."""
+    """Format `Statement.to_dict()` as text, one block per question; every figure names its adjacency and unit."""
     blocks = [_format_releases(statement) if releases else ""]
     blocks += [
         block(statement)

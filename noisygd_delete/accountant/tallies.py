@@ -1,12 +1,12 @@
-"""A history by its tallies: releases of one kind counted together, so that what a paper lists does not grow with their number.
+"""Histories with equal releases counted together, so that the size of a document does not grow with their number.
 
-What releases cost is a sum (`account`), so most of their order is lost without a loss. It is kept where a figure depends on it: the
-release that a paper is about and the last one stand where they stood, and so does the last fresh run before each of them, from which a
-record has been carried on. Extractors and changes of plan stand in their order, so that a reader sees that each could follow the
-one before. Under a mechanism with `fading` the releases since the last fresh run are listed in order, those alike
-side by side as one.
+The cost of releases is a sum (`account`), so most of their order can be dropped without loss. The order is kept where a
+figure depends on it: the release that a document is about and the last one keep their positions, and so does the last
+fresh run before each of them, since which a record has been carried on. Extractors and changes of plan keep their
+order, so that a reader can verify that each could follow the previous one. Under a mechanism with `fading` the
+releases since the last fresh run are listed in order, with equal neighbours merged.
 
-`tests/accountant/test_tallies.py` compares every figure with that of the releases one by one.
+`tests/accountant/test_tallies.py` compares every figure with that of the individual releases.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from .account import Account
 from .accountant import Accountant
 from .events import Event, EventKinds
 
-MOST_TALLIES = 20_000  # in one paper: a stranger's is to be answered in seconds
+MOST_TALLIES = 20_000  # in one document: an untrusted one must be checked in seconds
 MOST_RELEASES = 10**9  # in one tally
-MOST_IN_ORDER = 100_000  # releases that are gone through one by one, whose figures depend on their order
+MOST_IN_ORDER = 100_000  # releases processed one by one, because their figures depend on the order
 
 _NAMES = {"kind", "releases", "steps", "edits", "counts", "mechanism"}
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Releases of one kind, steps and mechanism.
+    """Releases of one kind, number of steps and mechanism.
 
-    event     their kind, steps and mechanism; its edits are those of all of them together
-    releases  how many
+    Attributes:
+        event: Their kind, steps and mechanism; its edits are those of all of them together.
+        releases: Number of releases.
     """
 
     event: Event
@@ -52,23 +53,24 @@ class Tally:
 
     @property
     def in_order(self) -> bool:
-        """Whether what they cost depends on their order and on how many edits each covered."""
+        """Whether the cost depends on their order and on the edits of each."""
         return self.event.mechanism.fading is not None
 
     @property
     def each(self) -> Event:
-        """One of them as the account needs it: how many edits it covered counts only where the order does."""
+        """One of the releases for the account; its number of edits is kept only if the order matters."""
         return replace(self.event, edits=self.event.edits // self.releases if self.in_order else 0, counts=NO_EDITS)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the tally as a JSON-compatible dictionary."""
         return {**self.event.to_dict(), "releases": self.releases}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
-        """Read back `to_dict`.
+        """Parse the output of `to_dict`.
 
         Raises:
-            InvalidParameter: unknown or missing fields, or numbers that cannot be.
+            InvalidParameter: If fields are unknown or missing, or numbers are impossible.
         """
         if not isinstance(fields, Mapping) or set(fields) != _NAMES:
             raise InvalidParameter(f"a tally of releases has {', '.join(sorted(_NAMES))}, all of them")
@@ -78,18 +80,26 @@ class Tally:
 
 
 class TallyAccount:
-    """What a paper about one release of a history needs of it; a `Past` that knows the sums after that release alone.
+    """The account of a history given as tallies, for a document about one release.
 
-    tallies   in the order of time, as far as it matters
-    served    the release with the number `about`; None if there is none
+    It is an `EventSource` that knows only the sums after that release.
+
+    Attributes:
+        tallies: In chronological order, as far as the order matters.
+        about: Number of the release that the document is about; None for all of them.
+        served: The release with the number `about`; None if there is none.
     """
 
     def __init__(self, tallies: Iterable[Tally], about: int | None) -> None:
-        """`about`: the number of the release that the paper is about; None: of all of them.
+        """Add up the tallies.
+
+        Args:
+            tallies: The history.
+            about: Number of the release that the document is about; None for all of them.
 
         Raises:
-            InvalidParameter: the history could not have happened, that release does not stand by itself, or there is more than can be
-                gone through.
+            InvalidParameter: If the history is impossible, that release is merged with others, or the history is too
+                long.
         """
         self.tallies = tuple(tallies)
         self.about = about
@@ -116,17 +126,17 @@ class TallyAccount:
             sums.record(tally.event)
             self._then = sums.copy()
             return
-        later = self.served is not None  # no figure depends on how many edits were made since
+        later = self.served is not None  # no figure depends on the number of edits since then
         sums.record(replace(tally.each, edits=0, counts=NO_EDITS) if later else tally.each, tally.releases)
 
     @property
     def releases(self) -> int:
-        """How many."""
+        """Number of releases."""
         return self._sums.releases
 
     @property
     def runs(self) -> list[tuple[Mechanism, int]]:
-        """The mechanism of the releases, and how many releases in a row it made."""
+        """The mechanism of each tally, with its number of consecutive releases."""
         return [(tally.event.mechanism, tally.releases) for tally in self.tallies]
 
     @property
@@ -137,33 +147,33 @@ class TallyAccount:
         return models[-1] if models else None
 
     def accountant(self, plan: Plan) -> Accountant:
-        """Answers what a paper asks, in time that does not grow with the number of releases.
+        """Return the accountant of the history, whose queries take time independent of the number of releases.
 
         Raises:
-            InvalidParameter: a release contradicts the plan.
+            InvalidParameter: If a release contradicts the plan.
         """
         return Accountant.resumed(None, self._sums, self).with_plan(plan)
 
     def account_after(self, number: int) -> Account | None:
-        """The sums after so many releases, where they were kept."""
+        """Return the sums after the release `about`; None for any other number."""
         return self._then if self.served is not None and number == self.about else None
 
     def events_since(self, number: int) -> Sequence[Event]:
-        """Refused: the releases one by one are not known here."""
+        """Raise `InvalidParameter`: the individual releases are not known here."""
         raise InvalidParameter(f"release {number} is known by its kind alone; only the store's ledger lists each")
 
 
 def tally_events(events: Sequence[Event], about: int | None) -> TallyAccount:
-    """The history as a paper about this release states it.
+    """Return the tallied history for a document about release `about`.
 
     Raises:
-        InvalidParameter: see `Tallied`.
+        InvalidParameter: If `TallyAccount` rejects the history.
     """
-    met = {id(event): event for event in events}  # thousands of releases are a few events again and again
+    met = {id(event): event for event in events}  # thousands of releases repeat a few event objects
     kinds: dict[Hashable, int] = {}
     numbered = {name: kinds.setdefault(_kind(event), len(kinds)) for name, event in met.items()}
     cuts, in_order = _cuts(events, about), _iterate_in_order(events, about)
-    counted: dict[tuple[int, int], Counter[int]] = {}  # (part of the history, kind) -> events by identity
+    counted: dict[tuple[int, int], Counter[int]] = {}  # (part of the history, kind) -> events by id
     part, before = 0, -1
     for position, event in enumerate(events):
         kind = numbered[id(event)]
@@ -187,12 +197,12 @@ def tally_events(events: Sequence[Event], about: int | None) -> TallyAccount:
 
 
 def _kind(event: Event) -> Hashable:
-    """Equal for releases that may be counted together."""
+    """Return a key that is equal for releases that may be counted together."""
     return event.kind, event.steps, event.mechanism, event.edits if event.mechanism.fading else None
 
 
 def _tally(members: Iterable[tuple[Event, int]]) -> Tally:
-    """Events of one kind, each so many times, together."""
+    """Merge events of one kind, each with its multiplicity, into a tally."""
     listed = list(members)
     each = [([*event.counts.to_dict().values()], times) for event, times in listed]
     sums = EditCounts(*(sum(numbers[place] * times for numbers, times in each) for place in range(len(each[0][0]))))
@@ -200,7 +210,7 @@ def _tally(members: Iterable[tuple[Event, int]]) -> Tally:
 
 
 def _cuts(events: Sequence[Event], about: int | None) -> set[int]:
-    """Where (from 0) another part begins, within which the order of releases is lost."""
+    """Return the positions (from 0) where a new part starts; within a part the order of releases is dropped."""
     end = len(events) - 1
     found = {end, _last_fresh(events, end)}
     if about is not None:
@@ -211,21 +221,21 @@ def _cuts(events: Sequence[Event], about: int | None) -> set[int]:
             found |= {position, position + 1}
         elif event.kind is not EventKinds.STATISTIC:
             changed = event.mechanism is not mechanism and event.mechanism != mechanism
-            if changed or (event.mechanism.carries and event.fresh):  # chains are counted by their lengths
+            if changed or (event.mechanism.carries and event.fresh):  # chains are counted by length
                 found.add(position)
             mechanism = event.mechanism
     return found
 
 
 def _iterate_in_order(events: Sequence[Event], about: int | None) -> range:
-    """Where the order of releases is kept: from the last fresh run on, up to what the paper is about."""
+    """Return the positions whose order is kept: from the last fresh run to the release of the document."""
     if about is None or not any(facts.fading for facts in {id(e): e.mechanism for e in events}.values()):
         return range(0)
     return range(_last_fresh(events, about - 1), about - 1)
 
 
 def _last_fresh(events: Sequence[Event], before: int) -> int:
-    """Where the last model before this place is that was run afresh; 0 if none was."""
+    """Return the position of the last fresh run of a model before this position; 0 if there is none."""
     fresh = (place for place in range(min(before, len(events)) - 1, -1, -1) if _is_fresh_release(events[place]))
     return next(fresh, 0)
 

@@ -1,4 +1,11 @@
-"""What an adversary can do: attacks on releases, confidence bounds, and claimed-against-measured reports."""
+"""Audit plans and releases by attack: membership tests, confidence bounds, and reports of claimed against measured.
+
+Example:
+    >>> from noisygd_delete.audit import OneRun
+    >>> result = OneRun(canaries=1000, guesses=100, correct=75)
+    >>> result.estimate, round(result.gdp, 3)
+    (0.5, 0.2)
+"""
 
 from .canaries import audit_one_run
 from .membership import audit

@@ -1,4 +1,4 @@
-"""The audit of one run: hundreds of canaries in one table, learned once and erased once, by the product itself."""
+"""Audit of one run of the product: many canaries in one table, learned once and erased once."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ from .releases import (
 from .simulation import World
 from .verdict import MOST_CANARIES, AuditResult, AuditRow, guess_canaries
 
-SHARES = (1.0, 0.3, 0.1)  # of the canaries that are guessed about: the surest ones; the best count is taken
+SHARES = (1.0, 0.3, 0.1)  # shares of canaries guessed about, the most confident ones; the best count is used
 
 
 @dataclass(frozen=True)
 class Canaries:
-    """m synthetic records of norm R, each alone on an axis of its own, and a fair coin for each.
+    """m synthetic records of norm R, each on its own axis, with a fair coin for each.
 
-    coins   (m,) whether it is in; where it is not, its slot is free or holds the opposite row, as the two worlds have it
-    table   before anything is erased
-    erased  the one from which every canary is gone
+    Attributes:
+        coins: Shape (m,), whether the canary is included. If not, its slot is free or holds the opposite row, depending
+            on the adjacency.
+        table: Table before the erasure.
+        erased: Table without any canary.
     """
 
     coins: NDArray[np.bool_]
@@ -45,10 +47,10 @@ class Canaries:
 
     @classmethod
     def tossed(cls, plan: Plan, worlds: Worlds, generator: np.random.Generator) -> Canaries:
-        """As many as there are columns and slots.
+        """Return canaries for the plan, as many as its columns and slots allow.
 
         Raises:
-            AssumptionViolated: there is one column alone.
+            AssumptionViolated: If the plan has only one column or one record.
         """
         canaries = min(plan.features, plan.records, MOST_CANARIES)
         if canaries < 2:
@@ -69,9 +71,10 @@ class Canaries:
         )
 
     def scores(self, plan: Plan, weights: Weights) -> NDArray[np.float64]:
-        """(m,) how far a model went along each canary's step, the gradient at weights 0 turned round.
+        """Return how far a model moved along each canary's step, the negative gradient at weights 0, shape (m,).
 
-        Of stages in a row: how far the last went from the one before it, where it began, which is published too. Of sums: what they say.
+        For staged training this is the move of the last stage from the previous one, where it started and which is also
+        published. For released sums it is the label sum of the canary's column.
         """
         loss, canaries = plan.loss, len(self.coins)
         label = np.array([label_of(loss)])
@@ -93,19 +96,22 @@ def audit_one_run(
     factor: float = 5.0,
     rng: np.random.Generator | None = None,
 ) -> AuditResult:
-    """Claimed against measured from one learn, and from one learn and one deletion of everything, whatever the method.
+    """Compare claimed with measured privacy from one learn, and from one learn and one deletion, for any method.
 
-    Every canary is in by a coin of its own. The learned model is asked which were in; and, after a second learn on other coins and a
-    deletion of all of them, the model that serves the deletion is asked the same: what it tells is what deletion left behind.
+    Every canary is included by its own coin. The learned model is used to guess which canaries were included. Then a
+    second learn on new coins is followed by a deletion of all canaries, and the model that serves the deletion is used
+    for the same guesses; what it reveals is what the deletion left behind.
 
     Args:
-        plan: with as many columns as canaries are wanted (a few hundred and more).
-        publish: what is audited; default: the product. A planted fault is another one.
-        false_alarm: probability that an honest product fails anywhere in the report.
-        factor: how close to the claimed advantage the measured bound must come for a row to pass; one run proves less than thousands.
+        plan: Plan with as many columns as canaries are wanted (a few hundred or more).
+        publish: The implementation to audit; by default the product. A planted fault is another one.
+        false_alarm: Probability that an honest product fails anywhere in the report.
+        factor: Factor of the claimed advantage within which the measured bound must be for a row to pass; one run
+            proves less than thousands.
+        rng: Random number generator; None for a new one.
 
     Raises:
-        AssumptionViolated: the plan has one column, or its last stage is a head.
+        AssumptionViolated: If the plan has one column or one record, or its last stage is a head.
     """
     check_probability("false_alarm", false_alarm)
     check_positive("factor", factor)

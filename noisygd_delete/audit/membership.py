@@ -1,8 +1,9 @@
-"""Audits of a plan: synthetic worst-case records, the product's own kernel, and the accountant's own claims.
+"""Audit of a plan by membership tests on synthetic worst-case records.
 
-The worst case of every certificate but Theorem 5.2's is the linear loss with a record of norm R: its gradient is L in one
-direction whatever the weights are. (For weakly convex losses a concave quadratic is added, which turns λ into m.) The other
-slots are null, they add nothing. No row of any real table is touched.
+The tests attack the product's own kernel and compare the results with the accountant's claims. The worst case of every
+certificate except Theorem 5.2's is the linear loss with a record of norm R, whose gradient is L in one direction for
+all weights. (For weakly convex losses a concave quadratic is added, which turns λ into m.) The other slots are null and
+add nothing. No row of any real table is used.
 """
 
 from __future__ import annotations
@@ -33,17 +34,25 @@ from .simulation import (
 )
 from .verdict import AuditResult, AuditRow
 
-_MOST_CHAINS, _MOST_RELEASES = 10_000_000, 1000  # more would not end
-QUESTIONS = 5  # asked of a plan, with several later releases
-CHUNK = 1 << 22  # numbers held at a time by one release of many chains
+_MOST_CHAINS, _MOST_RELEASES = 10_000_000, 1000  # more would not finish
+QUESTIONS = 5  # number of questions about a plan with several later releases
+CHUNK = 1 << 22  # most numbers in memory for one release of many chains
 
-# from shadow chains of both worlds, and the numbers of the releases that are seen
+# maps shadow chains of both worlds, and the numbers of the observed releases, to an attack
 Fit = Callable[[Sequence[Chains], Sequence[Chains], Sequence[int]], Attack]
 
 
 @dataclass(frozen=True)
 class Question:
-    """Two worlds, the releases an adversary observes, and what the accountant says about them."""
+    """Two worlds, the releases an adversary observes, and the accountant's guarantee for them.
+
+    Attributes:
+        name: The question as text.
+        present: World with the record.
+        absent: World without it.
+        observed: Numbers of the observed releases, starting at 1.
+        claimed: Guarantee of the accountant.
+    """
 
     name: str
     present: World
@@ -53,10 +62,10 @@ class Question:
 
 
 def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
-    """The plan's Noisy-GD on the linear loss with the plan's L, in one dimension.
+    """Return the plan's Noisy GD on the linear loss with the plan's L, in one dimension.
 
     Raises:
-        AssumptionViolated: the plan runs several stages in a row, or takes its steps on samples, which is another algorithm.
+        AssumptionViolated: If the plan runs several stages in sequence, or takes its steps on samples: another algorithm.
     """
     if plan.learning.sampling is not None:
         raise AssumptionViolated(
@@ -87,32 +96,36 @@ def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
 
 
 def _enough(plan: Plan) -> int:
-    """Learning steps after which a record's trace has 98 % of its final size: an audit need not run the rest."""
+    """Return the learning steps after which a record's influence has 98 % of its final size.
+
+    An audit can skip the remaining steps.
+    """
     if plan.mechanism.fresh or not plan.problem.strong_convexity > 0:
         return plan.learn_steps
     return min(plan.learn_steps, math.ceil(4 / (plan.step_size * plan.problem.strong_convexity)))
 
 
 def recorded_accountant(engine: SimulatedNoisyGD, plan: Plan) -> Accountant:
-    """An accountant that has recorded exactly what the engine runs."""
+    """Return an accountant that has recorded exactly the runs of the engine."""
     learned = Event(EventKinds.LEARN, engine.learn_steps, 0, plan.mechanism)
     later = Event(EventKinds.UNLEARN, engine.delete_steps, 1, plan.mechanism)
     return Accountant(plan, [learned] + [later] * engine.later_releases)
 
 
 def row_of(norm: float, label: float = 1.0) -> Records:
-    """A table whose only occupied slot holds a record of one feature."""
+    """Return a table whose only occupied slot holds a record of one feature."""
     return Records([[norm]], [label])
 
 
 @dataclass(frozen=True)
 class Tables:
-    """What the worlds of an audit hold.
+    """Tables from which the worlds of an audit are built.
 
-    there   with the record that is attacked
-    other   the other world of a record that is still there: another one in its place, or none, by the plan's adjacency
-    never   the other world of an erased one, by the plan's deletion notion
-    gone    after the erasure
+    Attributes:
+        there: Table with the attacked record.
+        other: Neighbour for a present record: another record instead, or none, by the plan's adjacency.
+        never: Neighbour for an erased record, by the plan's deletion notion.
+        gone: Table after the erasure.
     """
 
     there: Records
@@ -122,7 +135,7 @@ class Tables:
 
 
 def questions(accountant: Accountant, tables: Tables) -> list[Question]:
-    """What the accountant answers about the releases that it recorded, each with the worst pair of worlds for it."""
+    """Return the questions about the releases that the accountant recorded, each with its worst pair of worlds."""
     everything = frozenset(range(1, accountant.releases + 1))
 
     def of_present(name: str, seen: frozenset[int]) -> Question:
@@ -144,7 +157,7 @@ def questions(accountant: Accountant, tables: Tables) -> list[Question]:
 
 
 def linear_tables(plan: Plan, norm: float) -> Tables:
-    """One record of this norm in one dimension, against the opposite one or none."""
+    """Return the tables of one record of this norm in one dimension, against the opposite record or none."""
     null = row_of(0.0)
     pair = (Worlds(plan.problem.adjacency), Worlds(plan.problem.deletion_notion))
     other, never = (row_of(-norm) if worlds.between_records else null for worlds in pair)
@@ -152,7 +165,7 @@ def linear_tables(plan: Plan, norm: float) -> Tables:
 
 
 def simulate(engine: Engine, world: World, chains: int, generator: np.random.Generator) -> list[Chains]:
-    """The engine's releases for many chains, run in pieces that fit in memory."""
+    """Return the engine's releases for many chains, run in pieces that fit in memory."""
     occupied = max(1, len(world.before), len(world.after), world.before.features.shape[1])
     piece = max(1, min(chains, CHUNK // occupied))
     parts = [engine(world, min(piece, chains - start), generator) for start in range(0, chains, piece)]
@@ -160,13 +173,13 @@ def simulate(engine: Engine, world: World, chains: int, generator: np.random.Gen
 
 
 class Jury:
-    """Histories of each world, run once: half of them to fit attacks to, the other half to count on."""
+    """Histories of each world, run once: half of them to fit attacks, the other half to count on."""
 
     def __init__(self, histories: Callable[[World], list[Chains]]) -> None:
         self.histories = cache(histories)
 
     def answer(self, question: Question, attacks: Mapping[str, Fit], *, error: float, factor: float) -> list[AuditRow]:
-        """Attack both worlds by each of these, which share the error probability."""
+        """Return one row per attack on both worlds; the attacks share the error probability."""
         (fitted, present), (against, absent) = self._split(question.present), self._split(question.absent)
         rows = []
         for name, fit in attacks.items():
@@ -192,18 +205,22 @@ def audit(
     rng: np.random.Generator | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> AuditResult:
-    """Claimed against measured for one plan.
+    """Compare claimed with measured privacy for one plan.
 
     Args:
-        engine: what is audited, on the linear loss in one dimension; None: the product's own kernel at the plan's numbers.
-        chains: runs per world; shadow models are fitted to as many again.
-        later_releases: releases published from the erasure on.
-        false_alarm: probability that an honest engine fails anywhere in the report.
-        factor: how close to the claim the measured bound must come for a row to pass.
-        progress: told the number of questions answered.
+        plan: The plan.
+        engine: The engine to audit, on the linear loss in one dimension; None for the product's own kernel with the
+            plan's parameters.
+        chains: Runs per world; shadow models are fitted to as many additional ones.
+        later_releases: Releases published from the erasure on.
+        false_alarm: Probability that an honest engine fails anywhere in the report.
+        factor: Factor of the claim within which the measured bound must be for a row to pass.
+        rng: Random number generator; None for a new one.
+        progress: Callback that receives the number of questions answered.
 
     Raises:
-        AssumptionViolated: the plan's method does not cover the linear loss (Theorem 5.2 is for bounded ones).
+        AssumptionViolated: If the plan's method does not cover the linear loss (Theorem 5.2 covers bounded losses
+            only), or the plan runs several stages in sequence.
     """
     if not plan.promise.unbounded:
         raise AssumptionViolated(

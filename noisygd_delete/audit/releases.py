@@ -1,6 +1,6 @@
-"""The product's own releases, made for an audit: what `learn` and `resume` publish, many times over or of many canaries at once.
+"""Releases of the product itself for an audit: `learn` and `resume`, repeated many times or with many canaries at once.
 
-Nothing here knows how a method works: a plan of any method of the catalogue is run as its curator runs it, on tables of synthetic
+The module is independent of the method: a plan of any method is run as its curator runs it, on tables of synthetic
 records. A planted fault is another `Publish`.
 """
 
@@ -31,14 +31,17 @@ from .verdict import AuditResult
 Weights = NDArray[np.float64]
 Publish = Callable[[Plan, World, np.random.Generator], tuple[Weights, ...]]
 
-_SHORTER = 1 - 2.0**-20  # a float32 row must not become longer than R by rounding
+_SHORTER = 1 - 2.0**-20  # keeps a row within norm R after rounding to float32
 
 
 def publish_twice(plan: Plan, world: World, generator: np.random.Generator) -> tuple[Weights, ...]:
-    """Two releases of the product: learned on the table before, then what serves the request that left the one after: weights, or the sums
-    that they are made from, where these are what is published."""
+    """Return two releases of the product, before and after a request.
+
+    The first is learned on `world.before`; the second serves the request that leads to `world.after`. Each is given as
+    the published weights, or as the sums from which they are computed if the sums are published.
+    """
     learned = learn(world.before, plan, generator)
-    if plan.mechanism.carries:  # the second is drawn from the table before
+    if plan.mechanism.carries:  # the second release starts from the table before
         gone = [name for name in world.before.ids if name not in world.after]
         edits = world.before.resolve(EditRequest.delete(gone)) if gone else None
         last = train_on(
@@ -49,15 +52,21 @@ def publish_twice(plan: Plan, world: World, generator: np.random.Generator) -> t
 
 
 def on_any_rows(plan: Plan) -> Plan:
-    """The plan with the same noise for rows of any form: those of an audit are none of a map's."""
+    """Return the plan with the same noise for arbitrary rows.
+
+    The rows of an audit do not come from a feature map.
+    """
     return plan if plan.coding is None else plan.changed(method=replace(plan.method, map=None))  # type: ignore[call-arg]
 
 
 def repeat_histories(
     plan: Plan, world: World, runs: int, generator: np.random.Generator, publish: Publish
 ) -> list[Chains]:
-    """Both releases of `runs` histories: (runs, 1, numbers) each. Where the last of several stages goes on from the one before it,
-    also how far it went along the step of the table's first record, or of the longest row."""
+    """Return both releases of `runs` histories, each of shape (runs, 1, numbers).
+
+    If the last of several stages continues from the previous one, a release also includes its progress along the step
+    of the table's first record, or of the longest row.
+    """
     first = world.before.features[:1]
     rows, follows = first if first.any() else longest_rows(plan, 1), _has_followed_stage(plan)
 
@@ -70,16 +79,17 @@ def repeat_histories(
 
 
 def _has_followed_stage(plan: Plan) -> bool:
-    """Whether the last stage goes on from the one before it, on a loss that tells the step of a record."""
+    """Return whether the last stage continues from the previous one, with a loss that provides the step of a record."""
     return len(plan.stages) > 1 and plan.stages[-1].shape == plan.stages[-2].shape and hasattr(plan.loss, "clipped_sum")
 
 
 def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(rows,) how far the last of the stages went, from the one before it, where it began, along the step of each row; both are
-    published.
+    """Return how far the last stage moved from the previous one along the step of each row, shape (rows,).
+
+    The last stage starts at the previous one, and both are published.
 
     Raises:
-        AssumptionViolated: the last stage is a head, or the loss does not tell the step of a row.
+        AssumptionViolated: If the last stage is a head, or the loss does not provide the step of a row.
     """
     if not _has_followed_stage(plan):
         raise AssumptionViolated(
@@ -94,16 +104,16 @@ def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> ND
 
 
 def measure_steps(loss: Any, point: Weights, moved: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return (rows,) how far `moved` goes along the step of each row: its clipped gradient at `point`, turned round."""
+    """Return (rows,) how far `moved` goes along the step of each row: its clipped gradient at `point`, negated."""
     label = np.array([label_of(loss)])
     steps = np.array([loss.clipped_sum(point, row[None], label) for row in rows])
-    if len(rows) > 1:  # where every row moves the same weights, nothing tells one from another
+    if len(rows) > 1:  # weights that several rows move do not distinguish the rows
         steps[:, (steps != 0).sum(axis=0) > 1] = 0.0
     return -np.asarray(steps @ moved.ravel())
 
 
 def account(plan: Plan) -> Accountant:
-    """An accountant that has recorded the two releases of `published`."""
+    """Return an accountant that has recorded the two releases of `publish_twice`."""
     accountant = Accountant(plan)
     accountant.record(accountant.planned())
     accountant.record(accountant.planned("unlearn"))
@@ -111,29 +121,32 @@ def account(plan: Plan) -> Accountant:
 
 
 def label_of(loss: Loss) -> float:
-    """A label that every record of an audit has: class 0, the sign +1, or the target 1."""
+    """Return the label of every record of an audit: class 0, the sign +1, or the target 1."""
     return 0 if loss.label_kind == "class" else 1.0
 
 
 def longest_rows(plan: Plan, places: int) -> NDArray[np.float32]:
-    """(places, features) rows of norm R, each on an axis of its own; where the noise has a shape, shorter where they would be longer in it."""
+    """Return rows of norm R, each on its own axis, shape (places, features).
+
+    If the noise has a shape, rows that would be longer in it are shortened.
+    """
     lengths = np.ones(plan.features) if plan.noise_shape is None else np.sqrt(np.minimum(1.0, plan.noise_shape))
     return np.eye(places, plan.features, dtype=np.float32) * (plan.loss.radius * _SHORTER * lengths).astype(np.float32)
 
 
 def erase_records(records: Records, gone: NDArray[np.bool_]) -> Records:
-    """The table with some of its records erased."""
+    """Return the table with some of its records erased."""
     ids = [name for name, erased in zip(records.ids_by_slot, gone, strict=True) if erased and name is not None]
     return records.apply(EditRequest.delete(ids)) if ids else records
 
 
 def oppose_rows(rows: NDArray[np.float32], worlds: Worlds) -> NDArray[np.float32] | None:
-    """What the other world holds in place of these rows: the opposite ones from record to record, else nothing."""
+    """Return the rows that the neighbouring dataset holds instead: the opposite ones between records, else None."""
     return -rows if worlds.between_records else None
 
 
 _MOST_RUNS = 1_000_000
-WORLDS = 4  # histories that a report runs, at most
+WORLDS = 4  # most worlds that a report runs
 
 
 def audit_releases(
@@ -148,23 +161,25 @@ def audit_releases(
     rng: np.random.Generator | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> AuditResult:
-    """Claimed against measured for one record: `learn` and `resume` themselves, many times over in each world, and three samples of them.
+    """Compare claimed with measured privacy for one record, by many runs of `learn` and `resume` in each world.
 
-    A shadow model and a kernel witness are fitted to half of the runs and counted on the other half; then three samples of the
-    release that erased the record say whether it is nearer to models that never had it or to models that still do.
+    A shadow model and a kernel witness are fitted to half of the runs and counted on the other half. Then three samples
+    of the release that erased the record show whether it is nearer to models that never had it or to models that still
+    do.
 
     Args:
-        plan: any method. Every run costs a learn and a request on `plan.records` slots: audit a small table.
-        target: one record, the one that is attacked; default: the longest row that the plan allows, on the first axis.
-        others: the other records, the same in all worlds; default: none, free slots.
-        runs: histories to fit to, and as many again to count, in each world.
-        publish: what is audited; default: the product. A planted fault is another one.
-        false_alarm: probability that an honest product fails anywhere in the report.
-        factor: how close to the claim the measured bound must come for a row to pass.
-        progress: told the number of worlds that were run, of at most `WORLDS`.
+        plan: Plan of any method. Every run costs a learn and a request on `plan.records` slots, so use a small table.
+        target: The one record to attack; by default the longest row that the plan allows, on the first axis.
+        others: The other records, the same in all worlds; by default none, with free slots.
+        runs: Number of histories to fit to, and of further ones to count, in each world.
+        publish: The implementation to audit; by default the product. A planted fault is another one.
+        false_alarm: Probability that an honest product fails anywhere in the report.
+        factor: Factor of the claim within which the measured bound must be for a row to pass.
+        rng: Random number generator; None for a new one.
+        progress: Callback that receives the number of worlds run, of at most `WORLDS`.
 
     Raises:
-        InvalidRecords: `target` is not one record, or the records do not fit the plan.
+        InvalidRecords: If `target` is not one record, or the records do not fit the plan.
     """
     check_count("runs", runs, minimum=20, maximum=_MOST_RUNS)
     check_probability("false_alarm", false_alarm)

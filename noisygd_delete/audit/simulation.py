@@ -1,6 +1,8 @@
-"""The histories an audit runs: a record is learned, erased, and models are published, many times over in two worlds.
+"""Simulate histories for an audit, and bound leakage from the counts of membership tests.
 
-An engine maps a world to its releases, many chains at once. `noisy_gd` is the product's; a test hands in a faulty one.
+In a history a record is learned and erased, and models are released. It is repeated many times on each of two
+neighbouring datasets (`World`). An engine maps a world to its releases, for many chains at once. `SimulatedNoisyGD` is
+the product's engine; a test may pass a faulty one.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ Chains = NDArray[np.float64]  # (chains, outputs, features)
 
 @dataclass(frozen=True)
 class World:
-    """One side of the question: the table that is learned on, and the one after the requests. Null slots may be left out."""
+    """One of the two neighbouring datasets: the table for learning, and the one after the requests.
+
+    Null slots may be omitted.
+    """
 
     before: Records
     after: Records
@@ -37,12 +42,13 @@ Engine = Callable[[World, int, np.random.Generator], Sequence[Chains]]
 
 @dataclass(frozen=True)
 class SimulatedNoisyGD:
-    """The released algorithm: `learn_steps` on the table before, then per later release `delete_steps` on the one after.
+    """The released algorithm: `learn_steps` on the table before, then `delete_steps` on the one after per release.
 
-    Holds a plan's numbers one by one, so that an audit can run a shorter learning phase, and a test a planted fault. With
-    `from_minimiser` every release starts from the minimiser of its own table (linear loss: −(b + Σx)/(nλ), with b of standard
-    deviation `linear_term`), drawn and published by the product's own samplers: the last of `chain` in a row, each after the first with the
-    one before at the centre of its regulariser.
+    It holds the numbers of a plan individually, so that an audit can run a shorter learning phase, and a test can plant
+    a fault. With `from_minimiser` every release starts from the minimizer of its own table (linear loss: −(b +
+    Σx)/(nλ), with b of standard deviation `linear_term`), drawn and published by the product's own samplers. With
+    `chain` above 1 the start is the last of that many solves in sequence, each after the first with the previous result
+    as the centre of its regularizer.
     """
 
     loss: Loss
@@ -69,11 +75,11 @@ class SimulatedNoisyGD:
         return releases
 
     def release(self, published: Chains, records: Records, steps: int, noise: Noise) -> Chains:
-        """One release after the one published before (the initial law for the first)."""
+        """Return a release that follows `published` (the initial law for the first release)."""
         return self.publish(self.descend(self.start(published, records, noise), records, steps, noise), noise)
 
     def start(self, published: Chains, records: Records, noise: Noise) -> Chains:
-        """Where a release begins: the last published weights, or the minimiser."""
+        """Return the start of a release: the last published weights, or the minimizer."""
         if not self.from_minimiser:
             return published
         mean = np.broadcast_to(records.features.sum(axis=0, dtype=np.float64) / self.slots, published.shape)
@@ -90,6 +96,7 @@ class SimulatedNoisyGD:
         return centre - mean / self.regularization
 
     def descend(self, start: Chains, records: Records, steps: int, noise: Noise) -> Chains:
+        """Return the weights after `steps` noisy steps from `start`."""
         objective = Objective(records, self.loss, regularization=self.regularization, dtype="float64", slots=self.slots)
         return run_noisy_steps(
             start,
@@ -101,6 +108,7 @@ class SimulatedNoisyGD:
         )
 
     def publish(self, weights: Chains, noise: Noise) -> Chains:
+        """Return the weights as published: rounded to the public grid, with output noise if the plan adds it."""
         if self.output_noise:
             return on_noisy_grid(weights, noise, output_noise=self.output_noise)
         return on_grid(weights, publication_grid(step_size=self.step_size, noise_variance=self.noise_variance))
@@ -108,27 +116,35 @@ class SimulatedNoisyGD:
 
 # --- bounds ---
 #
-# What counts of a membership test prove: Clopper-Pearson bounds on its rates, turned into lower bounds on leakage.
+# Lower bounds on leakage from the counts of a membership test: Clopper-Pearson bounds on its rates.
 #
-# Every bound holds with the stated error probability whatever the distributions are. A report that makes several comparisons
+# Every bound holds with the given error probability for any distributions. A report that makes several comparisons
 # divides its error probability among them (Bonferroni), so its false-alarm rate is that of the whole report.
 
 
 def lower_rate(successes: int, trials: int, error: float) -> float:
-    """The rate p for which P(at least `successes`) = `error`: the true rate is below it with probability ≤ `error`."""
+    """Return the rate p for which P(at least `successes`) = `error`.
+
+    The true rate is below p with probability ≤ `error`.
+    """
     return float(betaincinv(successes, trials - successes + 1, error)) if successes else 0.0
 
 
 def upper_rate(successes: int, trials: int, error: float) -> float:
-    """The true rate is above this with probability ≤ `error`."""
+    """Return the rate that the true rate exceeds with probability ≤ `error`."""
     return 1 - lower_rate(trials - successes, trials, error)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How often a test said "present": `hits` of `present` runs where the record was there, `alarms` of `absent` ones.
+    """Counts of the answer "present" of a membership test.
 
-    `error` is the probability that any of the bounds below is wrong.
+    Attributes:
+        hits: "Present" answers in runs with the record.
+        present: Runs with the record.
+        alarms: "Present" answers in runs without the record.
+        absent: Runs without the record.
+        error: Probability that any of the bounds below is wrong.
     """
 
     hits: int
@@ -146,7 +162,7 @@ class Counts:
 
     @property
     def rates(self) -> tuple[float, float]:
-        """(true positive rate from below, false positive rate from above)."""
+        """Lower bound on the true positive rate and upper bound on the false positive rate."""
         return (
             lower_rate(self.hits, self.present, self.error / 2),
             upper_rate(self.alarms, self.absent, self.error / 2),
@@ -154,7 +170,7 @@ class Counts:
 
     @property
     def estimate(self) -> float:
-        """The measured advantage, true minus false positive rate."""
+        """Measured advantage, true minus false positive rate."""
         return self.hits / self.present - self.alarms / self.absent
 
     @property
@@ -164,7 +180,10 @@ class Counts:
         return max(0.0, true - false)
 
     def renyi(self, order: float) -> float:
-        """Lower bound on the Rényi divergence of the two worlds: that of the test's two answers (data processing)."""
+        """Return a lower bound on the Rényi divergence of the two worlds.
+
+        It is the divergence of the test's two answers (data processing).
+        """
         true, false = self.rates
         if not true > false:
             return 0.0
@@ -172,22 +191,22 @@ class Counts:
         return max(0.0, (max(terms) + math.log1p(math.exp(-abs(terms[0] - terms[1])))) / (order - 1))
 
     def refutes(self, claimed: Guarantee) -> bool:
-        """Whether the advantage is above what is claimed, the slack included."""
+        """Return whether the lower bound on the advantage exceeds the claim, slack included."""
         return self.advantage > claimed.with_slack().advantage
 
     @property
     def gdp(self) -> float:
-        """Lower bound on μ, if the two worlds are μ-GDP: Φ⁻¹(TPR) − Φ⁻¹(FPR)."""
+        """Lower bound on μ if the two worlds are μ-GDP: Φ⁻¹(TPR) − Φ⁻¹(FPR)."""
         true, false = self.rates
         return max(0.0, float(ndtri(true) - ndtri(false))) if true > false else 0.0
 
 
 # --- attacks ---
 #
-# Membership attacks on observed releases: the exact likelihood ratio where it is known, a learned one elsewhere.
+# Membership attacks on observed releases: the exact likelihood ratio if it is known, else a learned one.
 #
-# An attack maps the observed releases of many chains to one score each; a positive score says "the record was there".
-# Every attack is fixed before it sees the chains it is counted on.
+# An attack maps the observed releases of each of many chains to one score; a positive score means "the record was
+# present". Every attack is fixed before it is applied to the chains on which it is counted.
 
 
 Scores = NDArray[np.float64]
@@ -196,10 +215,17 @@ Attack = Callable[[Sequence[Chains]], Scores]
 
 @dataclass(frozen=True)
 class LinearLikelihoodRatio:
-    """The most powerful test on the linear loss with one feature: log p(releases | present) − log p(releases | absent).
+    """The most powerful test for the linear loss with one feature, the log likelihood ratio.
 
-    Given the last observed release (at first: the initial law), the next observed one is Gaussian with equal variance in
-    both worlds, so the log ratio is a sum of one term per observed release. Advantages of other tests cannot exceed this one's.
+    The score is log p(releases | present) − log p(releases | absent). Given the last observed release (at first the
+    initial law), the next observed one is Gaussian with equal variance in both worlds, so the score is a sum of one
+    term per observed release. No other test has a larger advantage.
+
+    Attributes:
+        engine: The engine, on the linear loss.
+        present: World with the record.
+        absent: World without it.
+        observed: Numbers of the observed releases, starting at 1.
     """
 
     engine: SimulatedNoisyGD
@@ -218,7 +244,7 @@ class LinearLikelihoodRatio:
             first = number == 1
             tables = [world.before if first else world.after for world in (self.absent, self.present)]
             totals = [float(table.features.sum(dtype=np.float64)) / engine.slots for table in tables]
-            if engine.from_minimiser:  # nothing of the release before is carried over
+            if engine.from_minimiser:  # independent of the previous release
                 means = [-engine.chain * total / engine.regularization for total in totals]
                 variance = engine.chain * (engine.linear_term / (engine.slots * engine.regularization)) ** 2
                 variance += (engine.chain - 1) * engine.output_noise**2
@@ -239,9 +265,10 @@ class LinearLikelihoodRatio:
 
 @dataclass(frozen=True)
 class ShadowLikelihoodRatio:
-    """A Gaussian likelihood ratio fitted to shadow chains of both worlds: Fisher's linear discriminant of all observed
-    weights. It knows nothing of the mechanism, so it also finds leaks that an honest mechanism does not have: noise used
-    twice, or a state that outlives its release.
+    """A Gaussian likelihood ratio fitted to shadow chains: Fisher's linear discriminant of all observed weights.
+
+    It uses no knowledge of the mechanism, so it also detects leaks that an honest mechanism does not have, such as
+    reused noise or a state that persists after its release.
     """
 
     direction: NDArray[np.float64]
@@ -250,14 +277,14 @@ class ShadowLikelihoodRatio:
 
     @classmethod
     def fit(cls, present: Sequence[Chains], absent: Sequence[Chains], observed: Sequence[int]) -> ShadowLikelihoodRatio:
-        """From releases of shadow chains, which are not used again."""
+        """Return the test fitted to releases of shadow chains, which must not be used again."""
         numbers = tuple(sorted(observed))
         one, other = flat_releases(present, numbers), flat_releases(absent, numbers)
         gap = one.mean(axis=0) - other.mean(axis=0)
         spread = (np.atleast_2d(np.cov(one.T)) + np.atleast_2d(np.cov(other.T))) / 2
         scale = np.sqrt(np.maximum(np.diag(spread), np.finfo(float).tiny))
         correlation = spread / np.outer(scale, scale)
-        # a ridge, not a pseudo-inverse: a gap in a direction that does not vary at all decides everything
+        # a ridge instead of a pseudo-inverse: a gap in a direction without variance is decisive
         direction = np.linalg.solve(correlation + 1e-12 * np.eye(len(gap)), gap / scale) / scale
         middle = float(direction @ (one.mean(axis=0) + other.mean(axis=0)) / 2)
         return cls(direction, middle, numbers)
@@ -267,11 +294,11 @@ class ShadowLikelihoodRatio:
 
 
 def flat_releases(releases: Sequence[Chains], numbers: Sequence[int]) -> NDArray[np.float64]:
-    """(chains, numbers): the observed releases side by side."""
+    """Return the concatenated observed releases, shape (chains, numbers)."""
     return np.concatenate([releases[number - 1].reshape(len(releases[0]), -1) for number in numbers], axis=1)
 
 
 def counts(attack: Attack, present: Sequence[Chains], absent: Sequence[Chains], *, error: float) -> Counts:
-    """How the attack does on chains it has not seen."""
+    """Return the counts of the attack on chains that it was not fitted to."""
     hits, alarms = attack(present) > 0, attack(absent) > 0
     return Counts(int(hits.sum()), len(hits), int(alarms.sum()), len(alarms), error)

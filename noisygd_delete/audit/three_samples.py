@@ -1,16 +1,18 @@
-"""Three samples of models: unlearned, never learned with the record, and learned with it still there (Ribero, Schrab & Gretton, AISTATS 2026).
+"""Three samples of models: unlearned, never learned with the record, and with the record still present.
 
-Two samples say whether unlearned models differ from those that never saw the record: any difference at all, which a certificate bounds
-and does not forbid. The third turns it into the question that deletion is about: do they lie nearer to the models that never saw the
-record, or nearer to those that still hold it?
+The test is due to Ribero, Schrab & Gretton (AISTATS 2026). Two samples show whether unlearned models differ from those
+that never saw the record; a certificate bounds such a difference but does not exclude it. The third sample answers the
+question of deletion: are the unlearned models nearer to models that never saw the record, or to those that still hold
+it?
 
-A set of models is found first, on half of the runs: where the witness of a regularised χ² divergence (kernel ridge regression of "which
-sample?" on landmarks; bandwidth and ridge by cross-validation on that half) exceeds the level at which the hockey-stick divergence at
-e⁰, the advantage, is largest. The other half is counted, with exact binomial bounds, so that the error probability is as stated whatever
-the laws are. Theirs aggregates such statistics over kernels and calibrates by permutations; splitting is simpler, and exact.
+First a set of models is determined on half of the runs. It is the set where the witness of a regularized χ² divergence
+(kernel ridge regression of the sample label on landmarks; bandwidth and ridge by cross-validation on that half) exceeds
+the level at which the hockey-stick divergence at e⁰, the advantage, is largest. The other half is counted, with exact
+binomial bounds, so the error probability holds for any laws. The paper aggregates such statistics over kernels and
+calibrates by permutations; splitting is simpler, and exact.
 
-With P, Q, R the chances of the set for unlearned, never learned and still there (R ≥ Q by its making), unlearned models are nearer to
-those that still hold the record, in this set, when P > (Q + R)/2.
+Let P, Q, R be the probabilities of the set for unlearned, never learned and still present (R ≥ Q by construction).
+Unlearned models are nearer to those that still hold the record, in this set, if P > (Q + R)/2.
 """
 
 from __future__ import annotations
@@ -28,16 +30,17 @@ from .simulation import Chains, Scores, flat_releases, lower_rate, upper_rate
 Array = NDArray[np.float64]
 
 _LANDMARKS = 100
-_BANDWIDTHS = (0.5, 1.0, 2.0)  # of the median distance
+_BANDWIDTHS = (0.5, 1.0, 2.0)  # multiples of the median distance
 _RIDGES = (1e-3, 1e-1)
 _LEVELS = 101
 
 
 @dataclass(frozen=True)
 class KernelWitness:
-    """A set of models, {score > 0}, that the present sample falls in and the absent one does not: found on runs that are not used again.
+    """A set of models, {score > 0}, that is likely for the present sample and unlikely for the absent one.
 
-    Unlike a Gaussian likelihood ratio it also sees a difference of spread, of shape, or a rare odd model.
+    It is fitted on runs that are not used again. Unlike a Gaussian likelihood ratio it also detects a difference of
+    spread, of shape, or rare outlying models.
     """
 
     observed: tuple[int, ...]
@@ -56,7 +59,10 @@ class KernelWitness:
         observed: Sequence[int],
         generator: np.random.Generator,
     ) -> KernelWitness:
-        """From the releases of both worlds. Folds, landmarks and ties are drawn from the generator."""
+        """Return the witness fitted to the releases of both worlds.
+
+        Folds, landmarks and ties are drawn from the generator.
+        """
         numbers = tuple(sorted(observed))
         one, other = flat_releases(present, numbers), flat_releases(absent, numbers)
         pooled = np.concatenate([one, other])
@@ -87,19 +93,19 @@ class KernelWitness:
 
 
 def _squares(rows: Array, others: Array) -> Array:
-    """Squared distances."""
+    """Return the squared distances."""
     squares: Array = (rows**2).sum(1)[:, None] + (others**2).sum(1)[None] - 2 * (rows @ others.T)
     return np.maximum(squares, 0.0)
 
 
 def _features(rows: Array, landmarks: Array, bandwidth: float) -> Array:
-    """A constant, the numbers themselves, and the kernel with every landmark."""
+    """Return a constant, the numbers themselves, and the kernel with every landmark."""
     kernel = np.exp(-_squares(rows, landmarks) / (2 * bandwidth**2))
     return np.concatenate([np.ones((len(rows), 1)), rows, kernel], axis=1)
 
 
 def _ridge(samples: Sequence[Array], ridge: float) -> Array:
-    """Regression of +1 in the one sample and −1 in the other, both of weight ½."""
+    """Return the coefficients of a ridge regression of +1 in one sample and −1 in the other, both of weight ½."""
     present, absent = samples
     gram = (present.T @ present / len(present) + absent.T @ absent / len(absent)) / 2
     aim = (present.mean(axis=0) - absent.mean(axis=0)) / 2
@@ -107,7 +113,7 @@ def _ridge(samples: Sequence[Array], ridge: float) -> Array:
 
 
 def _best_level(present: Array, absent: Array) -> tuple[float, float]:
-    """(advantage, level) of the best set {score > level} on these scores."""
+    """Return (advantage, level) of the best set {score > level} on these scores."""
     levels = np.quantile(np.concatenate([present, absent]), np.linspace(0, 1, _LEVELS))
     gains = [(present > level).mean() - (absent > level).mean() for level in levels]
     best = int(np.argmax(gains))
@@ -116,9 +122,13 @@ def _best_level(present: Array, absent: Array) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class ThreeSamples:
-    """How many runs of each sample fell in a set that was fixed before: (in the set, runs).
+    """Counts of the runs of each sample in a predetermined set, as (in the set, runs).
 
-    `error` is the probability that the verdict is wrong.
+    Attributes:
+        unlearned: Runs in which the record was erased.
+        never: Runs that never had the record.
+        kept: Runs that still have the record.
+        error: Probability that the verdict is wrong.
     """
 
     unlearned: tuple[int, int]
@@ -135,9 +145,10 @@ class ThreeSamples:
 
     @property
     def nearer_to_kept(self) -> tuple[float, float]:
-        """Bounds on 2P − Q − R: above 0, unlearned models are nearer to those that still hold the record; below, to those that never did.
+        """Lower and upper bound on 2P − Q − R.
 
-        Each holds with probability 1 − error: three exact bounds, an error/6 above and below.
+        If it is above 0, unlearned models are nearer to those that still hold the record; if below, to those that never
+        did. Each bound holds with probability 1 − error: three exact bounds, with error/6 above and below.
         """
         share = self.error / 6
         low = [lower_rate(*sample, share) for sample in (self.unlearned, self.never, self.kept)]
@@ -146,17 +157,26 @@ class ThreeSamples:
 
     @property
     def left(self) -> float:
-        """(P − Q)/(R − Q) as counted: 0 as if the record had never been there, 1 as if it still were; 0 where nothing shows it."""
+        """(P − Q)/(R − Q) of the counted rates.
+
+        It is 0 for models as if the record had never been present, 1 as if it still were, and 0 if no difference is
+        detected.
+        """
         rate = [inside / runs for inside, runs in (self.unlearned, self.never, self.kept)]
         return (rate[0] - rate[1]) / (rate[2] - rate[1]) if rate[2] > rate[1] else 0.0
 
     @property
     def verdict(self) -> str:
-        """ "fail": nearer to models with the record; "pass": nearer to those that never had it; "inconclusive": the runs do not tell."""
+        """Verdict of the test.
+
+        It is "fail" if unlearned models are nearer to those with the record, "pass" if they are nearer to those that
+        never had it, and "inconclusive" if the runs do not decide.
+        """
         low, high = self.nearer_to_kept
         return "fail" if low > 0 else "pass" if high < 0 else "inconclusive"
 
     def to_dict(self) -> dict[str, object]:
+        """Return JSON-compatible fields."""
         low, high = self.nearer_to_kept
         return {
             "left": self.left,
@@ -175,11 +195,17 @@ def three_samples(
     error: float = 0.01,
     generator: np.random.Generator,
 ) -> ThreeSamples:
-    """Find the set on the first half of the runs (of `never` and `kept` alone) and count the second half of all three.
+    """Determine a set on the first half of the runs and count the second half of all three samples.
+
+    The set is determined from `never` and `kept` only.
 
     Args:
-        unlearned, never, kept: releases of each sample, (runs, outputs, features) each; at least 20 runs.
-        observed: which releases are looked at, 1 the first.
+        unlearned: Releases of the runs with an erasure, each of shape (runs, outputs, features); at least 20 runs.
+        never: The same for runs without the record.
+        kept: The same for runs that still hold the record.
+        observed: Numbers of the releases used, starting at 1.
+        error: Probability that the verdict is wrong.
+        generator: Source of randomness for folds and landmarks.
     """
     runs = min(len(sample[0]) for sample in (unlearned, never, kept))
     check_count("runs", runs, minimum=20)

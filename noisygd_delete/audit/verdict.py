@@ -1,7 +1,7 @@
-"""Claimed against measured: one row per question, and a verdict that can fail.
+"""Compare claimed with measured privacy: one row per question, and a verdict.
 
-A row fails where what was measured refutes the claim. It passes only where the test had the power to notice: the
-claim is not vacuous, and the lower bound comes within a stated factor of it. Everything else is inconclusive.
+A row fails if the measurement refutes the claim. It passes only if the test had the power to detect a violation: the
+claim is not vacuous, and the lower bound is within a given factor of it. Otherwise it is inconclusive.
 """
 
 from __future__ import annotations
@@ -24,37 +24,43 @@ from .three_samples import ThreeSamples
 
 # --- one run ---
 #
-# What correct guesses about many canaries in one run prove (Steinke, Nasr & Jagielski, NeurIPS 2023).
+# Bounds from correct guesses about many canaries in one run (Steinke, Nasr & Jagielski, NeurIPS 2023).
 #
-# m canaries are each put in, or not, by a fair coin of their own. Whoever sees what one run published guesses r of the coins, by a rule
-# that was fixed before; some are right. Every coin moves the law of what is published within a trade-off curve f, whatever the others show
-# (Mahloujifar, Melis & Chaudhuri, ICML 2025). Let N be the number of right guesses. For a coin j, the event "guess j is right, and at least
-# t of the others are" has, by f, against the same event with the coin turned ("guess j is wrong, and …") the rates  wrong ≥ f(1 − right).
-# Averaged over the m coins (f is convex), with q_i = P[N ≥ i]:
+# Each of m canaries is included, or not, by its own fair coin. An observer of the output of one run guesses r of the
+# coins, by a rule that was fixed before. Every coin moves the law of the output within a trade-off function f, for any
+# values of the others (Mahloujifar, Melis & Chaudhuri, ICML 2025). Let N be the number of correct guesses. For a coin
+# j, compare the event "guess j is correct, and at least t of the others are" with the same event for the flipped coin
+# ("guess j is wrong, and …"): by f their rates satisfy  wrong ≥ f(1 − correct). Averaged over the m coins (f is
+# convex), with q_i = P[N ≥ i]:
 #
-#     c_i = (i q_i + q_{i+1} + … + q_r)/m        right, with N ≥ i
+#     c_i = (i q_i + q_{i+1} + … + q_r)/m        correct, with N ≥ i
 #     q_{i−1} (r − i + 1)/m ≥ f(1 − c_i) + (q_i + … + q_r)/m
 #
-# The right side grows with every q_j, so the least sequence that begins at q_v = τ (and 0 above) lies below every law's: were its q_0 above
-# 1, no law with P[N ≥ v] ≥ τ would be within f. The largest τ that this leaves bounds the probability of v right guesses.
+# The right side increases in every q_j, so the smallest sequence with q_v = τ (and 0 above) is below that of every law:
+# if its q_0 exceeds 1, no law with P[N ≥ v] ≥ τ is within f. The largest remaining τ bounds the probability of v
+# correct guesses.
 #
-# It holds whatever the canaries, the guesses and the other records are. The lower bound below is the μ that such a result refutes at the
-# stated error probability.
+# It holds for any canaries, guesses and other records. The lower bound below is the μ that such a result refutes at the
+# given error probability.
 
 
 MOST_CANARIES = 100_000
 _HALVINGS = 30
-_LINES, _LEAST_DELTA = 9, 1e-6  # of a curve that is not Gaussian
-_MOST_MU = 40.0  # no count of guesses refutes more
+_LINES, _LEAST_DELTA = 9, 1e-6  # lines below a trade-off function that is not Gaussian
+_MOST_MU = 40.0  # no count of guesses refutes a larger μ
 
-Curve = Callable[[float], float]  # trade-off: false positive rate -> least false negative rate
+Curve = Callable[[float], float]  # trade-off function: false positive rate -> smallest false negative rate
 
 
 @dataclass(frozen=True)
 class OneRun:
-    """`correct` of `guesses` coins guessed right, of `canaries` that were tossed, in one run.
+    """Result of one run: `correct` of `guesses` guesses about coins were right, out of `canaries` tossed coins.
 
-    `error` is the probability that any one of the bounds below is wrong.
+    Attributes:
+        canaries: Number of canaries, each included by its own fair coin.
+        guesses: Number of guesses.
+        correct: Number of correct guesses.
+        error: Probability that any one of the bounds below is wrong.
     """
 
     canaries: int
@@ -74,11 +80,11 @@ class OneRun:
 
     @property
     def estimate(self) -> float:
-        """The advantage over a coin among the guesses that were made: twice the share of right ones, less 1."""
+        """Advantage over random guessing among the guesses made: twice the share of correct guesses, minus 1."""
         return 2 * self.correct / self.guesses - 1 if self.guesses else 0.0
 
     def beyond(self, tradeoff: Curve, error: float | None = None) -> bool:
-        """Whether so many right guesses are less likely than `error` under this trade-off curve."""
+        """Return whether this many correct guesses are less likely than `error` under this trade-off function."""
         level = self.error if error is None else error
         if not self.correct or level >= 1:
             return False
@@ -93,12 +99,12 @@ class OneRun:
         return False
 
     def refutes(self, claimed: Guarantee) -> bool:
-        """Whether the result is less likely than `error` under what is claimed, the slack included."""
+        """Return whether the result is less likely than `error` under the claim, slack included."""
         return self.beyond(_curve(claimed.with_slack()))
 
     @property
     def gdp(self) -> float:
-        """Lower bound on μ, if what is published is μ-GDP: the largest μ that the result refutes."""
+        """Lower bound on μ if the release is μ-GDP: the largest μ that the result refutes."""
         low, high = 0.0, _MOST_MU
         if not self._refutes_gdp(low):
             return low
@@ -112,7 +118,7 @@ class OneRun:
 
     @property
     def advantage(self) -> float:
-        """The advantage of the Gaussian law at the lower bound on μ: a true lower bound where the claim is Gaussian."""
+        """Advantage of Gaussian DP at the lower bound on μ; a valid lower bound if the claim is Gaussian."""
         return gaussian.gdp_advantage(mu=self.gdp)
 
 
@@ -122,7 +128,10 @@ def _gaussian(mu: float, alarm: float) -> float:
 
 @lru_cache(maxsize=8)
 def _curve(claimed: Guarantee) -> Curve:
-    """Its trade-off curve where it is Gaussian; else the highest of the lines that (ε, δ) at a few ε draw below it."""
+    """Return the trade-off function of a guarantee if it is Gaussian, else a lower bound on it.
+
+    The lower bound is the maximum of the lines given by (ε, δ) at a few ε.
+    """
     if claimed.gdp is not None:
         mu = claimed.gdp
         return lambda alarm: _gaussian(mu, alarm)
@@ -134,10 +143,13 @@ def _curve(claimed: Guarantee) -> Curve:
 
 
 def guess_canaries(scores: np.ndarray, coins: np.ndarray, *, share: float, error: float) -> OneRun:
-    """Guess "in" for the highest scores and "out" for the lowest, `share` of all canaries together.
+    """Return the result of guessing "in" for the highest scores and "out" for the lowest.
 
     Args:
-        scores: (m,) higher where a canary looks to be in. coins: (m,) whether it was.
+        scores: Shape (m,), higher for canaries that appear to be included.
+        coins: Shape (m,), whether the canary was included.
+        share: Share of all canaries that is guessed about, both kinds together.
+        error: Error probability of the bounds.
     """
     canaries = len(coins)
     half = max(1, math.floor(share * canaries / 2))
@@ -146,16 +158,19 @@ def guess_canaries(scores: np.ndarray, coins: np.ndarray, *, share: float, error
     return OneRun(canaries, 2 * half, right, error)
 
 
-VACUOUS = 0.99  # a claimed advantage this large promises nothing
+VACUOUS = 0.99  # claimed advantage from which on a claim is vacuous
 
 
 @dataclass(frozen=True)
 class AuditRow:
-    """One question asked of an engine, or of the product.
+    """One question about an engine or the product, with the claim and the measurement.
 
-    claimed   what the accountant answers
-    measured  counts of the attack, with this row's share of the error probability
-    factor    the bound must come so close to the claim for the row to count as passed
+    Attributes:
+        question: The question.
+        attack: Name of the attack.
+        claimed: Guarantee by the accountant.
+        measured: Counts of the attack, with this row's share of the error probability.
+        factor: Factor of the claim within which the bound must be for the row to pass.
     """
 
     question: str
@@ -166,13 +181,14 @@ class AuditRow:
 
     @property
     def verdict(self) -> str:
-        """ "pass", "fail" or "inconclusive"."""
+        """Verdict of the row: "pass", "fail" or "inconclusive"."""
         if self.measured.refutes(self.claimed):
             return "fail"
         claim = self.claimed.with_slack().advantage
         return "pass" if claim < VACUOUS and self.measured.advantage * self.factor >= claim else "inconclusive"
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {
             "question": self.question,
             "attack": self.attack,
@@ -185,8 +201,17 @@ class AuditRow:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """All rows, and three samples of models where they were drawn. An honest engine fails anywhere with probability at most
-    `false_alarm`."""
+    """All rows of an audit, and three samples of models if they were drawn.
+
+    An honest engine fails any of them with probability at most `false_alarm`.
+
+    Attributes:
+        rows: One row per question and attack.
+        chains: Runs per dataset.
+        false_alarm: Probability that an honest engine fails.
+        notes: Remarks on the audit.
+        three: Result of the three samples.
+    """
 
     rows: tuple[AuditRow, ...]
     chains: int
@@ -196,14 +221,18 @@ class AuditResult:
 
     @property
     def verdict(self) -> str:
-        """ "fail" if any row fails, or unlearned models are nearer to those with the record; "pass" if at least one row passes, else
-        "inconclusive"."""
+        """Verdict of the audit: "fail", "pass" or "inconclusive".
+
+        It fails if any row fails, or if unlearned models are nearer to those with the record. It passes if at least one
+        row passes.
+        """
         verdicts = {row.verdict for row in self.rows}
         if self.three is not None and self.three.verdict == "fail":
             return "fail"
         return next((word for word in ("fail", "pass") if word in verdicts), "inconclusive")
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         three = {} if self.three is None else {"three_samples": self.three.to_dict()}
         return {
             "verdict": self.verdict,
@@ -215,6 +244,7 @@ class AuditResult:
         }
 
     def text(self) -> str:
+        """Return the report as a plain text table."""
         lines = [f"{'question':<58} {'attack':<17} {'claimed':>8} {'measured':>9} {'at least':>9}  verdict"]
         for row in self.rows:
             entry = row.to_dict()

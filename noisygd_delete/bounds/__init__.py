@@ -1,1 +1,4 @@
-"""Pure mathematics: keyword-only floats in, floats out. Imports numpy and scipy only, and those where they are used."""
+"""Privacy and utility bounds as pure functions: keyword-only floats in, floats out.
+
+The modules import numpy and scipy only inside the functions that need them.
+"""

@@ -1,7 +1,8 @@
-"""What rounding may add: to the sensitivity of a gradient sum, and to a measured gradient.
+"""Bounds on floating-point error, and searches that round conservatively.
 
-The engine adds in a fixed order (blocks, spans, a tree, processes), and the bounds count that order, so its constants
-stand here, where planning reads them without loading the engine.
+The rounding bounds cover the sensitivity of a gradient sum and the error of a measured gradient. The engine adds in a
+fixed order (blocks, spans, a tree, processes), and the bounds depend on that order. Its constants are defined here so
+that planning can read them without importing the engine.
 """
 
 from __future__ import annotations
@@ -13,30 +14,40 @@ from collections.abc import Callable
 from ..errors import check_choice
 
 DTYPES = ("float32", "float64")
-BLOCK = 256  # rows whose sum is formed in the table's own dtype
-SPAN = 64 * BLOCK  # rows whose blocks are added one after another
-CHUNK = 2048  # rows of a chunk of the float64 objective: it stays in the processor's cache
-GRID_BITS = 24  # exact noise of parameter τ lies on a grid of step τ/2²⁴
-MOST_PROCESSES = 128  # of a group: the slack counts an addition for each
-MOST_PARTITIONS = 1 << 16  # of a table that a cluster holds
-NORM_TOLERANCE = 2.0**-20  # rounding a row of norm R to float32 may lengthen it by far less than this
-ROOM = 1 + 2 * NORM_TOLERANCE  # so much longer a row is taken for, its constants rounded; squared for curvatures
+BLOCK = 256  # rows summed in the table's own dtype
+SPAN = 64 * BLOCK  # rows whose blocks are added sequentially
+CHUNK = 2048  # rows per chunk of the float64 objective, small enough for the processor's cache
+GRID_BITS = 24  # exact noise of parameter τ is drawn on a grid of step τ/2²⁴
+MOST_PROCESSES = 128  # largest process group; the slack includes one addition for each
+MOST_PARTITIONS = 1 << 16  # most partitions of a table on a cluster
+NORM_TOLERANCE = 2.0**-20  # rounding a row of norm R to float32 lengthens it by far less than this
+ROOM = 1 + 2 * NORM_TOLERANCE  # factor on row norms that covers rounding; squared for curvatures
 
-_SLOPE_TOLERANCE = 2.0**-21  # a computed ∂ℓ/∂z may exceed its supremum by a few units in the last place of float32
+_SLOPE_TOLERANCE = 2.0**-21  # a computed ∂ℓ/∂z may exceed its supremum by a few float32 ulps
 _UNIT_ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}
 
 
 def sensitivity_slack(*, records: int, dtype: str) -> float:
-    """Relative rounding slack s: computed gradient sums of neighbouring tables differ by at most Δ(1 + s), for Δ ≥ L.
+    """Return the relative rounding slack s of a gradient sum's sensitivity.
 
-    Rows are float32 and a score depends on its own row alone, so the tables differ in one term g ⊗ x, longer than L by
-    less than 2⁻²⁰ (the row) and 2⁻²¹ (its slope g), and in the rounding that follows from it. Inside its block of b rows
-    the float error is at most γ_b Σ‖g_i ⊗ x_i‖ ≤ γ_b b L with γ_b = bu/(1 − bu), in whatever order the terms are added;
-    both worlds have one, hence 2bγ_b relative to Δ ≥ L. After it only the float64 additions on the way from that block
-    to the total round differently: k = 64 in its span, 2⌈log₂⌉ of the number of spans in the tree, one per process, each
-    of a sum no longer than nL: 2nk·2⁻⁵³ (doubled again for second-order terms). Below 1 % in float32 for any n up to
-    10¹⁰. The bound assumes that a block's sum does not depend on the other blocks: the compiled kernel has it by
-    construction, matrix products for one fixed BLAS and thread count.
+    Computed gradient sums of neighbouring tables differ by at most Δ(1 + s), for Δ ≥ L.
+
+    Rows are float32 and a score depends only on its own row. So the tables differ in one term g ⊗ x, which exceeds L by
+    less than 2⁻²⁰ (the row) and 2⁻²¹ (its slope g), and in the rounding errors that follow from it:
+
+    * Inside its block of b rows the float error is at most γ_b Σ‖g_i ⊗ x_i‖ ≤ γ_b b L with γ_b = bu/(1 − bu), for any
+      order of addition. Both tables have one such error, hence 2bγ_b relative to Δ ≥ L.
+    * After the block, only the float64 additions on the path from that block to the total round differently: k = 64 in
+      its span, 2⌈log₂⌉ of the number of spans in the tree, and one per process, each of a sum of norm at most nL. This
+      adds 2nk·2⁻⁵³ (doubled again for second-order terms).
+
+    The slack is below 1 % in float32 for any n up to 10¹⁰. The bound assumes that the sum of a block does not depend on
+    the other blocks. The compiled kernel guarantees this by construction; matrix products do for one fixed BLAS and
+    thread count.
+
+    Args:
+        records: Number of records n.
+        dtype: Data type of the table, "float32" or "float64".
     """
     unit = _UNIT_ROUNDOFF[check_choice("dtype", dtype, DTYPES)]
     inside = BLOCK * unit / (1 - BLOCK * unit)
@@ -54,15 +65,31 @@ def gradient_error(
     regularization: float,
     weights_norm: float,
 ) -> float:
-    """Bound on ‖computed − true ∇L_D(θ)‖ of the float64 objective, for rows of norm ≤ R and ‖θ‖ ≤ `weights_norm`.
+    """Return a bound on ‖computed − true ∇L_D(θ)‖ of the float64 objective.
 
-    With unit roundoff u and d' features: scores err by at most d'uR‖θ‖, which moves the mean gradient by βd'u‖θ‖
-    (`curvature` is β = max(β₊, β₋)); the loss's derivative errs by (16 + 4 · outputs)u relative to L, taking exp as good
-    to 4u and tanh to 8u. A sum errs by u times, over its terms, their length and the additions that each goes through (Higham 2002,
-    §4.2), to first order: at most CHUNK inside its chunk, in whatever order and pieces; those of a tree over the chunks (of at
-    least BLOCK rows) of its partition; then one for each process of a group, or those of a tree over the partitions of a
-    cluster, which are fewer: (CHUNK + ⌈log₂(n/BLOCK)⌉ + MOST_PROCESSES)uL, however the rows are dealt out, which hardly grows
-    with n. The regulariser errs by 2uλ‖θ‖. The sum is doubled for the second-order terms.
+    With unit roundoff u and d' features, to first order:
+
+    * Scores err by at most d'uR‖θ‖, which changes the mean gradient by βd'u‖θ‖.
+    * The derivative of the loss errs by (16 + 4 · outputs)u relative to L, assuming that exp is accurate to 4u and tanh
+      to 8u.
+    * A sum errs by at most u times the sum, over its terms, of their norm times the number of additions they pass
+      through (Higham 2002, §4.2). These additions are at most CHUNK inside the chunk of the term, for any order and
+      partition; those of a tree over the chunks (of at least BLOCK rows) of its partition; then one for each process of
+      a group, or those of a tree over the partitions of a cluster, which are fewer. The sum is
+      (CHUNK + ⌈log₂(n/BLOCK)⌉ + MOST_PROCESSES)uL, independent of how the rows are distributed, and it hardly grows
+      with n.
+    * The regularizer errs by 2uλ‖θ‖.
+
+    The total is doubled for second-order terms.
+
+    Args:
+        lipschitz: L, Lipschitz constant of one record's loss.
+        curvature: β = max(β₊, β₋), for rows of norm at most R.
+        outputs: Scores per record.
+        records: Number of records n.
+        features: Number of features d'.
+        regularization: λ.
+        weights_norm: Upper bound on ‖θ‖.
     """
     curved = curvature * (features + 2) * weights_norm
     last = max(MOST_PROCESSES, _pairwise_additions(MOST_PARTITIONS))
@@ -72,45 +99,49 @@ def gradient_error(
 
 
 def _pairwise_additions(parts: int) -> int:
-    """Additions that one of so many parts goes through in `engine.kernel.in_a_tree`, at most.
+    """Return the maximum number of additions a part passes through in `engine.kernel.in_a_tree`, ⌈log₂ parts⌉.
 
-    ⌈log₂⌉: with L = ⌊log₂⌋, a part of a sum of 2^l parts went through l; sums of different l ≤ L are left, one for each binary
-    digit of the number, and that sum goes through one more with those before it and at most L − l with those after it. Where only
-    the sum of all 2^L is left, there are none of these.
+    With L = ⌊log₂ parts⌋, a part of a sum of 2^l parts has passed through l additions. Sums with different l ≤ L
+    remain, one for each binary digit of `parts`. Such a sum passes through one more addition with those before it and
+    at most L − l with those after it. If only the sum of all 2^L parts remains, there are no further additions.
     """
     return (parts - 1).bit_length()
 
 
 # --- rounding ---
 #
-# Rounding outward, and the search for a best order: in plain floats, the final bound is evaluated rounded outward.
+# Conservative rounding, and the search for a best order in plain floats; only the final bound is rounded
+# conservatively.
 
 
 UNIT = 2.0**-53
-MARGIN = 1e-12  # relative; hundreds of times the error of the special functions after any conditioning stated
-LEAST_LOG = -sys.float_info.max  # "smaller than any double": still a number, still not below the truth
+MARGIN = 1e-12  # relative; hundreds of times the error of the special functions after conditioning
+LEAST_LOG = -sys.float_info.max  # logarithm of a number too small for a double: finite, and still an upper bound
 
 
 def exp_up(logarithm: float) -> float:
-    """e^x rounded up; 0 only for x = −∞."""
+    """Return e^x rounded up; 0 only for x = −∞."""
     if logarithm == -math.inf:
         return 0.0
     return math.nextafter(math.exp(min(logarithm, 0.0)), math.inf) if logarithm < 0 else 1.0
 
 
 def log_down(value: float) -> float:
-    """log x for 0 < x < 1, rounded down."""
+    """Return log x rounded down, for 0 < x < 1."""
     logarithm = math.log(value)
     return logarithm - 2 * UNIT * abs(logarithm)
 
 
 def sum_up(*terms: float) -> float:
-    """A sum, raised by more than the rounding of its terms, each good to a few ulps."""
+    """Return the sum of `terms`, rounded up by more than the error of the terms if each is accurate to a few ulps."""
     return math.fsum(terms) + 16 * UNIT * math.fsum(map(abs, terms))
 
 
 def golden_section_minimum(objective: Callable[[float], float], left: float, right: float, rounds: int) -> float:
-    """The smallest value seen by a golden-section search. Used where every argument is valid."""
+    """Return the smallest value found by a golden-section search.
+
+    Use it only if every point of the interval is a valid argument.
+    """
     ratio = (math.sqrt(5) - 1) / 2
     inner, outer = right - ratio * (right - left), left + ratio * (right - left)
     low, high = objective(inner), objective(outer)
@@ -131,7 +162,10 @@ def golden_section_minimum(objective: Callable[[float], float], left: float, rig
 def best_order(
     objective: Callable[[float], float], low: float = 1e-9, high: float = 1e15, points: int = 128, rounds: int = 36
 ) -> float:
-    """An order q in (1 + low, 1 + high) that makes `objective` small. Every order is valid, so plain floats may search."""
+    """Return an order q in (1 + low, 1 + high) that makes `objective` small.
+
+    Every order gives a valid bound, so the search may use plain floats.
+    """
     tried: dict[float, float] = {}
 
     def at(point: float) -> float:
@@ -148,15 +182,18 @@ def best_order(
 
 # --- search ---
 #
-# The one search for a limit: the least number from which on something is safe, or the largest up to which it is.
+# Searches for a limit: the smallest number from which a predicate holds, or the largest up to which it holds.
 #
-# Search in plain floats, return the last point checked safe: whatever `safe` does between the points it was asked about, the
-# answer is one at which it said yes.
+# They search in plain floats and return the last point at which `safe` was evaluated and true, so the result is safe
+# even if `safe` is not monotone.
 
 
 def first_safe(safe: Callable[[float], bool], low: float, high: float, digits: float = 1e-15) -> float:
-    """Bisect between an unsafe `low` and a safe `high`, to a relative width or to neighbouring doubles; the answer was checked
-    safe (`high` itself by the caller)."""
+    """Bisect between an unsafe `low` and a safe `high` and return a safe number.
+
+    The search stops at relative width `digits` or at neighbouring doubles. The result was checked to be safe (`high`
+    itself by the caller).
+    """
     for _ in range(200):
         middle = math.sqrt(low) * math.sqrt(high) if low > 0 and high / low > 4 else low + (high - low) / 2
         if not low < middle < high:
@@ -179,12 +216,15 @@ def least_safe(
     most: float = math.inf,
     digits: float = 1e-15,
 ) -> float:
-    """The least x > 0 with `safe(x)`, bracketed from `guess` in steps of `factor`; `math.inf` if none up to `most` is.
+    """Return the smallest x > 0 for which `safe(x)` holds; `math.inf` if there is none up to `most`.
 
     Args:
-        safe: false below some number, true from there up to `most`.
-        below: a number known to be too small, so that none at or below it is tried; None: found by going down.
-        digits: relative width at which the answer is good enough.
+        safe: Predicate that is false below some number and true from there up to `most`.
+        guess: Starting point of the bracketing.
+        factor: Ratio of successive bracketing points.
+        below: Number known to be too small, so that no number at or below it is tried; None to search downward.
+        most: Largest number to try.
+        digits: Relative width at which the search stops.
     """
     low, high = below, min(guess, most)
     while not safe(high):
@@ -198,7 +238,7 @@ def least_safe(
 
 
 def first_whole(safe: Callable[[int], bool], low: int, high: int, digits: float = 0.0) -> int:
-    """The same between whole numbers: an unsafe `low`, a safe `high`."""
+    """Bisect between an unsafe integer `low` and a safe integer `high` and return a safe integer."""
     while high - low > max(1, digits * high):
         middle = (low + high) // 2
         low, high = (low, middle) if safe(middle) else (middle, high)
@@ -208,7 +248,17 @@ def first_whole(safe: Callable[[int], bool], low: int, high: int, digits: float 
 def least_whole(
     safe: Callable[[int], bool], *, guess: int = 1, below: int = 0, most: float = math.inf, digits: float = 0.0
 ) -> int | None:
-    """The least whole number above `below` that is safe, bracketed by doubling `guess`; None if none up to `most` is."""
+    """Return the smallest safe integer above `below`; None if there is none up to `most`.
+
+    The bracket is found by doubling `guess`.
+
+    Args:
+        safe: Predicate that is false below some number and true from there up to `most`.
+        guess: Starting point of the bracketing.
+        below: Number known to be unsafe.
+        most: Largest number to try.
+        digits: Relative width at which the search stops.
+    """
     low, high = below, guess
     while high <= most:
         if safe(high):
@@ -218,9 +268,11 @@ def least_whole(
 
 
 def last_whole(fits: Callable[[int], bool], sure: Callable[[int], bool] | None = None) -> int:
-    """The largest n ≥ 1 with `fits(n)`, which holds up to some number and not beyond it; 0 if not even for 1.
+    """Return the largest n ≥ 1 for which `fits(n)` holds; 0 if `fits(1)` is false.
 
-    `sure` implies `fits` and is asked at less cost: where it ends the search begins.
+    Args:
+        fits: Predicate that is true up to some number and false beyond it.
+        sure: Cheaper predicate that implies `fits`; the search starts where it ends.
     """
     begun = 0 if sure is None else last_whole(sure)
     beyond = least_whole(lambda number: not fits(number), guess=begun + 1, below=begun)

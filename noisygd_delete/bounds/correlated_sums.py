@@ -1,23 +1,26 @@
-"""Markov sums: noisy sums of a table whose noise is recomputed from what was published, not kept.
+"""Sufficient-statistics perturbation with correlated noise, recomputed from published sums instead of stored.
 
-A draw j has a parent, an earlier draw, or none (a root: c = 0). With D_j the table that it releases and S(D) = Σ v over its rows,
+A draw j has a parent, an earlier draw, or none (a root: c = 0). With D_j the table that it releases and S(D) = Σ v over
+its rows,
 
-    y_j = S(D_j) + c_j (y_parent − S(D_parent)) + σ_j ξ_j,        ξ_j standard normal, new for every draw
+    y_j = S(D_j) + c_j (y_parent − S(D_parent)) + σ_j ξ_j,        ξ_j standard normal, independent for every draw
 
-Two worlds differ in one person's rows; P_j is what these add to S(D_j) in one world less the other.
+Neighbouring datasets differ in one person's rows; P_j is the difference of their sums S(D_j).
 
-* y_j − S(D_j) = c_j (y_parent − S(D_parent)) + σ_j ξ_j is a function of the noise alone. So draws whose tables lack the rows have,
-  together, the law that they would have if the rows had never been: nothing is left, if requests were fixed beforehand.
-* Given all draws before it, y_j is Gaussian in both worlds with means P_j − c_j P_parent apart. So all draws together are √Q-GDP,
+* y_j − S(D_j) = c_j (y_parent − S(D_parent)) + σ_j ξ_j is a function of the noise alone. So draws whose tables lack the
+  rows have, jointly, the law that they would have had if the rows had never been present, provided that requests were
+  fixed beforehand.
+* Given all earlier draws, y_j is Gaussian on both datasets, with means that differ by P_j − c_j P_parent. So all draws
+  together are √Q-GDP,
 
       Q = Σ_j ‖P_j − c_j P_parent‖² / σ_j²,
 
-  exactly for fixed requests, and under adaptive ones if Q is at most that on every path (a martingale argument).
+  exactly for fixed requests, and under adaptive requests if Q is at most that on every path (a martingale argument).
 
-On a machine entries of v and of y are whole numbers of a public grid, c (y_parent − S) is rounded to it, and the noise is an exact
-discrete Gaussian. Rounding moves a coordinate by less than one step where P_parent ≠ 0. A shift s of a discrete Gaussian of variance
-parameter σ² costs q s²/(2σ²) at every Rényi order q, and is Gaussian DP with s²/(σ² − 144). Floats here are rounded up: by more than
-their own roundings come to.
+In the implementation the entries of v and y are integers on a public grid, c (y_parent − S) is rounded to it, and the
+noise is an exact discrete Gaussian. Rounding moves a coordinate by less than one grid step if P_parent ≠ 0. A shift s
+of a discrete Gaussian of variance parameter σ² costs q s²/(2σ²) at every Rényi order q, and is Gaussian DP with s²/(σ²
+− 144). Floats are rounded up by more than their own rounding errors.
 """
 
 from __future__ import annotations
@@ -27,17 +30,24 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-CARRY_BITS = 20  # c is a whole number of 2⁻²⁰
-_UP, _SUM_UP = 1 + 2.0**-46, 1 + 2.0**-34  # more than the roundings of one charge come to, and those of a sum of 2¹⁶
+CARRY_BITS = 20  # c is a multiple of 2⁻²⁰
+_UP, _SUM_UP = 1 + 2.0**-46, 1 + 2.0**-34  # exceed the rounding errors of one charge, and of a sum of 2¹⁶ charges
 _APART = 1 + 2.0**-4
-SMOOTHING_SQUARED = 144  # (12 h)²: what a discrete Gaussian's variance loses as Gaussian DP
+SMOOTHING_SQUARED = 144  # (12 h)²: reduction of a discrete Gaussian's variance in its Gaussian DP bound
 
 
 def sensitivity(*, norm_squared: int, label_weight: int, between_records: bool) -> float:
-    """Δ of v = (x xᵀ, β y x), the matrix in Frobenius norm, rounded up, for ‖x‖² ≤ R² = `norm_squared` and one y = ±1, or one class of several.
+    """Return Δ of v = (x xᵀ, β y x), rounded up, with the matrix in Frobenius norm.
 
-    Against the null record √(R⁴ + β²R²). Between two records √2 (R² + β²/2) where β² ≤ 2R², else 2βR: with norms a, g, opposite labels and
-    cosine ρ the square is a⁴ + g⁴ − 2a²g²ρ² + β²(a² + g² + 2agρ), largest at a = g = R, ρ = min(1, β²/(2R²)).
+    Against the null record it is √(R⁴ + β²R²). Between two records it is √2 (R² + β²/2) if β² ≤ 2R², else 2βR: with
+    norms a, g, opposite labels and cosine ρ the square is a⁴ + g⁴ − 2a²g²ρ² + β²(a² + g² + 2agρ), largest at a = g = R,
+    ρ = min(1, β²/(2R²)).
+
+    Args:
+        norm_squared: R² ≥ ‖x‖².
+        label_weight: β; the label is one y = ±1, or one class of several.
+        between_records: Whether to compare two records (replace-one) instead of a record and the null record
+            (zero-out).
     """
     norm, label = float(norm_squared), float(label_weight) ** 2
     if not between_records:
@@ -48,7 +58,10 @@ def sensitivity(*, norm_squared: int, label_weight: int, between_records: bool) 
 
 
 def rounding_norm(*, features: int, outputs: int, label_weight: int) -> float:
-    """How far, at most, rounding every coordinate of (matrix, label sums) by a step moves v in its norm: √(D² + β²Dk), rounded up."""
+    """Return √(D² + β²Dk), rounded up: the largest change of ‖v‖ from rounding every coordinate by one grid step.
+
+    The coordinates are those of the matrix and the label sums, for D features and k outputs.
+    """
     wide = float(features)
     return math.sqrt(wide * wide + float(label_weight) ** 2 * wide * outputs) * _UP
 
@@ -63,12 +76,16 @@ def draw_cost(
     joined: int = 0,
     left: int = 0,
 ) -> float:
-    """(‖P − cP_parent‖/σ)² of one draw, rounded up: of a person with so many rows in both tables, in the draw's only, in its parent's only.
+    """Return (‖P − cP_parent‖/σ)² of one draw, rounded up.
 
     Args:
-        carry, variance: c and σ² of the draw; c as it is, for in floats it may be taken for a whole one.
+        carry: c of the draw, unrounded, since a float could turn a fraction into an integer.
+        variance: σ² of the draw.
         apart: Δ of one row.
-        rounded: `rounding`; a whole c rounds nothing.
+        rounded: `rounding_norm`; not added if c is an integer, which needs no rounding.
+        stay: Rows of the person in both the draw's table and its parent's.
+        joined: Rows in the draw's table only.
+        left: Rows in the parent's table only.
     """
     moved = float(abs(1 - carry) * stay + joined + carry * left) * apart
     if (stay or left) and carry % 1:
@@ -77,17 +94,22 @@ def draw_cost(
 
 
 def gaussian_factor(*, variance: float, label_weight: int) -> float:
-    """What a charge is multiplied with for a μ²: the least variance of a coordinate, σ²/max(2, β²), loses 144 steps². Infinite where
-    the noise is too small for the grid, or nearly so: a difference of near numbers would not be good to the last digits."""
+    """Return the factor that converts a charge to μ²; infinite if the noise is too small for the grid, or nearly so.
+
+    The smallest variance of a coordinate, σ²/max(2, β²), loses 144 squared grid steps. Close to the limit the
+    difference of nearly equal numbers would lose its last digits.
+    """
     lost = SMOOTHING_SQUARED * max(2.0, float(label_weight) ** 2)
     return variance / (variance - lost) * _UP if variance > lost * _APART else math.inf
 
 
 def equalizer_costs(releases: int) -> list[float]:
-    """m of the equaliser for the draws after the first, T − 1 of them: what an erasure at that draw costs, in Δ²/V.
+    """Return m of the equalizer for each of the T − 1 draws after the first.
 
-    m⁽¹⁾ = 1/3; m⁽ᵏ⁺¹⁾ − u(m⁽ᵏ⁺¹⁾) = m⁽ᵏ⁾ with u(m) = (√(1+m) − √m)², what staying costs: m⁽ᵏ⁺¹⁾ = (m − 1 + 2√(m² + m + 1))/3 at m = m⁽ᵏ⁾. The
-    last draw has m⁽¹⁾. Whoever was there from the first is charged 1 + m⁽ᵀ⁻¹⁾ < 1 + √(T/2) in all, whenever they leave.
+    m is the cost of an erasure at that draw, in Δ²/V. m⁽¹⁾ = 1/3; m⁽ᵏ⁺¹⁾ − u(m⁽ᵏ⁺¹⁾) = m⁽ᵏ⁾ with u(m) = (√(1+m) − √m)²,
+    the cost of staying: m⁽ᵏ⁺¹⁾ = (m − 1 + 2√(m² + m + 1))/3 at m = m⁽ᵏ⁾. The last draw has m⁽¹⁾. A record present from
+        the first
+    draw is charged 1 + m⁽ᵀ⁻¹⁾ < 1 + √(T/2) in total, independent of when it is erased.
     """
     found = [1 / 3]
     for _ in range(releases - 2):
@@ -97,7 +119,10 @@ def equalizer_costs(releases: int) -> list[float]:
 
 
 def equalizer_schedule(*, releases: int, variance: float) -> list[tuple[float, float]]:
-    """(c, σ²) of T draws in a chain, each of which has variance V or about that: c² = m/(1+m), σ² = V/(1+m). c = 0 for the first."""
+    """Return (c, σ²) of T draws in a chain, each of which has variance close to V.
+
+    c² = m/(1+m), σ² = V/(1+m); c = 0 for the first draw.
+    """
     scale, steps = float(1 << CARRY_BITS), [(0.0, variance)]
     for reserve in equalizer_costs(releases):
         carry = math.floor(math.sqrt(reserve / (1 + reserve)) * scale + 0.5) / scale
@@ -106,13 +131,16 @@ def equalizer_schedule(*, releases: int, variance: float) -> list[tuple[float, f
 
 
 def stationary_schedule(*, releases: int, variance: float, carry: float) -> list[tuple[float, float]]:
-    """The same with one c for all draws after the first: for streams without an end."""
+    """Return (c, σ²) of T draws with one c for all draws after the first, for streams without an end."""
     return [(0.0, variance), *[(carry, variance * (1 - carry * carry))] * (releases - 1)]
 
 
 def patch_variance(*, carry: float, variance: float, number: int, usual: int) -> int:
-    """w² of a patch, the `number`th since the last draw, where the next one has c and σ²: however many there are, they add less than a quarter
-    of σ² to its noise. The first `usual` ones have nearly equal shares of that, K/((i + K − 1)(i + K)) of K usual ones."""
+    """Return w² of the `number`th patch since the last draw, if the next draw has c and σ².
+
+    All patches together, however many, add less than a quarter of σ² to its noise. The first `usual` ones have nearly
+    equal shares of that: K/((i + K − 1)(i + K)) for patch i, with K = `usual`.
+    """
     share = usual / ((number + usual - 1) * (number + usual))
     return max(1, math.floor(variance / (4 * carry * carry) * share))
 
@@ -120,8 +148,18 @@ def patch_variance(*, carry: float, variance: float, number: int, usual: int) ->
 def worst_charges(
     *, draws: Sequence[tuple[float, float]], apart: float, rounded: float, joiners: bool, leaves: bool = True
 ) -> list[float]:
-    """After each draw of a chain the largest Q of a row in one stretch of them, over every time at which it may come (the first draw
-    alone, unless `joiners`) and go (never, unless `leaves`), rounded up. They rise: the last is a cap on every path."""
+    """Return, after each draw of a chain, the largest Q of a row with one continuous presence, rounded up.
+
+    The maximum is over every time at which the row may join and leave. The values increase, so the last one is a cap on
+    every path.
+
+    Args:
+        draws: (c, σ²) of each draw.
+        apart: Δ of one row.
+        rounded: `rounding_norm`.
+        joiners: Whether a row may join after the first draw.
+        leaves: Whether a row may be erased.
+    """
     present = gone = 0.0
     found: list[float] = []
     for carry, variance in draws:

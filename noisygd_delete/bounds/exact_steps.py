@@ -1,28 +1,35 @@
-"""Noisy-GD as a machine runs it: shifted interpolation (`shifted_interpolation`) with every rounding charged, no real number left.
+"""Gaussian DP of Noisy GD in finite precision: shifted interpolation with every rounding error included.
 
-Each step, on stored rows:   k = rint(fl(fl(θ̂ − η ĝ)/h)) + N,   θ̂⁺ = Π(h k),   N exact discrete Gaussian of parameter τ = 2^b h
+Each step, on stored rows, with N an exact discrete Gaussian of parameter τ = 2^b h:
 
-ĝ is a float64 gradient with ‖ĝ − ∇L_D(θ̂)‖ ≤ e in whatever order it is added (`arithmetic.gradient_error`), Π the projection on the
-ball of radius W. Theorem (design sheet "exact steps", sections 2 to 4, variant A). Let X be the path of grid points. In each world X_k is
-C(path) + hN_k with C on the grid and ‖C − φ(ΠX_{k−1})‖ ≤ E, E = r_X + c r_Π, φ over the reals and c-Lipschitz. Interpolate between the
-worlds as over the reals, the interpolated centre rounded to the grid: distances obey z_k = c z_{k−1} + gap_k − a_k with
+    k = rint(fl(fl(θ̂ − η ĝ)/h)) + N,   θ̂⁺ = Π(h k)
+
+ĝ is a float64 gradient with ‖ĝ − ∇L_D(θ̂)‖ ≤ e for any order of addition (`arithmetic.gradient_error`), and Π the
+projection on the ball of radius W. Theorem (design sheet "exact steps", sections 2 to 4, variant A). Let X be the path
+of grid points. On each dataset X_k is C(path) + hN_k with C on the grid and ‖C − φ(ΠX_{k−1})‖ ≤ E, E = r_X + c r_Π,
+with φ in real arithmetic and c-Lipschitz. Interpolate between the neighbouring runs as in real arithmetic, with the
+interpolated centre rounded to the grid. Then distances satisfy z_k = c z_{k−1} + gap_k − a_k with
 
     gap_k = s_k + δ,      δ = 2E + h√d,      s_k = ηΔ/n with the record, 0 without it
 
-and the last point is μ-GDP, μ² = Σ a_k²/(τ² − 144h²), but for a factor 1 ± t d·10⁻¹²³³ of every probability (`objective_perturbation_gdp`): that moves
-Φ⁻¹ by less than the 10⁻⁹ by which μ is raised. So is any point in between, as each is one of the path. The shifts of the real chain and those of a
-chain whose gap is δ at every step are feasible side by side, both a_k ∝ c^{t−k}:
+and the last point is μ-GDP, μ² = Σ a_k²/(τ² − 144h²), up to a factor 1 ± t d·10⁻¹²³³ of every probability
+(`objective_perturbation`). That factor moves Φ⁻¹ by less than the 10⁻⁹ by which μ is raised. The same holds for any
+point in between, as each is one of the path. The shifts of the real chain and those of a chain whose gap is δ at every
+step are feasible jointly, both a_k ∝ c^{t−k}:
 
-    μ(T, K) ≤ μ_real(T, K; gap s) + μ_real(T + K, 0; gap δ)           increasing in T, no probability beside it
+    μ(T, K) ≤ μ_real(T, K; gap s) + μ_real(T + K, 0; gap δ)           increasing in T, without a failure probability
 
-The gaps of a stretch never rise: the record goes, the roundings stay. So C_k is concave over V_k (formula (2) of the sheet), its greatest convex minorant is one
-segment, and no other shifts cost less than this, but for rows in any order, whose roundings before the stretch are counted too.
+The gaps of an interval never increase: the record is removed, the rounding errors remain. So C_k is concave over V_k
+(formula (2) of the sheet), its greatest convex minorant is one segment, and no other shifts cost less than this, except
+for rows in any order, whose rounding errors before the interval are also counted.
 
-Linear loss, rounding one way in one world and the other way in the other: equality but for h. Two worlds from one observed point in which no
-row differs run the same function of the same words: 0, where rows are added in an order that their contents fix. Else each world may add them in
-an order of its own at any step: a record that is gone costs μ_real(∞, 0; gap δ), and so does that of every other stretch.
+For the linear loss with rounding in opposite directions on the two datasets this is an equality up to h. Two runs from
+one observed point in which no row differs evaluate the same function of the same random words: 0, if rows are added in
+an order that their contents determine. Otherwise each run may add them in its own order at any step: a record that has
+been removed costs μ_real(∞, 0; gap δ), and so does that of every other interval.
 
-Worlds that start z_0 apart (a solver's two answers) have a third feasible family beside these two, shifts again ∝ c^{t−k}:
+Runs that start at distance z_0 (two answers of a solver) have a third jointly feasible family of shifts, also
+proportional to c^{t−k}:
 
     μ(T, K; z_0) ≤ μ(T, K; 0) + z_0 c^t/√S_t,       S_t = (τ² − 144h²)(1 − c^{2t})/(1 − c²),   t = T + K ≥ 1
 """
@@ -35,12 +42,12 @@ from . import shifted_interpolation
 from .arithmetic import UNIT
 from .objective_perturbation import SMOOTHING
 
-MOST_BITS, LEAST_BITS = 24, 12  # of b
-_HEADROOM = 51  # binary digits of W/h at most: with noise and step the points stay whole numbers in float64
-_OUTSIDE = 1.001  # how far a projected point may lie outside the ball, in W
+MOST_BITS, LEAST_BITS = 24, 12  # range of b
+_HEADROOM = 51  # most binary digits of W/h, so that points with noise and step remain integers in float64
+_OUTSIDE = 1.001  # largest norm of a projected point, in W
 _SECOND_ORDER = 1.01
-_STEEPER = 16 * UNIT  # how much larger c is taken, for the rounding of 1 − ηm and of the longest step
-_UNUSUAL = 37.0  # standard deviations: a chain reaches that far with probability e⁻⁶⁸⁴
+_STEEPER = 16 * UNIT  # increase of c that covers the rounding of 1 − ηm and of the longest step
+_UNUSUAL = 37.0  # standard deviations, which a chain exceeds with probability e⁻⁶⁸⁴
 
 
 def iterate_radius(
@@ -53,9 +60,19 @@ def iterate_radius(
     step_size: float,
     strong_convexity: float,
 ) -> float:
-    """W: farther than a chain of noise τ goes about the minimiser, which is nearer to 0 than L/λ and √(2·gap/λ); a power of two.
+    """Return W, a power of two that a chain of noise τ practically never exceeds.
 
-    Privacy holds for every W; utility wants it never to be reached.
+    The minimizer is closer to 0 than L/λ and √(2·gap/λ), and the chain stays around it. Privacy holds for every W; for
+    utility it should never be reached.
+
+    Args:
+        lipschitz: L.
+        regularization: λ.
+        gap_at_zero: gap, the most by which the loss at 0 exceeds its minimum.
+        dimension: d.
+        noise: τ.
+        step_size: η.
+        strong_convexity: m.
     """
     far = min(lipschitz / regularization, math.sqrt(2 * gap_at_zero / regularization))
     contraction = 1 - step_size * strong_convexity
@@ -64,7 +81,10 @@ def iterate_radius(
 
 
 def grid_bits(*, radius: float, lipschitz: float, regularization: float, step_size: float, noise: float) -> int:
-    """b: the finest grid τ/2^b, b ≤ 24, on which all that a step may reach are whole numbers of float64; below 12 none is worth it."""
+    """Return b of the finest grid τ/2^b, b ≤ 24, on which every value within reach of a step is an integer in float64.
+
+    A result below 12 means that no useful grid exists.
+    """
     reach = _OUTSIDE * radius + step_size * (lipschitz + regularization * radius)
     return min(MOST_BITS, _HEADROOM - math.frexp(reach / noise)[1])
 
@@ -80,10 +100,11 @@ def rounding_gap(
     dimension: float,
     grid: float,
 ) -> float:
-    """δ = 2(r_X + c r_Π) + h√d: what the roundings of one step may move two worlds apart, rounded up.
+    """Return δ = 2(r_X + c r_Π) + h√d, rounded up: the most by which the rounding errors of one step separate two runs.
 
-    r_X = 1.01(ηe + 3uη(L + λW) + 2uW) + h√d/2: the gradient, the product with η, the subtraction, the division by h, and rint.
-    r_Π = 1.01(d + 9)uW: the product h k and the projection. W is taken .1 % longer: rounding may end there.
+    r_X = 1.01(ηe + 3uη(L + λW) + 2uW) + h√d/2: the gradient, the product with η, the subtraction, the division by h,
+    and rint. r_Π = 1.01(d + 9)uW: the product h k and the projection. W is taken .1 % larger, since a rounded point may
+    be that far outside.
     """
     outside, root = _OUTSIDE * radius, math.sqrt(dimension)
     steepest = lipschitz + regularization * outside
@@ -109,10 +130,22 @@ def exact_steps_gdp(
     in_place: bool = True,
     apart: float = 0.0,
 ) -> float:
-    """μ(T, K), rounded up; infinite where τ is no more than twelve steps of the grid. `math.inf` steps: the supremum over any number.
+    """Return μ(T, K), rounded up; infinite if τ is at most twelve steps of the grid.
 
-    Unless rows are added in an order that their contents fix (`in_place`) steps without the record cost their roundings too, as many as there may have been.
-    Where both worlds may start `apart` (z_0), T + K is all the steps there were, and each costs its roundings.
+    Args:
+        sensitivity: Δ.
+        step_size: η.
+        strong_convexity: m.
+        noise: τ.
+        grid: h.
+        records: n.
+        gap: δ of `rounding_gap`.
+        steps_with_record: T; `math.inf` gives the supremum over any number of steps.
+        steps_without_record: K.
+        in_place: Whether rows are added in an order that their contents determine. If not, steps without the record
+            also incur rounding errors, for any number of such steps.
+        apart: z_0, the distance between the starts of the two runs. If it is positive, T + K must be the total number
+            of steps, each of which incurs its rounding errors.
     """
     if steps_with_record == 0 and not apart and (in_place or not steps_without_record):
         return 0.0

@@ -1,8 +1,16 @@
-"""Gaussian DP → (ε, δ), exactly, and back.
+"""Convert between Gaussian DP and (ε, δ)-DP exactly, and bound membership tests.
 
     δ = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2)              (Balle & Wang 2018; Dong, Roth & Su 2022)
 
-Every function is total and rounds outward: ε and δ up, the μ that a budget allows down.
+Every function accepts any argument in its domain and rounds conservatively: ε and δ up, the μ that a budget allows
+down.
+
+Example:
+    >>> from noisygd_delete.bounds.gaussian import gdp_advantage, gdp_epsilon
+    >>> round(gdp_epsilon(mu=1.0, delta=1e-6), 3)
+    4.887
+    >>> round(gdp_advantage(mu=1.0), 4)
+    0.3829
 """
 
 from __future__ import annotations
@@ -13,7 +21,7 @@ from collections.abc import Callable
 from .arithmetic import LEAST_LOG, MARGIN, UNIT, best_order, exp_up, least_safe, log_down
 from .tails import erfcx, log_lower_tail, upper_tail
 
-_HALF = (  # Gauss and Legendre's sixteen points on [−1, 1] and their weights: the positive half
+_HALF = (  # positive half of the 16-point Gauss–Legendre nodes and weights on [−1, 1]
     (0.09501250983763744, 0.1894506104550685),
     (0.28160355077925892, 0.1826034150449236),
     (0.45801677765722739, 0.1691565193950025),
@@ -30,15 +38,15 @@ _LOG_SQRT_2PI = math.log(2 * math.pi) / 2
 
 
 def _mills(t: float) -> float:
-    """m(t) = Φ(−t)/φ(t)."""
+    """Return the Mills ratio m(t) = Φ(−t)/φ(t)."""
     return _SQRT_HALF_PI * erfcx(t / _SQRT2)
 
 
 def _mills_slope(t: float) -> float:
-    """−m′(t) = 1 − t m(t) > 0 for t ≥ −1, to a few ulps.
+    """Return −m′(t) = 1 − t m(t) > 0 for t ≥ −1, accurate to a few ulps.
 
-    The difference loses at most a factor 10 below t = 3. Beyond, 1 − t m = r/(t + r) with the continued fraction
-    r = 1/(t + 2/(t + 3/(t + …))) of positive terms, cut after 60.
+    Below t = 3 the subtraction loses at most a factor of 10 in accuracy. Above, 1 − t m = r/(t + r) with the continued
+    fraction r = 1/(t + 2/(t + 3/(t + …))), whose terms are positive, truncated after 60 terms.
     """
     if t < 3:
         return 1 - t * _mills(t)
@@ -49,12 +57,19 @@ def _mills_slope(t: float) -> float:
 
 
 def gdp_log_delta(*, mu: float, epsilon: float) -> float:
-    """Upper bound on log δ(ε) of μ-GDP, within 1e-10 of it wherever δ is a double; −∞ when μ = 0.
+    """Return an upper bound on log δ(ε) of μ-GDP, within 1e-10 of it wherever δ is a double.
 
     With a = ε/μ − μ/2, b = ε/μ + μ/2 and e^ε φ(b) = φ(a):
 
-        a ≥ −1:  δ = φ(a) (m(a) − m(b)), and m(a) − m(b) = ∫ₐᵇ −m′ where μ is too small to subtract
-        a < −1:  δ = Φ(−a) − φ(a) m(b); then μ > 2 and b > 1, so that δ > 0.6 and nothing cancels
+        a ≥ −1:  δ = φ(a) (m(a) − m(b)); if μ is too small to subtract, m(a) − m(b) = ∫ₐᵇ −m′ is integrated
+        a < −1:  δ = Φ(−a) − φ(a) m(b); then μ > 2 and b > 1, so δ > 0.6 and there is no cancellation
+
+    Args:
+        mu: Gaussian DP parameter μ ≥ 0; may be infinite.
+        epsilon: ε ≥ 0.
+
+    Returns:
+        log δ, rounded up and at most 0; −∞ if μ = 0.
     """
     if mu == 0:
         return -math.inf
@@ -64,7 +79,7 @@ def gdp_log_delta(*, mu: float, epsilon: float) -> float:
     a, b = far - mu / 2, far + mu / 2
     if a > 1e150:
         return LEAST_LOG
-    wobble = 4 * UNIT * b  # error of a
+    wobble = 4 * UNIT * b  # rounding error of a
     if a < -1:
         density = math.exp(-a * a / 2 - _LOG_SQRT_2PI)
         delta = upper_tail(a) - density * _mills(b)
@@ -83,12 +98,16 @@ def gdp_log_delta(*, mu: float, epsilon: float) -> float:
 
 
 def gdp_delta(*, mu: float, epsilon: float) -> float:
-    """δ(ε) of μ-GDP, rounded up."""
+    """Return δ(ε) of μ-GDP, rounded up."""
     return exp_up(gdp_log_delta(mu=mu, epsilon=epsilon))
 
 
 def gdp_epsilon(*, mu: float, delta: float) -> float:
-    """The least ε (rounded up) for which μ-GDP implies (ε, δ)-DP; 0 when δ ≥ 2Φ(μ/2) − 1, ∞ when δ = 0 < μ."""
+    """Return the smallest ε for which μ-GDP implies (ε, δ)-DP, rounded up.
+
+    Returns:
+        ε; 0 if δ ≥ 2Φ(μ/2) − 1, and infinity if δ = 0 < μ.
+    """
     if mu == 0 or delta >= 1:
         return 0.0
     if delta <= 0 or mu > 1e150:
@@ -100,61 +119,68 @@ def gdp_epsilon(*, mu: float, delta: float) -> float:
 
     if safe(0.0):
         return 0.0
-    chernoff = mu * mu / 2 + mu * math.sqrt(2 * -log_delta) + mu  # on the privacy loss
+    chernoff = mu * mu / 2 + mu * math.sqrt(2 * -log_delta) + mu  # Chernoff bound on the privacy loss
     return least_safe(safe, guess=chernoff, factor=16)
 
 
 def gdp_for(*, epsilon: float, delta: float) -> float:
-    """The largest μ (rounded down) for which μ-GDP implies (ε, δ)-DP."""
+    """Return the largest μ for which μ-GDP implies (ε, δ)-DP, rounded down."""
     log_delta = log_down(delta)
 
-    def safe(inverse: float) -> bool:  # searched in 1/μ, so that "larger" is the safe side
+    def safe(inverse: float) -> bool:  # searched in 1/μ, so that larger values are safe
         return gdp_log_delta(mu=1 / inverse, epsilon=epsilon) <= log_delta
 
     return math.nextafter(1 / least_safe(safe, guess=1.0, factor=4), 0.0)
 
 
-LARGEST_DRAW = 36.3  # of the noise source, in standard deviations, rounded down
-_DRAWS = 1e18  # more than any run takes
+LARGEST_DRAW = 36.3  # largest draw of the noise source, in standard deviations, rounded down
+_DRAWS = 1e18  # upper bound on the draws of any run
 
 
 def support_delta(*, mu: float) -> float:
-    """Upper bound on the δ that noise without draws beyond `LARGEST_DRAW` adds: ideal noise has outcomes that it has not.
+    """Return an upper bound on the δ added because the noise source has bounded support.
 
-    Steps that move the two worlds a_1, a_2, … apart (Σ a² = μ²) are told apart where a draw of one world is none of the
-    other: with probability at most Φ(|a_i| − B) each, |a_i| ≤ μ.
+    Ideal noise has outcomes beyond `LARGEST_DRAW` standard deviations, which the source never produces. Let the steps
+    separate the two neighbouring runs by a_1, a_2, … (Σ a² = μ²). A step distinguishes the runs if a draw of one run is
+    impossible in the other, which has probability at most Φ(|a_i| − B) with |a_i| ≤ μ and B = `LARGEST_DRAW`.
     """
     return min(1.0, math.exp(log_lower_tail(mu - LARGEST_DRAW) + math.log(_DRAWS) + MARGIN))
 
 
 # --- membership ---
 #
-# What a test can find out: trade-off curves and membership advantage.
+# Limits on membership tests: trade-off functions and membership advantage.
 #
-# A test that says "the record was used" with probability p in one world and p′ in the other turns the two models into two
-# coins, and no divergence of the coins exceeds that of the models. The bounds below are the best that follow from the given
-# divergence: some pair of models attains each.
+# A test that answers "the record was used" with probability p on one dataset and p′ on its neighbour reduces the two
+# models to two coins. By post-processing, no divergence of the coins exceeds that of the models. The bounds below are
+# tight: some pair of models attains each.
 #
 #     Gaussian DP:            β ≥ Φ(Φ⁻¹(1−α) − μ), advantage 2Φ(μ/2) − 1
 #     Rényi, one direction:   log(p^q p′^{1−q} + (1−p)^q (1−p′)^{1−q}) ≤ (q−1) ε_q
 #     Rényi, both directions: the set of (p, p′) is symmetric under (p, p′) → (1−p′, 1−p) and convex, so the largest
 #                             p − p′ has p = 1 − p′: tanh(s/2) with cosh((q−½)s) = e^{(q−1)ε_q} cosh(s/2)
 #
-# Advantages are rounded up, a test's least error down.
+# Advantages are rounded up, error rates down.
 
 
 def gdp_advantage(*, mu: float) -> float:
-    """Largest advantage (true minus false positive rate) of any membership test: 2Φ(μ/2) − 1 = erf(μ/√8), rounded up."""
+    """Return the largest advantage of any membership test, 2Φ(μ/2) − 1 = erf(μ/√8), rounded up.
+
+    The advantage of a test is its true positive rate minus its false positive rate.
+    """
     return min(1.0, math.erf(mu / math.sqrt(8)) * (1 + MARGIN))
 
 
 def gdp_tradeoff(*, mu: float, false_positive: float) -> float:
-    """Least false negative rate of any test with this false positive rate: Φ(Φ⁻¹(1−α) − μ), rounded down."""
+    """Return the trade-off function of μ-GDP, Φ(Φ⁻¹(1−α) − μ), rounded down.
+
+    This is the smallest false negative rate of any test with false positive rate α = `false_positive`.
+    """
     if false_positive >= 1 or mu == math.inf:
         return 0.0
     if false_positive <= 0:
         return 1.0
-    from scipy.special import log_ndtr, ndtri  # loaded where it is used: most commands never are here
+    from scipy.special import log_ndtr, ndtri  # imported lazily: most commands do not need it
 
     threshold = -float(ndtri(false_positive)) - mu
     threshold -= 32 * UNIT * (1 + abs(threshold) + mu)
@@ -162,7 +188,10 @@ def gdp_tradeoff(*, mu: float, false_positive: float) -> float:
 
 
 def _is_possible_pair(order: float, renyi: float, p: tuple[float, float], q: tuple[float, float]) -> bool:
-    """Whether coins with (1−p, log p) and (1−p′, log p′) may lie within ε_q of each other; "yes" when rounding could hide it."""
+    """Return whether two coins can be within Rényi divergence ε_q; True if rounding could hide it.
+
+    The coins are given as (1−p, log p) and (1−p′, log p′).
+    """
     rest = order - 1
     heads = order * p[1] - rest * q[1]
     tails = order * math.log(p[0]) - rest * math.log(q[0])
@@ -172,20 +201,25 @@ def _is_possible_pair(order: float, renyi: float, p: tuple[float, float], q: tup
 
 
 def renyi_tradeoff(*, order: float, renyi: float, false_positive: float, both_directions: bool = False) -> float:
-    """Least false negative rate at this false positive rate under (q, ε_q), rounded down.
+    """Return the smallest false negative rate that (q, ε_q) allows at a false positive rate, rounded down.
 
-    A bound in one direction only answers for either world as the test's null hypothesis: the smaller of the two rates.
+    Args:
+        order: Rényi order q > 1.
+        renyi: Rényi divergence ε_q.
+        false_positive: False positive rate of the test.
+        both_directions: Whether ε_q bounds the divergence in both directions. If it bounds only one direction, either
+            neighbouring dataset may be the null hypothesis, and the smaller of the two rates is returned.
     """
     if false_positive >= 1 or renyi == math.inf:
         return 0.0
     if (
         false_positive <= 0
-    ):  # a bound in one direction allows events of probability 0 in one world, e^{−ε_q} in all but them
+    ):  # a one-directional bound allows events of probability 0 on one side whose complement has e^{−ε_q} on the other
         return 1.0 if both_directions else math.exp(-renyi) * (1 - MARGIN)
     fixed = (1 - false_positive, math.log(false_positive))
 
     def least_rate(possible: Callable[[float], bool]) -> float:
-        least = 1 / (1 - false_positive)  # in 1/β, so that "larger" is the impossible, hence safe, side
+        least = 1 / (1 - false_positive)  # searched in 1/β, so that larger values are impossible, hence safe
         inverse = least_safe(lambda inverse: not possible(1 / inverse), guess=least, factor=4, below=least, most=1e300)
         return 1 / inverse if inverse > least else 1 - false_positive
 
@@ -200,7 +234,7 @@ def renyi_tradeoff(*, order: float, renyi: float, false_positive: float, both_di
 
 
 def rate_tradeoff(*, rate: float, false_positive: float) -> float:
-    """The same for a curve ε_q = q · rate, in both directions, by the order that says most."""
+    """Return the rate of `renyi_tradeoff` for a curve ε_q = q · rate in both directions, at the best order."""
 
     def negative(order: float) -> float:
         return -renyi_tradeoff(order=order, renyi=order * rate, false_positive=false_positive, both_directions=True)
@@ -211,14 +245,17 @@ def rate_tradeoff(*, rate: float, false_positive: float) -> float:
 
 
 def renyi_advantage(*, order: float, renyi: float) -> float:
-    """Largest advantage under (q, ε_q) in both directions: tanh(s/2), cosh((q−½)s) = e^{(q−1)ε_q} cosh(s/2); rounded up."""
+    """Return the largest membership advantage under (q, ε_q) in both directions, rounded up.
+
+    The advantage is tanh(s/2) with cosh((q−½)s) = e^{(q−1)ε_q} cosh(s/2).
+    """
     if renyi == 0:
         return 0.0
     rest = order - 1
     limit = rest * renyi * (1 + MARGIN)
 
     def beyond(s: float) -> bool:
-        # log(cosh((q−½)s)/cosh(s/2)) without cancellation while it is small, without overflow when it is not
+        # log(cosh((q−½)s)/cosh(s/2)) without cancellation if it is small and without overflow if it is large
         if order * s < 1:
             return math.log1p(2 * math.sinh(order * s / 2) * math.sinh(rest * s / 2) / math.cosh(s / 2)) > limit
         return (
@@ -231,7 +268,7 @@ def renyi_advantage(*, order: float, renyi: float) -> float:
 
 
 def rate_advantage(*, rate: float) -> float:
-    """Largest advantage under ε_q = q · rate for every order, in both directions, by the order that says most."""
+    """Return the largest membership advantage under ε_q = q · rate in both directions, at the best order."""
 
     def at(order: float) -> float:
         return renyi_advantage(order=order, renyi=order * rate)

@@ -1,22 +1,31 @@
-"""The tight certificate: shifted interpolation (Bok, Su & Altschuler, ICML 2024) for Noisy-GD, in Gaussian DP.
+"""Tight Gaussian DP bounds of Noisy GD by shifted interpolation (Bok, Su & Altschuler, ICML 2024).
 
 φ_D(θ) = θ − η∇L_D(θ) is c-Lipschitz, c = 1 − ηm, for η ≤ 2/(m+M), where m = λ − β₋ > 0 and M = λ + β₊ (convex
-losses: β₋ = 0, so m = λ and the condition reads η ≤ 2/(2λ+β)). Two runs that differ in one record move apart by at
-most s = ηΔ/n per step while it is present and by nothing once it is gone. Noise per coordinate and step: τ = σ√(2η).
+losses: β₋ = 0, so m = λ and the condition is η ≤ 2/(2λ+β)). Two runs that differ in one record move apart by at
+most s = ηΔ/n per step while the record is present and by nothing after its removal. The noise per coordinate and step
+is τ = σ√(2η).
 
-With shifts a_k ≥ 0 that spend the distance z_{k+1} = c z_k + s_{k+1} − a_{k+1} down to z_t = 0, the final iterates are
+With shifts a_k ≥ 0 that reduce the distance z_{k+1} = c z_k + s_{k+1} − a_{k+1} to z_t = 0, the final iterates are
 μ-GDP with μ² = Σ a_k²/τ². The minimum has a_k ∝ c^{t−k}; its path keeps z_k ≥ 0 in every case below.
 
 All bounds are in real arithmetic. They are *equalities* for the linear loss from a common fixed start, so no
-certificate for the same pair of worlds can be smaller. μ-GDP gives R_q ≤ q μ²/2 for every order, both ways round.
+certificate for the same pair of datasets can be smaller. μ-GDP gives R_q ≤ q μ²/2 for every order, in both directions.
 
-| API name         | letter | meaning                                              |
+| API name         | symbol | meaning                                              |
 |------------------|--------|------------------------------------------------------|
-| strong_convexity | m      | of the regularised objective: λ − β₋                 |
+| strong_convexity | m      | of the regularized objective: λ − β₋                 |
 | sensitivity      | Δ      | norm of the difference of the gradient sums          |
-| step_size        | η      |                                                      |
+| step_size        | η      | step size                                            |
 | noise_variance   | σ²     | noise per step is N(0, 2ησ² I)                       |
 | gradient_tolerance | γ    | certified bound on the solver's final gradient norm  |
+
+Example:
+    >>> from noisygd_delete.bounds import shifted_interpolation
+    >>> chain = {"sensitivity": 1.0, "step_size": 0.5, "strong_convexity": 0.1, "noise_variance": 1e-4, "records": 1000}
+    >>> round(shifted_interpolation.gdp(**chain, steps_with_record=100), 4)
+    0.3104
+    >>> round(shifted_interpolation.gdp(**chain, steps_with_record=100, steps_without_record=50), 4)
+    0.0239
 """
 
 from __future__ import annotations
@@ -25,18 +34,18 @@ import math
 
 
 def largest_step_size(*, strong_convexity: float, objective_smoothness: float) -> float:
-    """2/(m+M): up to here φ_D contracts by 1 − ηm (Lemma G.12; C^{1,1} suffices)."""
+    """Return 2/(m+M), the largest step size for which φ_D contracts by 1 − ηm (Lemma G.12; C^{1,1} suffices)."""
     return 2 / (strong_convexity + objective_smoothness)
 
 
 def _log_contraction(step_size: float, strong_convexity: float) -> float:
-    """log c, accurate when ηm is tiny; −inf when ηm = 1."""
+    """Return log c, accurate for tiny ηm; −inf if ηm = 1."""
     decrease = step_size * strong_convexity
     return math.log1p(-decrease) if decrease < 1 else -math.inf
 
 
 def _one_minus_power(log_contraction: float, steps: float) -> float:
-    """1 − c^steps without cancellation."""
+    """Return 1 − c^steps without cancellation."""
     if steps == 0:
         return 0.0
     return -math.expm1(steps * log_contraction)
@@ -45,7 +54,7 @@ def _one_minus_power(log_contraction: float, steps: float) -> float:
 def gdp_limit(
     *, sensitivity: float, step_size: float, strong_convexity: float, noise_variance: float, records: float
 ) -> float:
-    """μ_∞ = Δ sqrt((1 − ηm/2)/(m σ²))/n: the supremum over any number of steps with the record present."""
+    """Return μ_∞ = Δ sqrt((1 − ηm/2)/(m σ²))/n, the supremum over any number of steps with the record present."""
     return (
         sensitivity / records * math.sqrt((1 - step_size * strong_convexity / 2) / (strong_convexity * noise_variance))
     )
@@ -61,10 +70,18 @@ def gdp(
     steps_with_record: float,
     steps_without_record: float = 0,
 ) -> float:
-    """μ(T, K): record present for T steps from a common start, then absent for K; the last iterate is published.
+    """Return μ(T, K) of the last iterate, for a record present for T steps from a common start and then absent for K.
 
     μ² = (s²/τ²) c^{2K} (1 − c^T)² (1 − c²) / ((1 − c)² (1 − c^{2(T+K)})), increasing in T, decreasing in K.
-    `steps_with_record` may be `math.inf` (the supremum c^K μ_∞). T = 0 gives 0: the record was never used.
+
+    Args:
+        sensitivity: Δ.
+        step_size: η ≤ 2/(m+M).
+        strong_convexity: m.
+        noise_variance: σ².
+        records: n.
+        steps_with_record: T; `math.inf` gives the supremum c^K μ_∞, and 0 gives 0 (the record was never used).
+        steps_without_record: K.
     """
     if steps_with_record == 0:
         return 0.0
@@ -86,15 +103,26 @@ def gdp(
 def noise_variance(
     *, gdp: float, sensitivity: float, step_size: float, strong_convexity: float, records: float
 ) -> float:
-    """σ² = Δ²(1 − ηm/2)/(m μ² n²): μ-GDP for every number of steps. With μ² = 2ε_dp/q this is the Rényi calibration."""
+    """Return σ² = Δ²(1 − ηm/2)/(m μ² n²), which gives μ-GDP for every number of steps.
+
+    With μ² = 2ε_dp/q this is the Rényi calibration.
+    """
     return sensitivity**2 * (1 - step_size * strong_convexity / 2) / (strong_convexity * gdp**2 * records**2)
 
 
 def deletion_steps(*, gdp_before: float, gdp_after: float, step_size: float, strong_convexity: float) -> int:
-    """K_Ā = ceil(log(μ_before/μ_after)/log(1/c)): the least K with c^K μ_before ≤ μ_after, checked after rounding.
+    """Return K_Ā = ceil(log(μ_before/μ_after)/log(1/c)), the smallest K with c^K μ_before ≤ μ_after.
 
-    `gdp_before` is μ_∞ at the *deletion* sensitivity. 0 where nothing has to be forgotten (the planner still takes one
-    step whenever ε_dd < ε_dp).
+    The result is checked after rounding.
+
+    Args:
+        gdp_before: μ_∞ at the *deletion* sensitivity.
+        gdp_after: Target μ.
+        step_size: η.
+        strong_convexity: m.
+
+    Returns:
+        K; 0 if `gdp_before` ≤ `gdp_after` (the planner still takes one step whenever ε_dd < ε_dp).
     """
     if gdp_before <= gdp_after:
         return 0
@@ -106,32 +134,32 @@ def deletion_steps(*, gdp_before: float, gdp_after: float, step_size: float, str
 
 
 def stationary_distance(*, dimension: float, noise_variance: float, strong_convexity: float, step_size: float) -> float:
-    """V_∞ = dσ²/(m(1 − ηm/2)): bound on the stationary E‖θ − θ*‖²."""
+    """Return V_∞ = dσ²/(m(1 − ηm/2)), a bound on the stationary E‖θ − θ*‖²."""
     return dimension * noise_variance / (strong_convexity * (1 - step_size * strong_convexity / 2))
 
 
 def distance_after(
     *, distance_before: float, move: float, steps: float, step_size: float, strong_convexity: float, stationary: float
 ) -> float:
-    """V ≤ c^{2K}(√V_before + move)² + (1 − c^{2K})V_∞, where the minimiser moved by at most `move`."""
+    """Return V ≤ c^{2K}(√V_before + move)² + (1 − c^{2K})V_∞, if the minimizer moved by at most `move`."""
     forgotten = _one_minus_power(2 * _log_contraction(step_size, strong_convexity), steps)
     return (1 - forgotten) * (math.sqrt(distance_before) + move) ** 2 + forgotten * stationary
 
 
 def excess_risk(*, distance: float, objective_smoothness: float) -> float:
-    """err ≤ (M/2) · E‖θ − θ*‖²."""
+    """Return the excess risk bound err ≤ (M/2) · E‖θ − θ*‖²."""
     return objective_smoothness / 2 * distance
 
 
 def minimiser_move(*, lipschitz: float, strong_convexity: float, records: float, batch: float) -> float:
-    """s_r = rΔ/(mn): how far the minimiser moves when r rows are replaced (Δ = 2L of one row)."""
+    """Return s_r = rΔ/(mn), the largest move of the minimizer when r rows are replaced (Δ = 2L of one row)."""
     return 2 * lipschitz * batch / (strong_convexity * records)
 
 
 def steps_to_distance(
     *, distance_before: float, tolerance: float, stationary: float, step_size: float, strong_convexity: float
 ) -> int:
-    """Least K with c^{2K}·V_before + (1 − c^{2K})V_∞ ≤ (1 + tolerance)V_∞."""
+    """Return the smallest K with c^{2K}·V_before + (1 − c^{2K})V_∞ ≤ (1 + tolerance)V_∞."""
     surplus = distance_before - stationary
     if surplus <= tolerance * stationary:
         return 0
@@ -149,9 +177,10 @@ def minimiser_dp_gdp(
     steps: float,
     gradient_tolerance: float,
 ) -> float:
-    """Solve, then diffuse (K ≥ 1 steps): μ_dp = (Δ + 2γn c^K) sqrt((1 − ηm/2)/(mσ²n²(1 − c^{2K}))).
+    """Return μ_dp of output perturbation followed by noisy steps (K ≥ 1 steps from the solver's answer).
 
-    z_0 = Δ/(mn) + 2γ/m, gap s at every step. K = 1 is output perturbation; K → ∞ recovers `gdp_limit`.
+    μ_dp = (Δ + 2γn c^K) sqrt((1 − ηm/2)/(mσ²n²(1 − c^{2K}))), from z_0 = Δ/(mn) + 2γ/m and a gap s at every step. K = 1
+    is output perturbation; K → ∞ recovers `gdp_limit`.
     """
     log_c = _log_contraction(step_size, strong_convexity)
     widened = sensitivity + 2 * gradient_tolerance * records * math.exp(steps * log_c)
@@ -175,7 +204,7 @@ def minimiser_noise_variance(
     steps: float,
     gradient_tolerance: float,
 ) -> float:
-    """The least σ² with `minimiser_dp_gdp` ≤ μ: `noise_variance` at the widened Δ, times 1/(1 − c^{2K})."""
+    """Return the smallest σ² with `minimiser_dp_gdp` ≤ μ: `noise_variance` at the widened Δ, times 1/(1 − c^{2K})."""
     log_c = _log_contraction(step_size, strong_convexity)
     widened = sensitivity + 2 * gradient_tolerance * records * math.exp(steps * log_c)
     chain = {"step_size": step_size, "strong_convexity": strong_convexity, "records": records}
@@ -185,7 +214,7 @@ def minimiser_noise_variance(
 
 
 def noise_inflation(*, steps: float, step_size: float, strong_convexity: float) -> float:
-    """1/(1 − c^{2K}): how much more noise variance K steps from the minimiser need than very many."""
+    """Return 1/(1 − c^{2K}), the factor on the noise variance for K steps from the minimizer relative to K → ∞."""
     return 1 / _one_minus_power(_log_contraction(step_size, strong_convexity), 2 * steps)
 
 
@@ -198,9 +227,10 @@ def minimiser_deletion_gdp(
     steps: float,
     gradient_tolerance: float,
 ) -> float:
-    """What is left of a deleted record after solve-then-diffuse from a *warm* start: only the solver's tolerance.
+    """Return μ of a deleted record after output perturbation with noisy steps from a *warm* start.
 
-    z_0 = 2γ/m and no gap. A solver started from 0 leaves exactly nothing: the caller uses 0 then.
+    Only the solver's tolerance contributes: z_0 = 2γ/m and no gap. A solver started from 0 leaves exactly nothing; the
+    caller uses 0 then.
     """
     return minimiser_dp_gdp(
         sensitivity=0.0,

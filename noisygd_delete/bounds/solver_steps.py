@@ -1,6 +1,6 @@
-"""Passes of the solver that public numbers fix: what steering costs, and the steps that always reach the tolerance.
+"""Public costs of the solver: the cost of preconditioning in gradient passes, and a sufficient number of steps.
 
-The steps are of ITEM, the optimal gradient method for smooth strongly convex functions (Taylor & Drori 2023).
+The steps are those of ITEM, the optimal gradient method for smooth strongly convex functions (Taylor & Drori 2023).
 """
 
 from __future__ import annotations
@@ -10,27 +10,35 @@ from collections.abc import Iterator
 
 from ..errors import InvalidParameter
 
-PER_FEATURE = 50  # rows for each feature, at κ = 256, of the sample whose Hessian steers: more show no more of it
-MOST_CELLS = 1 << 24  # numbers of the sample
+PER_FEATURE = 50  # rows per feature, at κ = 256, of the preconditioner's sample; more do not improve it
+MOST_CELLS = 1 << 24  # most entries of the sample
 
-_QUICK = 4  # multiplications of matrices are about this much quicker than those of a gradient
-_SIDE = 1024  # of the largest matrix that is factorised
+_QUICK = 4  # speed of matrix products relative to the multiplications of a gradient
+_SIDE = 1024  # side of the largest matrix that is factorized
 _SOLVED, _DECOMPOSED = (
     60,
     3,
-)  # how cheap a Cholesky factor (one output) and eigenvectors (several) are: a side of ∛(this · ndK)
-_LEAST_SHARE, _MOST_SHARE = 0.5, 2.0  # of a pass, for multiplying the sample out
-_COUNTED = 20_000  # steps that are counted one by one
+)  # relative cost of a Cholesky factor (one output) and of eigenvectors (several): a side of ∛(this · ndK)
+_LEAST_SHARE, _MOST_SHARE = 0.5, 2.0  # range of the cost of multiplying the sample out, in passes
+_COUNTED = 20_000  # steps up to which the recursion is evaluated exactly
 
 
 def sample_rows(
     *, records: int, features: int, outputs: int, condition_number: float, filled: float | None = None
 ) -> tuple[int, bool]:
-    """Rows m of the sample that steers the solver, and whether its Hessian is taken features by features (else rows by rows).
+    """Return the number of rows m of the preconditioner's sample, and whether its Hessian is formed by features.
 
-    As many as can be multiplied out in half a gradient pass to two, more where the condition number κ is large and more
-    directions count: m d²/2 or m² d/2 multiplications against the pass's 2ndK, each `_QUICK` times as quick. And no larger a
-    matrix than can be factorised in about that time. Where a row has only so many `filled` features, that is what a pass costs.
+    Otherwise it is formed by rows. The sample is as large as can be multiplied out in the time of half a gradient pass
+    to two passes, more if the condition number κ is large and more directions matter: m d²/2 or m² d/2 multiplications
+        against
+    the pass's 2ndK, each `_QUICK` times as fast. The matrix is no larger than can be factorized in about that time.
+
+    Args:
+        records: n.
+        features: d.
+        outputs: K.
+        condition_number: κ.
+        filled: Nonzero features per row, on which the cost of a pass depends; None if all are.
     """
     share = min(_MOST_SHARE, max(_LEAST_SHARE, condition_number**0.25 / 4))
     affordable = 4 * _QUICK * share * records * outputs  # m d, or m²
@@ -44,7 +52,7 @@ def sample_rows(
 def factor_passes(
     *, records: int, features: int, outputs: int, condition_number: float, filled: float | None = None
 ) -> float:
-    """Gradient passes that one factorisation of the sample's Hessian amounts to, by multiplications."""
+    """Return the cost of one factorization of the sample's Hessian in gradient passes, by multiplications."""
     size = {"records": records, "features": features, "outputs": outputs}
     rows, narrow = sample_rows(**size, condition_number=condition_number, filled=filled)
     products = rows * features * (features if narrow else rows) / 2
@@ -52,7 +60,10 @@ def factor_passes(
 
 
 def growth(condition: float) -> Iterator[tuple[float, float]]:
-    """A_k, A_{k+1} of ITEM for q = m/M = `condition`: after N steps ‖z_N − θ*‖² ≤ ‖z_0 − θ*‖²/(1 + q A_N)."""
+    """Yield A_k, A_{k+1} of ITEM for q = m/M = `condition`.
+
+    After N steps ‖z_N − θ*‖² ≤ ‖z_0 − θ*‖²/(1 + q A_N).
+    """
     q, before = condition, 0.0
     while True:
         after = ((1 + q) * before + 2 * (1 + math.sqrt((1 + before) * (1 + q * before)))) / (1 - q) ** 2
@@ -61,19 +72,20 @@ def growth(condition: float) -> Iterator[tuple[float, float]]:
 
 
 def condition(strong_convexity: float, objective_smoothness: float) -> float:
-    """q = m/M, kept below 1 (a smaller m is a true statement too)."""
+    """Return q = m/M, capped below 1 (a smaller m is also a valid bound)."""
     return min(strong_convexity / objective_smoothness, 0.5)
 
 
 def proven_steps(*, distance: float, tolerance: float, strong_convexity: float, objective_smoothness: float) -> int:
-    """N after which ITEM from within `distance` of the minimiser has ‖∇‖ ≤ M‖z_N − θ*‖ ≤ tolerance/2.
+    """Return N after which ITEM, started within `distance` of the minimizer, has ‖∇‖ ≤ M‖z_N − θ*‖ ≤ tolerance/2.
 
-    The other half of the tolerance is for rounding. The least N where that is below `_COUNTED`; beyond, one that a closed
-    form proves: A_{k+1} ≥ (√A_k + 1)² and A_{k+1} ≥ A_k/(1 − √q)² (drop terms of the recursion), so A_k ≥ j²/(1 − √q)^{2(k−j)}
-    for every j ≤ k, best at j = 1/log(1/(1 − √q)).
+    The other half of the tolerance is reserved for rounding. N is the smallest such number if it is below `_COUNTED`;
+    otherwise a closed form gives it: A_{k+1} ≥ (√A_k + 1)² and A_{k+1} ≥ A_k/(1 − √q)² (drop terms of the recursion),
+        so
+    A_k ≥ j²/(1 − √q)^{2(k−j)} for every j ≤ k, best at j = 1/log(1/(1 − √q)).
 
     Raises:
-        InvalidParameter: no float holds the count.
+        InvalidParameter: If the count exceeds 2⁵³.
     """
     q = condition(strong_convexity, objective_smoothness)
     wanted = 2 * objective_smoothness * (distance / tolerance)  # √(1 + q A_N)

@@ -1,11 +1,11 @@
-"""Theorem 5.2 of Chourasia & Shah (ICML 2023) and G.22–G.24 as printed, and their sharper forms.
+"""Theorem 5.2 of Chourasia & Shah (ICML 2023) and G.22–G.24 as printed, and sharper forms of them.
 
-Per-record loss L-Lipschitz, twice differentiable, β-smooth (β = max(β₊, β₋)), of range ω; objective
-(1/n) Σ ℓ + (λ/2)‖θ‖²; θ_{k+1} = θ_k − η∇ + sqrt(2η) N(0, σ² I_d); π(D) ∝ e^{−L_D/σ²} is the Gibbs law of the objective
-and ρ = N(0, (σ²/λ) I_d) the prior. A constant subtracted from the loss changes nothing, so the theorem's
-"σ² log(B)/4-bounded" is met with b = ω/2, that is B = e^{2ω/σ²}.
+Assumptions: the loss of each record is L-Lipschitz, twice differentiable, β-smooth (β = max(β₊, β₋)), and of range ω.
+The objective is (1/n) Σ ℓ + (λ/2)‖θ‖², and θ_{k+1} = θ_k − η∇ + sqrt(2η) N(0, σ² I_d). π(D) ∝ e^{−L_D/σ²} is the Gibbs
+law of the objective and ρ = N(0, (σ²/λ) I_d) the prior. Subtracting a constant from the loss changes nothing, so the
+theorem's "σ² log(B)/4-bounded" holds with b = ω/2, that is B = e^{2ω/σ²}.
 
-π(D) satisfies a log-Sobolev inequality with constant λ/B. B is what the loss's *barriers* cost, and it enters every
+π(D) satisfies a log-Sobolev inequality with constant λ/B. B is the cost of the *barriers* of the loss and enters every
 formula through `log_barrier`:
 
     printed   log B = 2ω/σ²    (Holley–Stroock from a two-sided bound on the density ratio π/ρ)
@@ -13,10 +13,10 @@ formula through `log_barrier`:
 
 The exponential is inherent: a chain between two wells of depth ω forgets its well in time e^{ω/σ²}.
 
-Closeness to a Gibbs law is a statement about a model whose past was *not observed*: it certifies non-adaptive requests
-only. Under adaptive ones the composition bound at the end of this file is what holds.
+Closeness to a Gibbs law is a statement about a model whose past was *not observed*, so it certifies non-adaptive
+requests only. For adaptive requests use the composition bound `composition_horizon`.
 
-| API name       | letter | meaning                                                  |
+| API name       | symbol | meaning                                                  |
 |----------------|--------|----------------------------------------------------------|
 | range          | ω      | sup ℓ − inf ℓ of one record's loss                        |
 | log_barrier    | log B  | see above                                                |
@@ -37,31 +37,31 @@ from ..errors import check_choice, check_count, check_positive, non_negative, re
 
 
 def log_barrier_printed(*, range: float, noise_variance: float) -> float:
-    """log B = 2ω/σ², Theorem 5.2."""
+    """Return log B = 2ω/σ² (Theorem 5.2)."""
     return 2 * range / noise_variance
 
 
 def log_barrier(*, range: float, noise_variance: float) -> float:
-    """log B = ω/σ²: the density of π(D) with respect to ρ oscillates by e^{ω/σ²}, and no more is needed."""
+    """Return log B = ω/σ², which suffices because the density of π(D) with respect to ρ oscillates by e^{ω/σ²}."""
     return range / noise_variance
 
 
 def _exp(exponent: float) -> float:
-    """e^x, infinite where a float cannot hold it."""
+    """Return e^x; infinity if it overflows."""
     return math.exp(exponent) if exponent < 709 else math.inf
 
 
 def largest_step_size(*, log_barrier: float, order: float, regularization: float, smoothness: float) -> float:
-    """G.22: η ≤ λ/(64 B q² (β+λ)²)."""
+    """Return the largest step size allowed by G.22, η ≤ λ/(64 B q² (β+λ)²)."""
     return regularization / (64 * order**2 * (smoothness + regularization) ** 2) * math.exp(-log_barrier)
 
 
 def step_size(
     *, log_barrier: float, order: float, deletion: float, dimension: int, regularization: float, smoothness: float
 ) -> float:
-    """Theorem 5.2's η = λ ε_dd/(64 d q B (β+λ)²), or G.22's limit where that is smaller (where q ε_dd > d).
+    """Return η = λ ε_dd/(64 d q B (β+λ)²) of Theorem 5.2, or the limit of G.22 if smaller (if q ε_dd > d).
 
-    The printed η makes the discretisation error at order q half of ε_dd.
+    With the printed η the discretization error at order q is half of ε_dd.
     """
     limit = largest_step_size(
         log_barrier=log_barrier, order=order, regularization=regularization, smoothness=smoothness
@@ -72,7 +72,10 @@ def step_size(
 def discretisation_rate(
     *, log_barrier: float, dimension: int, regularization: float, smoothness: float, step_size: float
 ) -> float:
-    """c2/c1 = 32 d η B (β+λ)²/λ: times q, how far from π(D) the chain may settle. 0 for an η that underflowed."""
+    """Return c2/c1 = 32 d η B (β+λ)²/λ; 0 if η underflowed.
+
+    q times this rate bounds how far from π(D) the chain may settle.
+    """
     if step_size == 0:
         return 0.0
     scale = 32 * dimension * (smoothness + regularization) ** 2 / regularization
@@ -80,33 +83,35 @@ def discretisation_rate(
 
 
 def forgetting_rate(*, log_barrier: float, regularization: float, step_size: float) -> float:
-    """c1·η = λη/(2B), per step."""
+    """Return the forgetting rate per step, c1·η = λη/(2B)."""
     return regularization * step_size / 2 * math.exp(-log_barrier)
 
 
 def renyi_to_gibbs_printed(
     *, start: float, discretisation_rate: float, forgetting_rate: float, order: float, steps: float
 ) -> float:
-    """Theorem G.22: R_q(K steps ‖ π(D)) ≤ q e^{−c1 ηK} R_q(start ‖ π(D)) + (c2/c1) q."""
+    """Return the bound of Theorem G.22: R_q(K steps ‖ π(D)) ≤ q e^{−c1 ηK} R_q(start ‖ π(D)) + (c2/c1) q."""
     return order * math.exp(-forgetting_rate * steps) * start + order * discretisation_rate
 
 
 def rate_to_gibbs(*, start_rate: float, discretisation_rate: float, forgetting_rate: float, steps: float) -> float:
-    """G.22 before its last relaxation, for a family of orders: if R_p(start ‖ π(D)) ≤ p·ρ for 1 < p ≤ q, then after K steps
+    """Return the Rényi rate to the Gibbs law after K steps, by G.22 before its last relaxation, for a family of orders.
 
-    R_p ≤ p·ρ′ for 1 < p ≤ q, ρ′ = e^{−c1 ηK} ρ + (c2/c1)(1 − e^{−c1 ηK}).
+    If R_p(start ‖ π(D)) ≤ p·ρ for 1 < p ≤ q, then after K steps R_p ≤ p·ρ′ for 1 < p ≤ q, with
+    ρ′ = e^{−c1 ηK} ρ + (c2/c1)(1 − e^{−c1 ηK}).
 
-    Proof: divide R_q ≤ (q/q0) e^{−c1 ηK} R_{q0}(start) + (c2/c1) q (1 − e^{−c1 ηK}) by the order; p0 = (p − 1)e^{−c1 ηK} + 1 lies in (1, p], so R_{p0}(start)/p0 ≤ ρ, and a
-    step size that G.22 allows at q it allows at p. A move of the target adds R_∞ ≤ p·R_∞ at every order (weak triangle
-    inequality), so a history of edits and steps is a scalar recursion. Nothing is multiplied by q on the way, and after
-    a small edit only the small move has to be forgotten.
+    Proof: divide R_q ≤ (q/q0) e^{−c1 ηK} R_{q0}(start) + (c2/c1) q (1 − e^{−c1 ηK}) by the order.
+    p0 = (p − 1)e^{−c1 ηK} + 1 is in (1, p], so R_{p0}(start)/p0 ≤ ρ, and a step size that G.22 allows at q it also
+    allows at p. A move of the target adds R_∞ ≤ p·R_∞ at every order (weak triangle inequality), so a history of edits
+    and steps is a scalar recursion. There is no factor q at intermediate stages, and after a small edit only the small
+    move has to be forgotten.
     """
     kept = math.exp(-forgetting_rate * steps)
     return kept * start_rate - math.expm1(-forgetting_rate * steps) * discretisation_rate
 
 
 def prior_to_gibbs(*, range: float, noise_variance: float) -> tuple[float, float]:
-    """(W, W²/8) with W = ω/σ²: R_q(ρ ‖ π(D)) ≤ min(W, q W²/8) for every q, both ways round.
+    """Return (W, W²/8) with W = ω/σ²: R_q(ρ ‖ π(D)) ≤ min(W, q W²/8) for every q, in both directions.
 
     W is R_∞, G.23's log(B)/2. The second bound holds because log dπ/dρ has range W (Hoeffding's lemma).
     """
@@ -115,32 +120,39 @@ def prior_to_gibbs(*, range: float, noise_variance: float) -> tuple[float, float
 
 
 def data_influence(*, range: float, noise_variance: float) -> float:
-    """tanh(ω/(4σ²)): the total variation between π(D) and the prior is at most this, whatever the data say."""
+    """Return tanh(ω/(4σ²)), an upper bound on the total variation between π(D) and the prior for any data."""
     return math.tanh(range / noise_variance / 4)
 
 
 def gibbs_move(*, range: float, noise_variance: float, batch: int, records: int, deletions_only: bool = False) -> float:
-    """R_∞(π(D) ‖ π(D∘u)) ≤ 2rω/(nσ²), G.23's (r/n) log B; half of it when every edit deletes (or fills) a null slot.
+    """Return R_∞(π(D) ‖ π(D∘u)) ≤ 2rω/(nσ²), G.23's (r/n) log B.
 
     Only R_∞ may be added to a divergence of equal order (weak triangle inequality); the quadratic bound may not.
+
+    Args:
+        range: ω.
+        noise_variance: σ².
+        batch: Edits r.
+        records: Dataset size n.
+        deletions_only: Whether every edit deletes a record or fills a null slot, which halves the bound.
     """
     return (1 if deletions_only else 2) * batch * range / (records * noise_variance)
 
 
 def _round_up(steps: float) -> float:
-    """The next whole number, past the rounding error of the formula; infinity stays."""
+    """Return the next integer, allowing for the rounding error of the formula; infinity is unchanged."""
     return max(0.0, float(math.ceil(steps * (1 + 1e-14)))) if steps < math.inf else math.inf
 
 
 def _time(*, log_barrier: float, regularization: float, step_size: float) -> float:
-    """2B/(λη): steps by which the bound falls to 1/e."""
+    """Return 2B/(λη), the number of steps in which the bound falls by a factor e."""
     return math.inf if step_size == 0 else _exp(math.log(2 / (regularization * step_size)) + log_barrier)
 
 
 def learn_steps_printed(
     *, log_barrier: float, order: float, deletion: float, regularization: float, step_size: float
 ) -> float:
-    """(19): K_A ≥ (2B/(λη)) log(q log(B)/ε_dd)."""
+    """Return the smallest K_A ≥ (2B/(λη)) log(q log(B)/ε_dd) of (19)."""
     time = _time(log_barrier=log_barrier, regularization=regularization, step_size=step_size)
     ratio = order * log_barrier / deletion
     return _round_up(time * math.log(ratio)) if ratio > 1 else 0.0
@@ -156,10 +168,11 @@ def delete_steps_printed(
     batch: int,
     records: int,
 ) -> float:
-    """(19): K_Ā ≥ K_A − (2B/(λη)) log( log(B) / (2(ε_dd + (r/n) log B)) ), for the K_A that is run.
+    """Return the smallest K_Ā of (19) for the K_A that is run.
 
-    Where q log B ≤ ε_dd the prior itself is close enough and K_A = 0 will do. (19) then asks for more than its proof needs,
-    (2B/(λη)) log(2q(1 + (r/n) log(B)/ε_dd)); it is the printed count that is returned.
+    K_Ā ≥ K_A − (2B/(λη)) log( log(B) / (2(ε_dd + (r/n) log B)) ). If q log B ≤ ε_dd the prior itself is close enough
+    and K_A = 0 suffices. (19) then requires more than its proof needs, (2B/(λη)) log(2q(1 + (r/n) log(B)/ε_dd)); the
+    printed count is returned.
     """
     time = _time(log_barrier=log_barrier, regularization=regularization, step_size=step_size)
     if math.inf in (time, learn_steps):
@@ -169,7 +182,10 @@ def delete_steps_printed(
 
 
 def steps_to_rate(*, start_rate: float, rate: float, discretisation_rate: float, forgetting_rate: float) -> float:
-    """Least K with `rate_to_gibbs` ≤ rate, checked after rounding; infinite where the discretisation forbids it."""
+    """Return the smallest K with `rate_to_gibbs` ≤ rate, checked after rounding.
+
+    It is infinite if the discretization error exceeds the rate.
+    """
     if start_rate <= rate:
         return 0.0
     if not discretisation_rate < rate or forgetting_rate == 0:
@@ -201,7 +217,7 @@ def excess_risk(
     dimension: int,
     deletion: float,
 ) -> float:
-    """(162): err ≤ Lσ sqrt(2 ε_dd B/λ) + ε_dd B σ²(2λ+β)/λ + (dσ²/2)(log((β+λ)/λ) + 2e^{ω/σ²}).
+    """Return (162): err ≤ Lσ sqrt(2 ε_dd B/λ) + ε_dd B σ²(2λ+β)/λ + (dσ²/2)(log((β+λ)/λ) + 2e^{ω/σ²}).
 
     The first two terms come from the log-Sobolev constant λ/B, the last from the density ratio e^{ω/σ²} (printed: √B).
     """
@@ -217,7 +233,10 @@ def excess_risk(
 def composition_horizon(
     *, rate: float, sensitivity: float, noise_variance: float, records: int, step_size: float
 ) -> int:
-    """Steps with a record in the sum before G.7's rate Δ²ηK/(4σ²n²) exceeds `rate`; then a fresh learn is due."""
+    """Return the number of steps with a record in the sum before G.7's rate Δ²ηK/(4σ²n²) exceeds `rate`.
+
+    After these steps the model must be learned anew.
+    """
     per_step = sensitivity**2 * step_size / (4 * noise_variance * records**2)
     steps = math.floor(rate / per_step)
     while steps * per_step > rate:
@@ -227,7 +246,7 @@ def composition_horizon(
 
 # --- gibbs ---
 #
-# How close a non-convex model is to its Gibbs law: the induction of Theorem 5.2 over a history of public facts.
+# Closeness of a non-convex model to its Gibbs law: the induction of Theorem 5.2 over a history of public parameters.
 
 
 FORMS = ("printed", "sharper")
@@ -235,9 +254,15 @@ FORMS = ("printed", "sharper")
 
 @dataclass(frozen=True)
 class Gibbs:
-    """What Theorem 5.2 needs beside the facts of the run. All bounds are at Rényi orders up to `order`.
+    """Parameters of Theorem 5.2 apart from the history of the run. All bounds are at Rényi orders up to `order`.
 
-    form  "printed" (Theorem 5.2) or "sharper" (B = e^{ω/σ²}, and a hypothesis for every order at once)
+    Attributes:
+        order: Rényi order q.
+        range: ω.
+        smoothness: β.
+        regularization: λ.
+        dimension: d.
+        form: "printed" (Theorem 5.2) or "sharper" (B = e^{ω/σ²}, and a hypothesis for every order at once).
     """
 
     order: float
@@ -258,10 +283,18 @@ class Gibbs:
     def closeness(
         self, *, step_size: float, noise_variance: float, records: int, runs: Sequence[tuple[float, int]]
     ) -> float:
-        """ε_q: bound on R_q(model ‖ π(D)) after a learn and requests, each given as (steps, edits before it).
+        """Return ε_q, a bound on R_q(model ‖ π(D)) after a learn and requests.
 
-        The models in between must not have been observed, nor may the requests depend on them. Infinite where the step
-        size is larger than G.22 allows.
+        The intermediate models must not have been observed, and the requests must not depend on them.
+
+        Args:
+            step_size: η.
+            noise_variance: σ².
+            records: n.
+            runs: (steps, edits before it) of each run, first the learn, then the requests.
+
+        Returns:
+            ε_q; infinite if the step size is larger than G.22 allows.
         """
         chain: dict[str, Any] = {"step_size": step_size, "noise_variance": noise_variance, "records": records}
         (learn_steps, edits), *requests = runs
@@ -273,8 +306,17 @@ class Gibbs:
     def distance_after(
         self, *, step_size: float, noise_variance: float, records: int, before: float | None, steps: float, edits: int
     ) -> float:
-        """`closeness` after one run more than those that led to `before`. None: a fresh learn, which starts from the prior,
-        whatever was edited before it."""
+        """Return `closeness` after one more run.
+
+        Args:
+            step_size: η.
+            noise_variance: σ².
+            records: n.
+            before: ε_q of the earlier runs; None for a fresh learn, which starts from the prior regardless of earlier
+                edits.
+            steps: Steps of the run.
+            edits: Edits before the run.
+        """
         run = self._run(step_size, noise_variance, records)
         return run(self._prior(noise_variance), steps, 0) if before is None else run(before, steps, edits)
 
@@ -288,10 +330,10 @@ class Gibbs:
         delete_steps: float,
         batch: int,
     ) -> float:
-        """The supremum of `closeness` over any number ≥ 1 of requests of at most `batch` edits.
+        """Return the supremum of `closeness` over any number ≥ 1 of requests of at most `batch` edits.
 
-        One request maps the bound by an increasing affine function, so the sequence is monotone: the first value or the
-        limit is its supremum.
+        One request maps the bound by an increasing affine function, so the sequence is monotone and its supremum is the
+        first value or the limit.
         """
         run = self._run(step_size, noise_variance, records)
         first = run(run(self._prior(noise_variance), learn_steps, 0), delete_steps, batch)
@@ -304,7 +346,7 @@ class Gibbs:
         return self.order * min(everywhere, rate) if self.form == "sharper" else everywhere
 
     def _run(self, step_size: float, noise_variance: float, records: int) -> Callable[[float, float, int], float]:
-        """(ε_q before, steps, edits) -> ε_q after."""
+        """Return the function (ε_q before, steps, edits) -> ε_q after."""
         scale: dict[str, Any] = {"range": self.range, "noise_variance": noise_variance}
         barrier = log_barrier if self.form == "sharper" else log_barrier_printed
         sizes = {"log_barrier": barrier(**scale), "regularization": self.regularization}

@@ -1,8 +1,8 @@
-"""Which σ², η, K_A and K_Ā meet Theorem 5.2, as printed or in the sharper form: a fixed point and a scan.
+"""Choose σ², η, K_A and K_Ā that meet Theorem 5.2, as printed or in the sharper form.
 
-(18) asks for σ² of the order of ηK, (19) makes ηK grow with B = e^{2ω/σ²}: the least σ² is a fixed point. Everything
-that (19) asks for falls as σ² grows, so there is exactly one crossing. A larger σ² is allowed and needs fewer steps;
-what it costs is the model, which moves towards the prior (`data_influence`).
+(18) requires σ² of the order of ηK, and (19) makes ηK grow with B = e^{2ω/σ²}, so the smallest σ² is a fixed point.
+Every requirement of (19) decreases in σ², so there is exactly one crossing. A larger σ² is allowed and needs fewer
+steps, but moves the model towards the prior (`data_influence`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,26 @@ from . import theorem_5_2
 from .arithmetic import least_safe
 from .theorem_5_1 import composition_rate
 
-FACTOR = 10.0  # what "cheapest" leaves on the table
+FACTOR = 10.0  # largest factor by which more noise could still reduce the steps of the "cheapest" schedule
 
 
 @dataclass(frozen=True)
 class NonConvexProblem:
-    """What Theorem 5.2 is told. Δ (`sensitivity`) is 2L for replace, L for zero-out; (18) composes `releases`."""
+    """Parameters of Theorem 5.2.
+
+    Attributes:
+        order: Rényi order q.
+        dp: Budget ε_dp at order q.
+        deletion: Budget ε_dd at order q.
+        range: ω, the range of one record's loss.
+        sensitivity: Δ, 2L for replace-one and L for zero-out.
+        smoothness: β.
+        regularization: λ.
+        dimension: d.
+        records: n.
+        batch: Edits per request r.
+        releases: Number of releases that (18) composes.
+    """
 
     order: float
     dp: float
@@ -37,9 +51,17 @@ class NonConvexProblem:
 
 @dataclass(frozen=True)
 class Schedule:
-    """What one σ² needs for (q, ε_dd)-deletion. `dp` is (18)'s ε_q of the composed releases.
+    """Step size and step counts that one σ² needs for (q, ε_dd)-deletion.
 
-    Steps are whole numbers, or infinite where no machine number holds them.
+    Steps are whole numbers, or infinite if no float represents them.
+
+    Attributes:
+        noise_variance: σ².
+        log_barrier: log B.
+        step_size: η.
+        learn_steps: K_A.
+        delete_steps: K_Ā.
+        dp: ε_q of the composed releases by (18).
     """
 
     noise_variance: float
@@ -54,7 +76,10 @@ Form = Callable[[NonConvexProblem, float], Schedule]
 
 
 def printed_schedule(problem: NonConvexProblem, noise_variance: float) -> Schedule:
-    """η, K_A and K_Ā of Theorem 5.2 at this σ², with equality in (19) and the least of both step-size conditions."""
+    """Return η, K_A and K_Ā of Theorem 5.2 at this σ².
+
+    (19) holds with equality, and η is the smaller of the two step-size limits.
+    """
     log_barrier = theorem_5_2.log_barrier_printed(range=problem.range, noise_variance=noise_variance)
     step_size = _step_size(problem, log_barrier)
     learn = theorem_5_2.learn_steps_printed(
@@ -78,7 +103,11 @@ def printed_schedule(problem: NonConvexProblem, noise_variance: float) -> Schedu
 
 
 def sharper_schedule(problem: NonConvexProblem, noise_variance: float) -> Schedule:
-    """The same induction with B = e^{ω/σ²}, a bounded-range start and the hypothesis R_p ≤ p ε_dd/q for every p ≤ q."""
+    """Return the schedule of the sharper form at this σ².
+
+    The induction is the same, with B = e^{ω/σ²}, a start of bounded range and the hypothesis R_p ≤ p ε_dd/q for every p
+    ≤ q.
+    """
     log_barrier = theorem_5_2.log_barrier(range=problem.range, noise_variance=noise_variance)
     step_size = _step_size(problem, log_barrier)
     target = problem.deletion / problem.order
@@ -119,7 +148,7 @@ def _step_size(problem: NonConvexProblem, log_barrier: float) -> float:
 
 
 def _dp(problem: NonConvexProblem, noise_variance: float, step_size: float, learn: float, delete: float) -> float:
-    """(18) solved for ε, q Δ²ηK/(4σ²n²), with K the most steps that `releases` observed models share with a record."""
+    """Return ε of (18), q Δ²ηK/(4σ²n²), with K the most steps that `releases` observed models share with a record."""
     if math.inf in (learn, delete):
         return math.inf
     rate = composition_rate(
@@ -133,9 +162,9 @@ def _dp(problem: NonConvexProblem, noise_variance: float, step_size: float, lear
 
 
 def least_noise_schedule(problem: NonConvexProblem, form: Form) -> Schedule:
-    """The least σ² that meets (18), on the safe side: bracketed, bisected to neighbouring floats, and re-checked.
+    """Return the schedule of the smallest σ² that meets (18), bisected to neighbouring floats and checked.
 
-    `form` rounds K up before (18) is checked, so σ² ends just past the real-valued crossing where that matters.
+    `form` rounds K up before (18) is checked, so σ² may be slightly above the real-valued crossing.
     """
 
     def safe(noise_variance: float) -> bool:
@@ -145,11 +174,11 @@ def least_noise_schedule(problem: NonConvexProblem, form: Form) -> Schedule:
 
 
 def cheapest_schedule(problem: NonConvexProblem, form: Form) -> Schedule:
-    """The least σ² past which more noise makes the steps at most `FACTOR` times fewer.
+    """Return the schedule of the smallest σ² beyond which more noise reduces the steps by at most the factor `FACTOR`.
 
-    Steps are a logarithm times 2B/(λη), proportional to B²: they fall all the way to σ² = ∞, where the model is a draw
-    from the prior. So "fewest" is read as B² ≤ FACTOR, at the least noise that achieves it: σ² of the order of ω.
+    Steps are a logarithm times 2B/(λη), proportional to B²: they decrease up to σ² = ∞, where the model is a draw from
+    the prior. So the criterion is B² ≤ FACTOR, at the smallest noise that achieves it: σ² of the order of ω.
     """
     unit = form(problem, problem.range)
-    calm = 2 * unit.log_barrier * unit.noise_variance / math.log(FACTOR)  # log B falls as 1/σ²
+    calm = 2 * unit.log_barrier * unit.noise_variance / math.log(FACTOR)  # log B is proportional to 1/σ²
     return form(problem, max(calm, least_noise_schedule(problem, form).noise_variance))

@@ -1,18 +1,19 @@
-"""How good the released model is: excess regularised risk of Noisy-GD, sharper than (M/2)·E‖θ − θ*‖².
+"""Excess regularized risk of the released Noisy GD model, sharper than (M/2)·E‖θ − θ*‖².
 
 The objective f is m-strongly convex and M-smooth, η ≤ 2/(m+M), c = 1 − ηm. The chain contracts in the Wasserstein
-distance W₂, so it has one stationary law; let θ be drawn from it. One step leaves E‖θ − θ*‖² as it is:
+distance W₂, so it has one stationary law; let θ be drawn from it. One step leaves E‖θ − θ*‖² unchanged:
 
     0 = −2η E⟨∇f, θ − θ*⟩ + η² E‖∇f‖² + 2ηdσ²,      ‖∇f‖² ≤ M ⟨∇f, θ − θ*⟩ (co-coercivity)
 
-so E⟨∇f, θ − θ*⟩ ≤ G = dσ²/(1 − ηM/2), and by convexity E f(θ) − f* ≤ G. A model at W₂-distance D from the stationary law
-has, by smoothness, E‖∇f‖² ≤ MG and Cauchy–Schwarz,
+so E⟨∇f, θ − θ*⟩ ≤ G = dσ²/(1 − ηM/2), and by convexity E f(θ) − f* ≤ G. A model at W₂-distance D from the stationary
+law satisfies, by smoothness, E‖∇f‖² ≤ MG and Cauchy–Schwarz,
 
     E f − f* ≤ stationary + D √(MG) + (M/2) D²
 
-Editing r rows moves the stationary law by at most s_r = 2Lr/(mn) (each step drives the chains apart by at most 2Lrη/n),
-and K steps shrink the distance by c^K. So requests, however many, keep D below its fixed point c^K s_r/(1 − c^K), or what
-the learn left of it; in the same way V = E‖θ − θ*‖² below the fixed point of V = c^{2K}(√V + s_r)² + (1 − c^{2K})V_∞.
+Editing r rows moves the stationary law by at most s_r = 2Lr/(mn) (each step separates the chains by at most 2Lrη/n),
+and K steps multiply the distance by c^K. So any number of requests keeps D below the larger of its fixed point
+c^K s_r/(1 − c^K) and the distance after the learn. Likewise V = E‖θ − θ*‖² stays below the fixed point of
+V = c^{2K}(√V + s_r)² + (1 − c^{2K})V_∞.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import math
 def stationary_product(
     *, dimension: float, noise_variance: float, step_size: float, objective_smoothness: float
 ) -> float:
-    """G = dσ²/(1 − ηM/2): bound on the stationary E⟨∇f, θ − θ*⟩."""
+    """Return G = dσ²/(1 − ηM/2), a bound on the stationary E⟨∇f, θ − θ*⟩."""
     return dimension * noise_variance / (1 - step_size * objective_smoothness / 2)
 
 
@@ -35,7 +36,7 @@ def stationary_excess(
     strong_convexity: float,
     objective_smoothness: float,
 ) -> float:
-    """Bound on the stationary E f − f*: the smaller of G and (M/2)V_∞ = M dσ²/(2m(1 − ηm/2))."""
+    """Return a bound on the stationary E f − f*: the smaller of G and (M/2)V_∞ = M dσ²/(2m(1 − ηm/2))."""
     product = stationary_product(
         dimension=dimension,
         noise_variance=noise_variance,
@@ -47,13 +48,13 @@ def stationary_excess(
 
 
 def excess_at_distance(*, stationary: float, product: float, distance: float, objective_smoothness: float) -> float:
-    """E f − f* at W₂-distance D from the stationary law."""
+    """Return the bound on E f − f* at W₂-distance D from the stationary law."""
     slope = math.sqrt(objective_smoothness * product)
     return stationary + distance * slope + objective_smoothness / 2 * distance * distance
 
 
 def largest_distance(*, target: float, stationary: float, product: float, objective_smoothness: float) -> float:
-    """The D at which `excess_at_distance` reaches the target; 0 where the stationary law already exceeds it."""
+    """Return the D at which `excess_at_distance` reaches `target`; 0 if the stationary law already exceeds it."""
     if not target > stationary:
         return 0.0
     slope, room = math.sqrt(objective_smoothness * product), target - stationary
@@ -61,13 +62,19 @@ def largest_distance(*, target: float, stationary: float, product: float, object
 
 
 def settled_distance(*, steps: float, move: float, step_size: float, strong_convexity: float) -> float:
-    """The D that requests of K steps lead to, c^K s_r/(1 − c^K); infinite where no step shrinks what edits add."""
+    """Return c^K s_r/(1 − c^K), the limit of D under requests of K steps.
+
+    It is infinite if the steps do not reduce the distance that edits add.
+    """
     kept, forgotten = _contraction(steps, step_size, strong_convexity)
     return kept * move / forgotten if forgotten else math.inf if move else 0.0
 
 
 def settled_square(*, steps: float, move: float, step_size: float, strong_convexity: float, stationary: float) -> float:
-    """The V that requests of K steps lead to: √V = (c^{2K} s_r + √(c^{2K} s_r² + (1 − c^{2K})² V_∞))/(1 − c^{2K})."""
+    """Return the limit of V under requests of K steps.
+
+    √V = (c^{2K} s_r + √(c^{2K} s_r² + (1 − c^{2K})² V_∞))/(1 − c^{2K}).
+    """
     kept, forgotten = _contraction(2 * steps, step_size, strong_convexity)
     if not forgotten:
         return math.inf if move else 0.0
@@ -87,9 +94,20 @@ def released_excess(
     strong_convexity: float,
     objective_smoothness: float,
 ) -> float:
-    """E f − f* of the learned model, and of every one after requests that move the minimiser by at most `move` each.
+    """Return the bound on E f − f* of the learned model and of every model after requests.
 
-    `start` is E‖θ_0 − θ*‖². The smaller of (M/2)V and the bound at W₂-distance D, each from its own recursion.
+    The result is the smaller of (M/2)V and the bound at W₂-distance D, each from its own recursion.
+
+    Args:
+        start: E‖θ_0 − θ*‖².
+        learn_steps: Steps of the learn.
+        delete_steps: Steps K of each request.
+        move: s_r, the largest move of the minimizer by one request.
+        dimension: d.
+        noise_variance: σ².
+        step_size: η.
+        strong_convexity: m.
+        objective_smoothness: M.
     """
     chain = {"step_size": step_size, "strong_convexity": strong_convexity}
     settled = dimension * noise_variance / (strong_convexity * (1 - step_size * strong_convexity / 2))  # V_∞
@@ -122,7 +140,17 @@ def excess_of(
     strong_convexity: float,
     objective_smoothness: float,
 ) -> float:
-    """E f − f* of a model with E‖θ − θ*‖² ≤ `square` at W₂-distance at most `distance` from the stationary law."""
+    """Return the bound on E f − f* of a model with given distances from the minimizer and the stationary law.
+
+    Args:
+        square: Upper bound on E‖θ − θ*‖².
+        distance: Upper bound on the W₂-distance from the stationary law.
+        dimension: d.
+        noise_variance: σ².
+        step_size: η.
+        strong_convexity: m.
+        objective_smoothness: M.
+    """
     noise = {"dimension": dimension, "noise_variance": noise_variance, "step_size": step_size}
     product = stationary_product(**noise, objective_smoothness=objective_smoothness)
     stationary = stationary_excess(
@@ -137,14 +165,14 @@ def excess_of(
 
 
 def _contraction(steps: float, step_size: float, strong_convexity: float) -> tuple[float, float]:
-    """(c^K, 1 − c^K), c = 1 − ηm, without cancellation."""
+    """Return (c^K, 1 − c^K), c = 1 − ηm, without cancellation."""
     decrease = step_size * strong_convexity
     exponent = steps * math.log1p(-decrease) if decrease < 1 and steps else -math.inf if steps else 0.0
     return math.exp(exponent), -math.expm1(exponent)
 
 
 def steps_to_distance(*, before: float, after: float, step_size: float, strong_convexity: float) -> int:
-    """Least K with c^K · before ≤ after."""
+    """Return the smallest K with c^K · before ≤ after."""
     if before <= after:
         return 0
     decrease = step_size * strong_convexity

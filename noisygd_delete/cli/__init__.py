@@ -1,8 +1,10 @@
-"""The command line: argument parsing -> one library call -> text or JSON. No arithmetic here.
+"""Command-line interface: parse arguments, make one library call, print text or JSON. No arithmetic here.
 
-Exit status: 0 done, 2 usage, 3 publication withheld by budget, 4 locked, 5 integrity; 130 interrupted.
+Exit status: 0 success, 2 usage error, 3 publication refused by the budget, 4 store locked, 5 integrity fault,
+130 interrupted. This module imports nothing heavy, so that an interrupt during the remaining imports is handled.
 
-This file imports nothing heavy: an interrupt while the rest is being imported is answered like any other.
+Example:
+    noisygd-delete quickstart people.csv --label income --delete 17
 """
 
 from __future__ import annotations
@@ -15,29 +17,29 @@ from .terminal import flush_streams, open_missing_streams, print_error
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line, each command registered by its own module."""
+    """Return the parser of the whole command line; each command is registered by its own module."""
     from .commands import parser
 
     return parser()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit status."""
+    """Run one command and return its exit status."""
     from .commands import main
 
     return main(arguments)
 
 
 def run() -> None:
-    """Console-script entry point."""
+    """Run the console script."""
     open_missing_streams()
     try:
         status = main()
     except KeyboardInterrupt:
         status = print_error("noisygd-delete: interrupted before anything was done", 130)
-    except SystemExit as stop:  # of argparse, which has said why
+    except SystemExit as stop:  # raised by argparse, which has printed the reason
         status = stop.code if isinstance(stop.code, int) else 0
-    except BrokenPipeError:  # whoever read the help has left
+    except BrokenPipeError:  # the reader of the help closed the pipe
         status = 0
     except (ImportError, OSError, MemoryError) as error:
         status = print_error(f"noisygd-delete: cannot start ({error}); nothing was changed", 2)

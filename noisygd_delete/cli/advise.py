@@ -1,4 +1,7 @@
-"""`noisygd-delete advise`: method, λ, publications and batch from public facts alone, before any record is touched."""
+"""`noisygd-delete advise`: recommend method, λ, number of publications and batch size from public facts alone.
+
+No record is read.
+"""
 
 from __future__ import annotations
 
@@ -67,6 +70,6 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def _init(parsed: argparse.Namespace) -> str:
-    """The command to type next."""
+    """Return the `init` command to run next."""
     schema, plan = shlex.quote(parsed.schema or "schema.toml"), shlex.quote(parsed.out or "plan.toml")
     return f"noisygd-delete init STORE --data FILE --schema {schema} --slots {parsed.records} --plan {plan}"

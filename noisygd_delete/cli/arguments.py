@@ -1,5 +1,7 @@
-"""Arguments: in any order, of a size that can be meant, and refused in one line. Options that mean the same in every command are one here,
-and each command says which of them it takes."""
+"""Argument parsing: names and options in any order, bounded numbers, one-line errors, options shared by commands.
+
+Options with the same meaning in every command are defined once in `GENERAL`; each command lists those it accepts.
+"""
 
 from __future__ import annotations
 
@@ -64,25 +66,26 @@ LINES = {
 
 
 _LARGEST = 10**12  # slots, steps, releases
-_SHOWN = 40  # letters of a word in a message
+_SHOWN = 40  # characters of a word shown in a message
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Intermixed(argparse.ArgumentParser):
-    """Names and options in any order: `delete STORE --request-id T ID`.
+    """Argument parser that accepts names and options in any order: `delete STORE --request-id T ID`.
 
-    takes  the options of `GENERAL` that the command has a use for
+    Attributes:
+        takes: Options of `GENERAL` that the command accepts.
     """
 
     _mixing = False
     takes: tuple[str, ...] = ()
 
     def error(self, message: str) -> NoReturn:
-        """One line, like every other refusal; the usage is a page of its own."""
+        """Exit with a one-line error that refers to `--help`; the usage is not printed."""
         raise SystemExit(print_error(f"{self.prog}: {message}; see {self.prog} --help", 2))
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Help and version are answers: argparse would not notice that they got lost."""
+        """Print help and version as answers, so that a lost write is an error (argparse would ignore it)."""
         if file is None or file is not sys.stdout:
             super()._print_message(message, file)
             return
@@ -92,18 +95,18 @@ class Intermixed(argparse.ArgumentParser):
             raise SystemExit(print_error(f"{self.prog}: {error}", 2)) from error
 
     def format_help(self) -> str:
-        """With the names of the options that are told once for all commands."""
+        """Return the help, with the names of the shared options that the command accepts."""
         also = f"\nalso: {', '.join(self.takes)} (see noisygd-delete --help)\n" if self.takes else ""
         return super().format_help() + also
 
     def take(self, *names: str) -> None:
-        """Have it take these of `GENERAL`, of which its own help says the names alone."""
+        """Add these options of `GENERAL`; the command's own help lists only their names."""
         for name in names:
             self.add_argument(name, help=argparse.SUPPRESS, **GENERAL[name])
         self.takes += names
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has commands of its own
+        in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has subcommands
         if self._mixing or in_order:
             return super().parse_known_args(args, namespace)
         self._mixing = True
@@ -114,13 +117,19 @@ class Intermixed(argparse.ArgumentParser):
 
 
 def add_command(commands: Any, name: str, **words: Any) -> Intermixed:
-    """A command, of which the first help says what `LINES` has; `words` are those of its own help."""
+    """Add a command, described in the overview by its line in `LINES`.
+
+    Args:
+        commands: Subparsers action of the root parser.
+        name: Name of the command.
+        **words: Arguments of the command's own help, such as `description` and `epilog`.
+    """
     parser: Intermixed = commands.add_parser(name, help=LINES[name], allow_abbrev=False, **words)
     return parser
 
 
 def store_command(commands: Any, name: str, example: str, run: Callable[[argparse.Namespace], int]) -> Intermixed:
-    """A command that works on a store: its folder, how long to wait for another process, JSON."""
+    """Add a command that works on a store, with the arguments STORE, `--wait` and `--json`."""
     parser = add_command(commands, name, epilog=f"example: noisygd-delete {example}")
     parser.add_argument("store", metavar="STORE")
     parser.take("--wait", "--json")
@@ -129,10 +138,12 @@ def store_command(commands: Any, name: str, example: str, run: Callable[[argpars
 
 
 def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping[str, str]) -> None:
-    """Refuse the first command or option that there is not, and name the one that comes nearest.
+    """Reject the first unknown command or option, and suggest the nearest known one.
 
     Args:
-        elsewhere: options of other commands -> where they are said.
+        parser: Parser of the command line.
+        arguments: Words of the command line.
+        elsewhere: Options of other commands, each with where it is given.
     """
     words = iter(arguments)
     for text in words:
@@ -155,7 +166,7 @@ def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping
 
 
 def _suggestion(name: str, parser: Intermixed, elsewhere: Mapping[str, str]) -> str:
-    """Return what to write in place of an option that a command does not have; "" where nothing comes near."""
+    """Return a suggestion for an unknown option; "" if no known option is similar."""
     if name in elsewhere:
         return f". It is {elsewhere[name]}"
     bare = name.strip("-").replace("_", "-").lower()
@@ -172,8 +183,8 @@ def _suggestion(name: str, parser: Intermixed, elsewhere: Mapping[str, str]) -> 
     return f"; did you mean {near}?{where}" if near else ""
 
 
-_ALIKE = 0.75  # of two options' letters: less is no typing error
-_SYNONYMS: dict[str, tuple[str, ...]] = {  # what other programs call it -> what it may be called here
+_ALIKE = 0.75  # least similarity of two option names that counts as a typing error
+_SYNONYMS: dict[str, tuple[str, ...]] = {  # names in other programs -> options here
     "target y outcome class response label-column label-col": ("--label",),
     "user person customer patient member group owner subject-id subjects people": ("--subject",),
     "id-column id-col key-column record-id index": ("--id",),
@@ -181,15 +192,15 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {  # what other programs call it -> what
     "epsilon eps mu privacy": ("--dp", "--total-epsilon"),
     "eps-delete epsilon-deletion epsilon-dd": ("--deletion",),
     "output outfile output-file o save write": ("--out",),
-    "output-dir outdir folder dir directory dest destination": ("--output-dir", "--output-dir", "--out"),
+    "into outdir folder dir directory dest destination": ("--output-dir", "--out"),
     "lambda l2 reg alpha c penalty weight-decay": ("--regularization",),
     "key pubkey public verification-key": ("--public-key", "--key"),
-    "no-publish defer no-release without-publishing postpone": ("--no-publish", "--no-publish"),
-    "force again repeat": ("--force", "--force"),
+    "later defer no-release without-publishing postpone": ("--no-publish",),
+    "redo again repeat": ("--force",),
     "dry simulate preview what-if check no-act": ("--dry-run",),
     "n size rows samples n-records": ("--records", "--slots"),
     "capacity": ("--slots",),
-    "holdout held-out test-size test validation validation-split eval-share": ("--holdout", "--holdout"),
+    "apart held-out test-size test validation validation-split eval-share": ("--holdout",),
     "token request ticket": ("--request-id",),
     "verbose details full": ("--explain",),
     "lang locale": ("--language",),
@@ -207,7 +218,7 @@ def _nearest_word(word: str, known: Iterable[str], alike: float = 0.6) -> str:
 
 
 def parse_integer(text: str) -> int:
-    """A whole number as an argument, of a size that a machine can count to."""
+    """Parse a whole number of absolute value at most `_LARGEST`."""
     try:
         found = int(text)
     except ValueError as error:
@@ -218,7 +229,7 @@ def parse_integer(text: str) -> int:
 
 
 def parse_size(text: str) -> int:
-    """A number of bytes: 800M, 6G, or digits alone."""
+    """Parse a number of bytes: 800M, 6G, or digits alone."""
     unit = _UNITS.get(text[-1:].upper(), 0)
     found = parse_integer(text[:-1] if unit else text) * (unit or 1)
     if found < 1:
@@ -227,7 +238,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_seed(text: str) -> int:
-    """A whole number that a generator takes as its seed."""
+    """Parse the seed of a random generator, a whole number of at least 0."""
     found = parse_integer(text)
     if found < 0:
         raise argparse.ArgumentTypeError(f"{text} must be at least 0")
@@ -235,7 +246,7 @@ def parse_seed(text: str) -> int:
 
 
 def parse_number(text: str) -> float:
-    """A number as an argument."""
+    """Parse a floating-point number."""
     try:
         return float(text)
     except ValueError as error:
@@ -243,12 +254,12 @@ def parse_number(text: str) -> float:
 
 
 def options_of(parser: Intermixed) -> dict[str, str]:
-    """Parameter -> the option that sets it, for the options of one command."""
+    """Return the options of one command by the parameter that each sets."""
     return {action.dest: action.option_strings[-1] for action in parser._option_string_actions.values()}
 
 
 def format_error(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
-    """The message of an error with each parameter that it is about as it is typed: `--parameter value`; and its notes."""
+    """Return the message of an error with its notes; each parameter is written as typed, `--parameter value`."""
 
     def typed(name: str, value: Any) -> str:
         text = value if isinstance(value, str) else format_value(value)
@@ -258,27 +269,27 @@ def format_error(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
 
 
 def _language(code: str) -> str:
-    """A language that pages to read are in."""
+    """Return `code` if there are report texts in this language."""
     from ..reports.texts import language_codes
 
     return _choice_of(code, language_codes())
 
 
 def _channel(text: str) -> str:
-    """A way in which a request comes in."""
+    """Return `text` if it is a channel by which a request can be received."""
     from ..register import Channels
 
     return _choice_of(text, list(map(str, Channels)))
 
 
 def _choice_of(text: str, words: Sequence[str]) -> str:
-    """What `choices` would do, of words that are loaded only where one is typed."""
+    """Return `text` if it is one of `words`; like `choices`, for lists that are loaded only when the option is used."""
     if text not in words:
         raise argparse.ArgumentTypeError(f"invalid choice: {text[:_SHOWN]!r} (choose from {', '.join(words)})")
     return text
 
 
-GENERAL: dict[str, dict[str, Any]] = {  # what `noisygd-delete --help` tells once for all commands
+GENERAL: dict[str, dict[str, Any]] = {  # options documented once, in `noisygd-delete --help`
     **{f"--{name}": {"action": "store_true"} for name in ("json", "explain", "dry-run", "identity-checked")},
     "--wait": {"type": parse_number, "default": 0.0, "metavar": "SECONDS"},
     "--memory": {"type": parse_size, "metavar": "SIZE"},

@@ -1,4 +1,4 @@
-"""`noisygd-delete audit`: claimed against measured, on synthetic worst-case records under a plan."""
+"""`noisygd-delete audit`: compare the claimed with the measured leakage on synthetic worst-case records of a plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..methods.plan import Plan
 
 FAILED = 5
-_FACTOR = 3.0  # how close to the claim a bound must come for a row to pass, whichever way is asked for
+_FACTOR = 3.0  # how close to the claim a measured bound must come for a row to pass, for every `--by`
 _OF = "plan_sha256"
 WAYS = ("chains", "releases", "one-run")
 
@@ -70,7 +70,15 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
-    """The rows of `noisygd-delete audit --json`, as evidence in a paper about releases under this plan."""
+    """Return the rows of a file written by `noisygd-delete audit --json`, as evidence in a document about this plan.
+
+    Args:
+        file: The file; None gives no rows.
+        plan: Plan of the releases that the document describes.
+
+    Raises:
+        InvalidParameter: If the file cannot be read, is not such an output, or audited another plan.
+    """
     if file is None:
         return []
     try:
@@ -99,7 +107,7 @@ def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
 
 
 def _digest(plan: Plan) -> str:
-    """SHA-256 of what an audit attacks: the public facts of every run, and its steps."""
+    """Return the SHA-256 of what an audit attacks: the mechanism and its learning and deletion steps."""
     from ..evidence.signing import canonical_bytes
 
     facts = {"mechanism": plan.mechanism.to_dict(), "steps": [plan.learn_steps, plan.delete_steps]}

@@ -1,4 +1,4 @@
-"""`noisygd-delete budget`: what each release and all of them together reveal, as Rényi, GDP and (ε, δ)."""
+"""`noisygd-delete budget` and `status`: what each release, and all together, reveal, as Rényi, GDP and (ε, δ)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 
 
 def _parse_release_numbers(text: str) -> Iterable[int]:
-    """ "1,4-9" as release numbers, one after the other: whoever reads them stops at the first that does not exist."""
+    """Parse "1,4-9" as release numbers, lazily: the consumer stops at the first that does not exist."""
     spans: list[range] = []
     try:
         for part in text.split(","):
@@ -116,7 +116,7 @@ def _budget(parsed: argparse.Namespace) -> int:
 
 
 def _format_remaining(answer: Mapping[str, Any]) -> str:
-    """Publications left, where a cap on their sum was set."""
+    """Return the number of publications left, if a cap on their sum was set."""
     if not answer["capped"]:
         return "no cap was set on the sum: each release has its own budget"
     left = answer["publications_left"]
@@ -124,7 +124,7 @@ def _format_remaining(answer: Mapping[str, Any]) -> str:
 
 
 def _has_question(parsed: argparse.Namespace) -> bool:
-    """Whether a question is put, or all of them."""
+    """Return whether any option of the question group, or `--explain`, was given."""
     asked = ("erased_at", "observed", "models_seen", "attack_advantage")
     put = any(getattr(parsed, name) is not None for name in asked)
     return put or parsed.explain or (parsed.present_from, parsed.requests) != (_FROM, _REQUESTS)
@@ -155,7 +155,15 @@ def _status(parsed: argparse.Namespace) -> int:
 
 
 def finish_interrupted(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
-    """Finish an interrupted request, if there is one and nobody is at work on it."""
+    """Finish an interrupted request, unless another process has the store locked.
+
+    Args:
+        parsed: Arguments of the command.
+        answer: Status of the store.
+
+    Returns:
+        Whether an interrupted request was finished.
+    """
     if not answer["request_in_flight"]:
         return False
     from .release import open_store

@@ -1,4 +1,4 @@
-"""`noisygd-delete certificate`: the erasure certificate of a request, from the store's ledger."""
+"""`noisygd-delete certificate`: issue the erasure certificate of a request from the store's ledger."""
 
 from __future__ import annotations
 
@@ -182,7 +182,11 @@ def _verify_store(store: str) -> str:
 
 
 def _read_residue(file: str | None, erasure: Erasure) -> list[dict[str, Any]]:
-    """The places of `noisygd-delete residue --json`, as the operator's statement; of a day on which the rows were there it is refused."""
+    """Return the places of a file written by `noisygd-delete residue --json`, as the operator's statement.
+
+    Raises:
+        InvalidParameter: If the file is not such an output, or the search was made before the rows were erased.
+    """
     if file is None:
         return []
     try:

@@ -1,4 +1,4 @@
-"""Every command in one parser, and what becomes of an error: one paragraph and an exit status."""
+"""Build the parser of every command, and turn errors into one paragraph and an exit status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..version import __version__
 from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, format_error, options_of
 from .terminal import escape_unencodable, flush_streams, print_error
 
-# a command's module has its name, but for these; it is imported when it is asked for
+# commands whose module has another name; a module is imported only when its command is used
 _MODULES = {
     "object": "restrict",
     "lift": "restrict",
@@ -34,7 +34,7 @@ _AFTER_INTERRUPT = "a request that the store had accepted is finished by the nex
 
 
 class _Completion(argparse.Action):
-    """Print a shell completion script made from the parser itself."""
+    """Argument action that prints a shell completion script generated from the parser."""
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, *__: object) -> None:
         try:
@@ -47,7 +47,7 @@ class _Completion(argparse.Action):
 
 
 def _print_all_help(parser: Any) -> None:
-    """Show what each command takes of the general options, for whoever reads the parser."""
+    """Make the shared options of each command visible in the parser, for the completion script."""
     for action in parser._actions:
         if GENERAL.keys() & set(action.option_strings):
             action.help = None
@@ -57,7 +57,14 @@ def _print_all_help(parser: Any) -> None:
 
 
 def parser(command: str | None = None) -> Intermixed:
-    """The whole command line, each command registered by its own module; or the part that knows this one command, or with "" none."""
+    """Return the parser of the command line.
+
+    Args:
+        command: The only command to register; None registers all, "" none.
+
+    Raises:
+        MissingDependency: If `command` belongs to the service and the service is not installed.
+    """
     root, commands = _root()
     names = list(LINES) if command is None else [command] if command else []
     for module in dict.fromkeys(map(_module, names)):
@@ -73,7 +80,10 @@ def parser(command: str | None = None) -> Intermixed:
 
 
 def _module(command: str) -> str | None:
-    """The module of a command: of this package, or of a distribution that brings it as an entry point; None where none does."""
+    """Return the module of a command.
+
+    It is in this package, or an entry point of another distribution; None if no installed distribution provides it.
+    """
     if command not in _OF_THE_SERVER:
         return f".{_MODULES.get(command, command).replace('-', '_')}"
     from importlib.metadata import entry_points  # slow to load, and needed by these alone
@@ -82,7 +92,7 @@ def _module(command: str) -> str | None:
 
 
 def overview() -> Intermixed:
-    """The command line as `--help` shows it: every command by a line, and none of them loaded."""
+    """Return the parser that `--help` shows: one line for each command, no command module loaded."""
     root, commands = _root()
     for name in LINES:
         commands.add_parser(name, help=LINES[name])
@@ -90,7 +100,7 @@ def overview() -> Intermixed:
 
 
 def _root() -> tuple[Intermixed, Any]:
-    """What comes before a command, and where commands are registered."""
+    """Return the root parser and its subparsers action."""
     root = Intermixed(
         prog="noisygd-delete",
         description="Train models by noisy gradient descent and erase records from them, with a certificate.",
@@ -113,13 +123,13 @@ def _root() -> tuple[Intermixed, Any]:
 
 
 def _print_overview(root: argparse.ArgumentParser) -> int:
-    """No command: the whole help, and the status of a wrong usage."""
+    """Print the whole help to standard error; return the exit status of a usage error."""
     root.print_help(sys.stderr)
     return 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit status."""
+    """Run one command and return its exit status."""
     escape_unencodable()
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
@@ -137,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return print_error(f"{name}: {format_error(error, parsed.options)}", status)
     except KeyboardInterrupt:
         return print_error(f"{name}: interrupted; {_AFTER_INTERRUPT}", 130)
-    except BrokenPipeError:  # whoever read the answer has left
+    except BrokenPipeError:  # the reader of the answer closed the pipe
         return flush_streams(0)
     except MemoryError:
         return print_error(f"{name}: this takes more memory than there is; give a smaller table or smaller sizes", 2)
@@ -151,14 +161,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         from traceback import extract_tb
 
-        # its words may quote a record, so only its kind and its place are told
+        # the message may quote a record, so only the exception's type and place are printed
         last = extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} in {last.name}, line {last.lineno}"
         return print_error(f"{name}: a fault of this program ({place}); please report it; {_AFTER_INTERRUPT}", 2)
 
 
 def _warn_stale_register(parsed: argparse.Namespace, name: str) -> None:
-    """A register of another time is told before anything is answered out of it. `verify` and what needs a sound store tell it themselves."""
+    """Warn about a stale request register before it is used.
+
+    `verify` and commands that need a verified store report it themselves.
+    """
     store = getattr(parsed, "store", None)
     if store is None or parsed.command in ("verify", "certificate"):
         return
@@ -168,21 +181,21 @@ def _warn_stale_register(parsed: argparse.Namespace, name: str) -> None:
     from ..store.layout import Layout
 
     for path in [store] if isinstance(store, str) else store:
-        with suppress(NoisyGDDeleteError, OSError):  # the command meets it as well, and says more
+        with suppress(NoisyGDDeleteError, OSError):  # the command meets the same error and reports it in detail
             fault = rollback_guard.register_fault(Layout(Path(path)))
             if fault is not None:
                 print_error(f"{name}: {fault}", 0)
 
 
 def _parser_for(first: str) -> Intermixed:
-    """What has to be known for a command line that begins with this word."""
+    """Return the parser needed for a command line that begins with `first`."""
     if first in ("--help", "-h"):
         return overview()
     return parser("" if first == "--version" else first if first in LINES else None)
 
 
 def _plan_option_hint(command: str) -> dict[str, str]:
-    """Options that this command reads from a plan's file: where each is given."""
+    """Return the options that this command reads from a plan file, each with where it is given."""
     if command not in _READ_A_PLAN:
         return {}
     where = f"said to `noisygd-delete plan --out plan.toml`, which `{command}` reads with --plan plan.toml"
@@ -191,16 +204,16 @@ def _plan_option_hint(command: str) -> dict[str, str]:
 
 
 def carry_out(parsed: argparse.Namespace) -> int:
-    """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
+    """Run the command in this process; under torchrun in process 0, whose releases the others join."""
     if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
         return int(parsed.run(parsed))
     return _run_together(parsed)
 
 
 def _run_together(parsed: argparse.Namespace) -> int:
-    """The command, with `parsed.execution`: by this process, or under torchrun by process 0, whom the others follow.
+    """Run the command with `parsed.execution`; under torchrun process 0 runs it and the others follow.
 
-    Where a process of the group dies, torchrun ends the others: the first of them that is left says what that means.
+    If a process of the group dies, torchrun ends the others; of those that follow, the process of rank 1 reports it.
     """
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""`noisygd-delete delete`, `replace` and `insert`: erase records, or all of persons; put corrected content in place; put new ones into free slots."""
+"""`noisygd-delete delete`, `replace` and `insert`: erase records or persons, correct records, add new records."""
 
 from __future__ import annotations
 
@@ -68,7 +68,11 @@ def delete(parsed: argparse.Namespace) -> int:
 
 
 def _read_id_lines(source: str | None) -> list[str]:
-    """The lines of a file with anything but space in them, as they stand: an id may begin with a space. `-` for standard input."""
+    """Return the lines of a file that are not blank, unstripped: an id may begin with a space.
+
+    Args:
+        source: Path of the file; "-" for standard input; None gives no lines.
+    """
     from ..errors import InvalidRequest
     from ..records import limited_io
 
@@ -108,7 +112,7 @@ def correct(parsed: argparse.Namespace) -> int:
     from .release import open_store, serve_request
 
     with open_store(parsed) as store:
-        schema = replace(store.schema, subject_column=None)  # a record stays its person's
+        schema = replace(store.schema, subject_column=None)  # a correction does not move a record to another person
         new = _read_rows(parsed, schema)
         rows = zip(new.ids or (), new.rows, new.labels, strict=True)
         request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)

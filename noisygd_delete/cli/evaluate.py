@@ -1,4 +1,7 @@
-"""`noisygd-delete evaluate` and `predict`: how good the published model is on labelled rows, beside what guessing gets; and its use."""
+"""`noisygd-delete evaluate` and `predict`: quality of the published model on labelled rows, and predictions.
+
+The quality is compared with that of a constant prediction.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +137,7 @@ def _format_evaluation(found: Evaluation) -> str:
 
 
 def _caution(found: Evaluation | Predictions) -> str:
-    """Return the sentence about rows of the file that are in the training table, or look like rows there."""
+    """Return the caution about rows of the file that are, or look like, rows of the training table."""
     rows = found.rows_in_table
     if found.matched_by == "id":
         return f"(of these rows {rows} are in the training table, by their ids: {_PRIVATE})"
@@ -142,7 +145,10 @@ def _caution(found: Evaluation | Predictions) -> str:
 
 
 def _format_confusion(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> list[str]:
-    """Rows: what is true; columns: what was said. Left to --json where it would not fit a screen."""
+    """Return a table with true classes as rows and predicted classes as columns.
+
+    With too many classes for a screen, return a reference to `--json`.
+    """
     if len(classes) > _MOST_CLASSES_SHOWN:
         return [f"confusion of {len(classes)} classes: see --json"]
     width = max(8, *(min(len(name), 14) + 2 for name in classes))
@@ -153,7 +159,7 @@ def _format_confusion(classes: Sequence[str], confusion: Sequence[Sequence[int]]
     ]
 
 
-_BEGINS = b"record,predicted "  # as no table of a user's own does
+_BEGINS = b"record,predicted "  # no table of a user begins like this
 
 
 def _predict(parsed: argparse.Namespace) -> int:

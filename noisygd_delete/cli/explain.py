@@ -1,4 +1,4 @@
-"""`noisygd-delete explain`: what the model in force says, column by column, with the band that its noise alone gives."""
+"""`noisygd-delete explain`: shape functions of the current model, one per column, with the band due to noise alone."""
 
 from __future__ import annotations
 

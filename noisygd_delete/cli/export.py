@@ -1,5 +1,8 @@
-"""`noisygd-delete export`: what a deployment says of itself, for registries, users and impact assessments, and its model for other programs;
-`report`: one page about the whole store, from its ledger."""
+"""`noisygd-delete export` and `report`: documents about a deployment, and the model in portable formats.
+
+`export` writes registry fields, a model card, an annex for an impact assessment, and the model as ONNX or JSON;
+`report` writes one page about the whole store, from its ledger.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from ..evidence.atomic_write import open_output
 from .arguments import add_command, parse_number
 from .terminal import print_result
 
-_YAML = b'software: "noisygd-delete'  # how every file of it begins
+_YAML = b'software: "noisygd-delete'  # how every such file begins
 _PLAIN = b'{"format": 1, "kind": "'
 
 

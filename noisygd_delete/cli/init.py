@@ -1,4 +1,4 @@
-"""`noisygd-delete init`: a table and a schema in, a store out; or a first draft of the schema."""
+"""`noisygd-delete init`: make a store from a table and a schema, or draft a schema."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..store.sources import Source
     from .plan_selection import Chosen
 
-NUMBERED = "record"  # the id column of a table that had none
+NUMBERED = "record"  # id column given to a table without one
 
 
 def register(commands: Any) -> None:
@@ -63,7 +63,7 @@ def register(commands: Any) -> None:
 
 
 def add_map(parser: argparse.ArgumentParser) -> None:
-    """A public map in place of the schema's."""
+    """Add the option `--map`, the public feature map for a schema without one."""
     parser.add_argument(
         "--map",
         type=_map,
@@ -105,7 +105,12 @@ def _draft(parsed: argparse.Namespace) -> int:
 
 
 def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
-    """A new store. `held_out` takes rows of a file for itself, which the store then does not hold."""
+    """Create a store and report it.
+
+    Args:
+        parsed: Arguments of the command.
+        held_out: Holds out rows of the file for measuring; the store does not contain them.
+    """
     from ..planner.defaults import default_slots
     from ..store.sources.reading import survey
     from .plan_selection import with_schema_map
@@ -136,12 +141,16 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None) ->
 class _Found:
     """The rows that a store was made of, and its plan.
 
-    seen       rows of the file or source
-    rows       of these, rows in the store
-    left_out   rows that are not in the store for good: beyond `rows_per_subject` of their person, or without a label
-    unlabelled those without a label
-    held_out   rows held out for measuring
-    clipped, unknown  cells per column
+    Attributes:
+        seen: Rows of the file or source.
+        rows: Rows in the store.
+        clipped: Values clipped to their bounds, by column.
+        unknown: Values unknown to the schema, by column.
+        left_out: Rows permanently not in the store: beyond `rows_per_subject` of their person, or without a label.
+        choice: The plan and how it was chosen.
+        unlabelled: Rows without a label.
+        held_out: Rows held out for measuring.
+        alike: Ids that differ from another id only by case or Unicode composition.
     """
 
     seen: int
@@ -161,7 +170,7 @@ class _Found:
 
 
 def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> _Found:
-    """A store whose rows are copied from a file."""
+    """Create a store whose rows are copied from a file."""
     from ..features.schema import RecordFile
     from ..planner.defaults import default_slots
     from ..records import LeftOut, check_slots
@@ -179,8 +188,8 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
         return made[-1].plan
 
     named = schema if schema.id_column is not None else _with_numbered_ids(schema)
-    with suppress(ValueError):  # in another thread than the first
-        # as Ctrl-C: what was written of the rows is overwritten
+    with suppress(ValueError):  # not in the main thread
+        # as for Ctrl-C: rows already written are overwritten
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(DryRun):
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
@@ -251,7 +260,7 @@ def left_out_lines(facts: Mapping[str, Any], whence: str = "of the schema") -> l
 
 
 def numbered_line(facts: Mapping[str, Any], file: str) -> str:
-    """Return the sentence that says which ids numbered rows have."""
+    """Return the sentence that states the ids of numbered rows."""
     first, last = facts["ids"]["numbered"]
     return f"no column names the records: the ids are the rows' numbers in {file}, {first} to {last}, the header not counted"
 
@@ -274,7 +283,7 @@ def _plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Ch
 
 
 def _format_arguments(parsed: argparse.Namespace, asked: dict[str, Any]) -> str:
-    """How a problem is handed to this command."""
+    """Return the commands by which a problem is passed to this command."""
     again = ", and this command again" if parsed.plan is not None else ", and this command with --plan plan.toml"
     return plan_command(asked, file=parsed.plan or "plan.toml") + again
 
@@ -286,7 +295,10 @@ def _count_rows(parsed: argparse.Namespace, schema: Schema) -> int:
 
 
 def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
-    """The rows stay with workers, so nothing is counted here: slots come first."""
+    """Create a store whose rows stay with the workers of an engine.
+
+    The rows are not counted here, so the number of slots must be given.
+    """
     from .remaining_budget import room_text
     from .source import create_over
 
@@ -306,7 +318,7 @@ def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source
 def _report_created(
     parsed: argparse.Namespace, schema: Schema, choice: Chosen, text: str, facts: Mapping[str, Any]
 ) -> int:
-    """What was made, how its plan came about, and the plan: in a few lines, or the whole of it."""
+    """Print what was made, how the plan was chosen, and the plan: in short, or in full with `--explain`."""
     from .plan_selection import describe_plan
     from .remaining_budget import releases_remaining
 
@@ -328,7 +340,7 @@ def _report_created(
 
 
 def _doubt_fields(choice: Chosen) -> dict[str, str | None]:
-    """What JSON answers carry where the plan promises little, or the advice that it came of has its doubts."""
+    """Return the warning for the JSON answer: that of a weak plan, else the caution of the advice."""
     from .remaining_budget import weak_plan_warning
 
     doubt = weak_plan_warning(choice.plan)
@@ -362,7 +374,7 @@ def _schema(parsed: argparse.Namespace) -> Schema:
 
 
 def _index_column(parsed: argparse.Namespace, schema: Schema) -> str | None:
-    """Return the column of the index that names the rows of the file; None where it has none."""
+    """Return the index column that names the rows of the file; None if there is none."""
     from ..features.schema.files import index_of
 
     index = index_of(parsed.data)
@@ -377,7 +389,7 @@ def _index_column(parsed: argparse.Namespace, schema: Schema) -> str | None:
 
 
 def _with_numbered_ids(schema: Schema) -> Schema:
-    """Of a table that names no record, whose ids are numbers: later files name theirs in a column."""
+    """Return the schema of a table without ids, whose ids are row numbers; later files give them in a column."""
     if NUMBERED in (*schema.columns, schema.label_column):
         raise InvalidParameter(f"--id COL is needed: no column names the records, and {NUMBERED!r} is another column")
     return schema.with_columns(id=NUMBERED)
@@ -393,7 +405,7 @@ def _data_ranges_warning(schema: Schema) -> str:
 
 
 def _format_cell_counts(cells: Mapping[str, int]) -> str:
-    """Cells per column in words, the columns with most of them first."""
+    """Return counts of cells per column as text, largest first."""
     ordered = sorted(cells, key=cells.__getitem__, reverse=True)
     more = f" and in {len(ordered) - 4} more" if len(ordered) > 4 else ""
     return ", ".join(f"{cells[name]} in {name}" for name in ordered[:4]) + more

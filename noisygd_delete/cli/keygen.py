@@ -1,4 +1,4 @@
-"""`noisygd-delete keygen`: a signing key for certificates, in a file of its own."""
+"""`noisygd-delete keygen`: make a signing key for certificates, or the key of a list of erased ids."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _write_tombstone_key(parsed: argparse.Namespace) -> int:
         raise InvalidParameter("the key of a list of erased ids takes no passphrase; leave it out")
     check_outside_store("FILE", parsed.file)
     if Path(parsed.tombstones).exists() or not Path(parsed.file).is_file() or Path(parsed.file).is_symlink():
-        open_output("FILE", parsed.file)  # else it is a key whose list was never made
+        open_output("FILE", parsed.file)  # otherwise the key exists and its list was never made
     open_output("--tombstones", parsed.tombstones, inputs=[parsed.file])
     Tombstones.create(parsed.tombstones, parsed.file)
     made = {"key": parsed.file, "tombstones": parsed.tombstones}
@@ -57,11 +57,11 @@ def _write_tombstone_key(parsed: argparse.Namespace) -> int:
 def _write_signing_key(parsed: argparse.Namespace) -> int:
     from ..evidence.signing import is_incomplete_key, new_key
 
-    there = is_incomplete_key(parsed.file)  # by a keygen that was interrupted
+    there = is_incomplete_key(parsed.file)  # left by an interrupted keygen
     if there:
         password = passphrase_of(parsed.file, parsed.passphrase_file)
     else:
-        open_output("FILE", parsed.file)  # before anybody is asked for a passphrase
+        open_output("FILE", parsed.file)  # before the passphrase prompt
         password = new_passphrase(parsed.passphrase_file, ask=parsed.passphrase)
     name = new_key(parsed.file, password=password)
     answer = {
@@ -82,7 +82,7 @@ def _write_signing_key(parsed: argparse.Namespace) -> int:
 
 
 VARIABLE = "NOISYGD_DELETE_PASSPHRASE"
-_LONGEST = 1000  # bytes; the format of the key file ends soon after
+_LONGEST = 1000  # bytes; just below the limit of the key file's format
 
 
 def add_passphrase_file(parser: argparse._ActionsContainer) -> None:
@@ -94,10 +94,10 @@ def add_passphrase_file(parser: argparse._ActionsContainer) -> None:
 
 
 def new_passphrase(file: str | None, *, ask: bool) -> bytes | None:
-    """The passphrase for a key to be made; None where nobody gave one and it is not to be asked for.
+    """Return the passphrase for a new key; None if none was given and `ask` is false.
 
     Raises:
-        InvalidParameter: empty, too long, or typed in two ways.
+        InvalidParameter: If it is empty or too long, or if the two entries differ.
     """
     given = _read_passphrase(file)
     if given is not None or not ask:
@@ -109,10 +109,10 @@ def new_passphrase(file: str | None, *, ask: bool) -> bytes | None:
 
 
 def passphrase_of(key: str, file: str | None) -> bytes | None:
-    """The passphrase that opens this key file; None for a key in the clear. Warns of a key that others may read.
+    """Return the passphrase of this key file; None if the key is not encrypted. Warn if other users can read the file.
 
     Raises:
-        InvalidParameter: the file cannot be read, or its passphrase is nowhere to be had.
+        InvalidParameter: If the file cannot be read, or its passphrase is not available.
     """
     from ..evidence.signing import is_encrypted
 

@@ -1,4 +1,7 @@
-"""`noisygd-delete learn`: train from the initial law and publish the first model; and `relearn`, under the plan in force with what a file changes."""
+"""`noisygd-delete learn` and `relearn`: train from the initial law and publish the model.
+
+`relearn` uses the current plan with the changes of a plan file.
+"""
 
 from __future__ import annotations
 
@@ -53,9 +56,9 @@ def relearn(parsed: argparse.Namespace) -> int:
     from .release import open_store, run_release
     from .remaining_budget import weak_plan_warning
 
-    fill_arguments(parsed, dict.fromkeys(PLANNED))  # None: as in the plan in force
+    fill_arguments(parsed, dict.fromkeys(PLANNED))  # None: as in the current plan
     with open_store(parsed) as store:
-        check_size(parsed.slots or 0, store.plan.features)  # which no plan would tell
+        check_size(parsed.slots or 0, store.plan.features)  # not checked by the plan
         parsed.map_of_rows = store.schema.map_of_rows if parsed.method else None
         plan = replan(parsed, store.plan)
         if store.ledger.releases:
@@ -74,7 +77,7 @@ def relearn(parsed: argparse.Namespace) -> int:
 
 
 def _relearn_cost(plan: Plan, spent: Accountant) -> dict[str, Any]:
-    """What a fresh learn by this plan would cost on top of what is out."""
+    """Return the privacy cost of a fresh learn by this plan, on top of the releases so far."""
     ahead = spent.with_plan(plan).forecast()
     before = ahead.remaining()
     event = ahead.planned("relearn" if spent.releases else "learn")

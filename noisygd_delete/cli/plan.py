@@ -1,5 +1,7 @@
-"""`noisygd-delete plan`: from a budget to steps and noise, before any record is touched. The one command that is told loss, budget and
-method; a file hands them to the others."""
+"""`noisygd-delete plan`: compute steps and noise from a budget, before any record is read.
+
+This is the only command with options for loss, budget and method; other commands read them from a plan file.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def plan(parsed: argparse.Namespace) -> int:
 
 
 def _plan_from_file(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
-    """A problem as a file has it, and what is answered to it: in JSON and in words."""
+    """Return a problem as the text of a plan file, and the answer to it as JSON and as text."""
     parsed = copy(parsed)
     fill_arguments(parsed, PLANNED | {"proof": None} | STREAM, asked)
     if None in (parsed.records, parsed.features):
@@ -86,11 +88,11 @@ def _plan_from_file(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[
         )
     return format_plan_file(_default_arguments(parsed) | asked), *_answer_plan(
         parsed
-    )  # what is shown is what is written
+    )  # the printed plan is the written one
 
 
 def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
-    """What `plan` takes where nothing is said, and advice would choose otherwise."""
+    """Return the defaults of `plan` where the advice would choose other values."""
     from .plan_selection import budget_from
 
     budget = budget_from(parsed)

@@ -1,7 +1,7 @@
-"""What is asked of a plan, in a file: `plan ... --out FILE` writes it, `--plan FILE` of other commands reads it. The file says what `plan`
-is told, by the names of its options, and nothing else.
+"""Plan files: `plan ... --out FILE` writes them, `--plan FILE` of other commands reads them.
 
-What can be asked of a plan: the options of `plan`, which a file of it holds for other commands, and what each is where nothing is said.
+A file holds the options of `plan` by their names, and nothing else. This module also defines these options and their
+defaults.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIELDS = re.compile(r",(?=\s*\w+=)")  # commas between fields, not those within
 
 
 def add_plan_file(parser: argparse.ArgumentParser) -> None:
-    """The problem of a command that plans and is not told it word by word."""
+    """Add the option `--plan FILE`."""
     parser.add_argument(
         "--plan",
         metavar="FILE",
@@ -38,13 +38,15 @@ def add_plan_file(parser: argparse.ArgumentParser) -> None:
 def fill_arguments(
     parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> None:
-    """Fill in what is asked, and `usual` where nothing is. `parsed.asked` keeps what was asked.
+    """Set the planning arguments of a command; `parsed.asked` keeps those that were given.
 
     Args:
-        given: what was asked of `plan` itself; else it is read from the file that the arguments name.
+        parsed: Arguments of the command, modified in place.
+        usual: Parameters that the command uses, with their defaults.
+        given: Options given to `plan` itself; None reads them from the file of `--plan`.
 
     Raises:
-        InvalidParameter: the file asks for what this command has no use for.
+        InvalidParameter: If the file has an option that this command does not use.
     """
     if given is None:
         given = {} if parsed.plan is None else read_plan(parsed.plan)
@@ -60,7 +62,7 @@ def fill_arguments(
         check_choice("loss", parsed.loss, tuple(sorted(losses.CATALOGUE)))
     parsed.method, parsed.method_fields = parse_spec("method", parsed.method)
     if parsed.method not in (None, AUTO):
-        methods.resolve_method(parsed.method, **parsed.method_fields)  # refused here if there is none such
+        methods.resolve_method(parsed.method, **parsed.method_fields)  # raises if there is no such method
     elif parsed.method_fields:
         raise InvalidParameter(
             f"{', '.join(parsed.method_fields)}: an option of one method; name the method in front of it"
@@ -68,10 +70,10 @@ def fill_arguments(
 
 
 def read_plan(file: str) -> dict[str, Any]:
-    """What the file asks, by the names of the options in Python.
+    """Return the options in a plan file, by their Python names.
 
     Raises:
-        InvalidParameter: it cannot be read, or asks for what no plan has.
+        InvalidParameter: If the file cannot be read, or has an option that `plan` does not have.
     """
     from ..records import limited_io
 
@@ -96,7 +98,7 @@ def read_plan(file: str) -> dict[str, Any]:
 
 
 def format_plan_file(asked: Mapping[str, Any]) -> str:
-    """The file that `read_plan` reads."""
+    """Return the text of a plan file that `read_plan` reads."""
     lines = [HEAD]
     for name, value in asked.items():
         text = ",".join(map(str, value)) if isinstance(value, tuple) else value
@@ -105,7 +107,7 @@ def format_plan_file(asked: Mapping[str, Any]) -> str:
 
 
 def format_options(asked: Mapping[str, Any]) -> list[str]:
-    """What is asked as options of `plan`."""
+    """Return a problem as command-line options of `plan`."""
     found = []
     for name, value in asked.items():
         option = f"--{name.replace('_', '-')}"
@@ -118,17 +120,17 @@ def format_options(asked: Mapping[str, Any]) -> list[str]:
 
 
 def plan_command(asked: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
-    """The command that plans what is asked, with `more` options, and writes it to the file."""
+    """Return the `plan` command for a problem, with the options `more`, that writes to `file`."""
     return shlex.join(
         ["noisygd-delete", "plan", *format_options(asked), *more, *([] if file is None else ["--out", file])]
     )
 
 
 def parse_spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any]]:
-    """A name and the fields after it: `minimiser:solver=cold,diffusion_steps=40`.
+    """Parse a name and its fields: `minimiser:solver=cold,diffusion_steps=40`.
 
     Raises:
-        InvalidParameter: a field has no value.
+        InvalidParameter: If a field has no value.
     """
     name, _, fields = (text or "").partition(":")
     found: dict[str, Any] = {}
@@ -141,7 +143,7 @@ def parse_spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any
 
 
 def format_spec(name: str, fields: Mapping[str, Any]) -> str:
-    """`spec` the other way round; `fields` as they are typed."""
+    """Return the text that `parse_spec` parses; `fields` are formatted as typed."""
     return name + ("" if not fields else ":" + ",".join(f"{field}={value}" for field, value in fields.items()))
 
 
@@ -168,7 +170,7 @@ def _parse_number(text: str) -> float:
 
 
 def _parse_stages(text: str) -> tuple[Any, ...]:
-    """Stages as they are typed: a kind, its steps (a head may leave them out), its step size and the share of the rows in a step."""
+    """Parse stages: each a kind, steps (optional for a head), step size, and share of the rows in a step."""
     from ..methods.ladder import Stage
 
     found = []
@@ -188,16 +190,16 @@ def _parse_stages(text: str) -> tuple[Any, ...]:
 
 
 class _OfFile(argparse.ArgumentParser):
-    """Whatever is wrong is an error about the file."""
+    """Argument parser that reports every error as an error of the file."""
 
     def error(self, message: str) -> NoReturn:
         raise InvalidParameter(f"{self.prog}: {message.replace('argument --', '')}")
 
 
-PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # where nothing is advised
+PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # defaults without advice
 SIZES = ("records", "features", "one_hot_blocks")
 STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01}
-PLANNED: dict[str, Any] = {  # what a plan takes where nothing is said
+PLANNED: dict[str, Any] = {  # defaults of a plan
     "loss": "logistic",
     "radius": 1.0,
     "clip": None,
@@ -213,7 +215,7 @@ PLANNED: dict[str, Any] = {  # what a plan takes where nothing is said
     "rows_per_subject": 1,
     "dtype": "float32",
 }
-ADVISED: dict[str, Any] = {  # the same where advice or a schema decides
+ADVISED: dict[str, Any] = {  # defaults where advice or a schema decides
     **PLANNED,
     **dict.fromkeys(("loss", "radius", "regularization", "ridge", "rows_per_subject")),
     "method": AUTO,
@@ -223,7 +225,7 @@ ADVISED: dict[str, Any] = {  # the same where advice or a schema decides
 
 
 def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be asked of a plan; of these, the parser sets only those that were given."""
+    """Add the options of `plan`; the parser sets only those that were given."""
 
     def add(group: Any, name: str, **how: Any) -> None:
         group.add_argument(name, default=argparse.SUPPRESS, **how)

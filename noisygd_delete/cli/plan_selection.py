@@ -1,4 +1,4 @@
-"""What a command plans where the method is left to it: the advice and its first line; and every command's total."""
+"""Choose the plan of a command: from its arguments, or by advice if no method is named; and its total budget."""
 
 from __future__ import annotations
 
@@ -36,28 +36,30 @@ from ..privacy.budget import Budget, Total
 from .plan_file import PAPER_METHOD, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, format_spec, parse_spec, plan_command
 from .terminal import MORE
 
-_OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron")  # losses that must be told how many
+_OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron")  # losses that need the number of classes
 
-# --- asked plan ---
-#
-# The plan that arguments ask for, where they name its method.
+# --- plan of a named method ---
 
 
 def method_from(parsed: argparse.Namespace) -> Method:
-    """The method the arguments name, with the options of its own that were given."""
+    """Return the method that the arguments name, with its options."""
     method = methods.resolve_method(parsed.method or PAPER_METHOD, **parsed.method_fields)
-    return methods.with_map(method, getattr(parsed, "map_of_rows", None))  # of a schema
+    return methods.with_map(method, getattr(parsed, "map_of_rows", None))  # from the schema
 
 
 def describe_plan(parsed: argparse.Namespace, plan: Plan) -> str:
-    """The plan in a few lines; with `--explain` in words and numbers."""
+    """Return the plan as text: a few lines, or the full explanation with `--explain`."""
     if not parsed.explain:
         return f"{plan.in_short()}\n{MORE}"
     return explain_plan(plan)
 
 
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:
-    """The loss the arguments name; an option that does not belong to it is an error."""
+    """Return the loss that the arguments name.
+
+    Raises:
+        InvalidParameter: If the loss needs its number of classes and none is given, or an option does not belong to it.
+    """
     fields = parsed.loss_fields
     if parsed.loss in _OF_CLASSES and "classes" not in fields:
         raise InvalidParameter(f"--loss {parsed.loss} needs its number of classes: --loss {parsed.loss}:classes=3")
@@ -65,15 +67,15 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
 
 
 def clipped_from(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
-    """The loss, its gradients clipped where the arguments say so."""
+    """Return the loss, with gradient clipping if `--clip` was given."""
     return loss if parsed.clip is None else losses.clip_loss(loss, parsed.clip)
 
 
 def total_from(parsed: argparse.Namespace, *, delta: float) -> Total | None:
-    """The total that the arguments name, if they name one.
+    """Return the total budget that the arguments name; None if they name none.
 
     Raises:
-        InvalidParameter: they contradict one another.
+        InvalidParameter: If the arguments contradict each other.
     """
     if parsed.total_epsilon is None:
         if parsed.total_delta is not None:
@@ -85,7 +87,7 @@ def total_from(parsed: argparse.Namespace, *, delta: float) -> Total | None:
 
 
 def budget_from(parsed: argparse.Namespace) -> Budget:
-    """The budget the arguments name."""
+    """Return the budget that the arguments name."""
     dp = 1.0 if parsed.dp is None else parsed.dp
     deletion = 0.1 * dp if parsed.deletion is None else parsed.deletion
     if sum((parsed.order is not None, parsed.delta is not None, bool(parsed.gdp))) > 1:
@@ -98,14 +100,14 @@ def budget_from(parsed: argparse.Namespace) -> Budget:
 
 
 def plan_from(parsed: argparse.Namespace, **sizes: Any) -> Plan:
-    """The plan the arguments ask for, at the given sizes."""
+    """Return the plan for the arguments, at the given sizes."""
     asked = given_arguments(parsed)
-    del asked["map"]  # which the method has
+    del asked["map"]  # already part of the method
     return make_plan(**asked, **sizes, method=method_from(parsed), releases=parsed.releases)
 
 
 def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
-    """What every method is asked for, but for λ and the budget."""
+    """Return the arguments common to every compared method, without λ and the budget."""
     return {
         "loss": loss_from(parsed),
         "adjacency": parsed.adjacency,
@@ -115,12 +117,12 @@ def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
         "dtype": parsed.dtype,
         "utility": not parsed.no_utility,
         "model_norm": parsed.model_norm,
-        "map": getattr(parsed, "map_of_rows", None),  # of a schema
+        "map": getattr(parsed, "map_of_rows", None),  # from the schema
     }
 
 
 def given_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
-    """The same with λ and the budget as the arguments have them."""
+    """Return `comparison_arguments` with λ, budget and total as the arguments give them."""
     regularization = PAPER_REGULARIZATION if parsed.regularization is None else parsed.regularization
     ridge = parsed.ridge or "given"
     budget = budget_from(parsed)
@@ -135,7 +137,11 @@ def given_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def check_stream(parsed: argparse.Namespace) -> None:
-    """Refuse what does not go with a budget for a number of requests."""
+    """Reject options that contradict a budget for a number of requests.
+
+    Raises:
+        InvalidParameter: If `--requests` is missing, or `--releases` or fields of the method are given.
+    """
     if parsed.requests is None:
         raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
     chosen = ", ".join(["--releases"] * (parsed.releases > 1) + list(parsed.method_fields))
@@ -147,10 +153,10 @@ def check_stream(parsed: argparse.Namespace) -> None:
 
 
 def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
-    """The plan for a stream that the arguments ask for.
+    """Return the plan for a stream of requests.
 
     Raises:
-        InvalidParameter: --period without the number of requests that come in it, or what the forecast chooses itself.
+        InvalidParameter: If --period is given without --requests, or with options that the forecast chooses.
     """
     check_stream(parsed)
     ways = methods.compared_methods() if parsed.method is None else (parsed.method,)
@@ -160,7 +166,7 @@ def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
 
 
 def replan(parsed: argparse.Namespace, plan: Plan) -> Plan:
-    """The plan in force with what the arguments change; the very same plan where they change nothing."""
+    """Return the current plan with the changes of the arguments; `plan` itself if they change nothing."""
     problem = plan.problem
     arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
     for name in arguments:
@@ -183,7 +189,7 @@ def replan(parsed: argparse.Namespace, plan: Plan) -> Plan:
     if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
         parsed.gdp = bool(parsed.gdp)
         arguments["budget"] = budget_from(parsed)
-    elif amounts:  # in the measure of the plan in force
+    elif amounts:  # in the measure of the current plan
         arguments["budget"] = replace(problem.budget, **amounts)
     arguments["loss"] = _new_loss(parsed, problem.loss)
     ridge = parsed.ridge or ("given" if problem.asked_regularization is None else "forecast")
@@ -211,10 +217,12 @@ def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A plan, and how it came about.
+    """A plan and how it was chosen.
 
-    advice  the ways it was chosen from; None where the method was named
-    stream  its schedule, where requests were counted on
+    Attributes:
+        plan: The plan.
+        advice: The comparison that it was chosen from; None if the method was named.
+        stream: The schedule for an expected number of requests; None if none was given.
     """
 
     plan: Plan
@@ -222,17 +230,17 @@ class Chosen:
     stream: StreamPlan | None
 
     def text(self, *, whole: bool) -> str:
-        """How the plan came about; the whole of it, or in short."""
+        """Return how the plan was chosen, in full if `whole`, else in short."""
         stream = "" if self.stream is None else self.stream.text()
         advice = "" if self.advice is None else self.advice.table() if whole else self.advice.in_short()
         return "\n\n".join(filter(None, (stream, advice)))
 
 
 def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
-    """The plan that the arguments ask for; by advice where they name no method.
+    """Return the plan for the arguments, by advice if they name no method.
 
     Raises:
-        NothingWorthHaving: the advice is that nothing useful can be had at these sizes.
+        NothingWorthHaving: If the advice finds no useful plan at these sizes.
     """
     streamed = parsed.requests is not None or parsed.period is not None
     if parsed.method == AUTO:
@@ -252,10 +260,10 @@ def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
 
 
 def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
-    """The advice for what the arguments leave open.
+    """Return advice for what the arguments leave open.
 
     Raises:
-        InvalidParameter: arguments that belong to a named method, or contradict one another.
+        InvalidParameter: If arguments belong to a named method, or contradict each other.
     """
     requests = parsed.requests
     if requests is not None or parsed.period is not None:
@@ -270,7 +278,7 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         )
     facts = comparison_arguments(parsed)
     if facts["model_norm"] is None and parsed.regularization is None:
-        facts["model_norm"] = getattr(parsed, "usual_norm", None)  # of a schema
+        facts["model_norm"] = getattr(parsed, "usual_norm", None)  # from the schema
     releases: dict[str, Any] = {} if requests is not None else {"releases": asked_releases(parsed)}
     return advise(
         **facts,
@@ -285,10 +293,10 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
 
 
 def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
-    """What was asked with the advice in it, for `plan --out`: the same plan, whoever reads it."""
+    """Return the given options completed by the advice; `plan --out` on them gives the advised plan."""
     chosen, budget, problem = advice.options(), advice.plan.budget, advice.plan.problem
     asked = {name: value for name, value in parsed.asked.items() if name not in (*STREAM, *SIZES, "proof", "ridge")}
-    if advice.chained is not None:  # whose λ is not the forecast's
+    if advice.chained is not None:  # its λ is not that of the forecast
         asked.pop("model_norm", None)
     elif parsed.model_norm is not None:
         asked["ridge"] = "forecast"
@@ -312,14 +320,17 @@ def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any
 
 
 def asked_releases(parsed: argparse.Namespace) -> int:
-    """The releases that share a budget. A total without a budget of one release is shared among a year's: the learn, and each month."""
+    """Return the number of releases that share a budget.
+
+    A total without a budget of one release is shared by `PUBLICATIONS` releases: the learn and a year's monthly ones.
+    """
     if parsed.requests is None and parsed.total_epsilon is not None and parsed.dp is None and parsed.releases == 1:
         return PUBLICATIONS
     return parsed.releases  # type: ignore[no-any-return]
 
 
 def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
-    """The budget the arguments name; where they leave it open, the usual one, in (ε, δ)."""
+    """Return the budget that the arguments name, completed by the defaults in (ε, δ)."""
     if parsed.order is not None or parsed.gdp:
         return budget_from(parsed)
     shared = parsed.requests is not None or asked_releases(parsed) > 1
@@ -342,7 +353,7 @@ _NAMED = 4  # columns in one sentence
 
 
 def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str, Any]:
-    """What of a schema's rows a plan is made from, the loss filled in."""
+    """Return the sizes of a plan for a schema's rows; fill in the arguments that the schema determines."""
     fill_loss(parsed, schema)
     if parsed.rows_per_subject is None:
         parsed.rows_per_subject = schema.rows_per_subject or 1
@@ -352,7 +363,13 @@ def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str
 
 
 def with_schema_map(parsed: argparse.Namespace, schema: Schema, rows: Callable[[], int] | None) -> Schema:
-    """The schema with the map that --map names, or that its sizes speak for: then the rows are counted first, where that can be done here."""
+    """Return the schema with the feature map of `--map`; with `auto`, the map that its sizes favour.
+
+    Args:
+        parsed: Arguments of the command.
+        schema: Schema of the table.
+        rows: Counts the rows, which `auto` needs; None if they cannot be counted here.
+    """
     if rows is not None and schema.map is None and parsed.map == AUTO and may_be_additive(parsed, schema):
         return additive_where_it_pays(parsed, schema, default_slots(rows()) if parsed.slots is None else parsed.slots)
     name, fields = parse_spec("map", parsed.map)
@@ -360,7 +377,7 @@ def with_schema_map(parsed: argparse.Namespace, schema: Schema, rows: Callable[[
 
 
 def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
-    """Whether method and loss are left open, and the columns are numbers, some of them, and no text."""
+    """Return whether method and loss are left open, and some column is numeric and none is text."""
     kinds = schema.columns.values()
     return (
         parsed.method == AUTO
@@ -371,19 +388,19 @@ def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
 
 
 def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: int) -> Schema:
-    """The schema on an additive map, where the advice for its rows says so by sizes and budget alone; else as it is."""
+    """Return the schema with an additive map if the advice supports it by sizes and budget alone, else unchanged."""
     for levels, bins in schema.levels:
         mapped = schema.additive(levels=levels)
         with suppress(
             NoisyGDDeleteError
-        ):  # no plan on so many columns; what is wrong beside that is said of the columns
+        ):  # no plan for this many columns; any other error is raised again for the plain columns
             if advise_plan(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(bins):
                 return mapped
     return schema
 
 
 def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
-    """The loss that fits the schema's label, and its row norm, where the arguments leave them open."""
+    """Set the loss for the schema's label, and its row norm, unless the arguments give them."""
     if parsed.radius is None:
         parsed.radius = schema.radius
     if parsed.loss is None and schema.classes is None:
@@ -395,32 +412,33 @@ def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
 
 
 def list_columns(columns: Sequence[str]) -> str:
-    """The first columns by name, and how many more there are."""
+    """Return the names of the first columns, and the number of the others."""
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     return ", ".join(columns[:_NAMED]) + more
 
 
-# --- nearest plan ---
+# --- nearest feasible problem ---
 #
-# What a refused plan could be instead: the nearest problem that is planned, tried before it is named.
+# A suggestion for a refused problem: the nearest one that can be planned, tried before it is printed.
 
 
 Asked = dict[str, Any]
 Answer = TypeVar("Answer")
 
-_MEASURE = ("gdp", "order", "delta")  # without it a budget in numbers would be another one
+_MEASURE = ("gdp", "order", "delta")  # dropping the measure would change the meaning of the budget
 _LEFT_OUT = ("releases", "period", *_MEASURE, "total_delta", "no_total", "ridge", "excess_risk")
 _RIDGES = (1e-3, 1e-2, 0.1, 1.0)
-_PATIENCE = 3.0  # seconds of the processor, whatever runs beside, to look for a way out
+_PATIENCE = 3.0  # CPU seconds for the search
 _COMMAND = "noisygd-delete "
 
 
 def alternatives_text(asked: Asked, attempt: Callable[[Asked], Answer], command: Callable[[Asked], str]) -> Answer:
-    """What `attempt` makes of a problem. A refusal that names no command gets one that `attempt` has taken.
+    """Return `attempt(asked)`; add to an error that names no command one that `attempt` accepts.
 
     Args:
-        asked: options of `plan`, by their names in Python.
-        command: how a problem is typed.
+        asked: Options of `plan`, by their Python names.
+        attempt: Plans a problem, or raises.
+        command: Returns the command for a problem.
     """
     try:
         return attempt(asked)
@@ -444,8 +462,11 @@ def _is_accepted(attempt: Callable[[Asked], Any], asked: Asked) -> bool:
 
 
 def _nearby_requests(asked: Asked) -> Iterator[Asked]:
-    """The same with one thing changed, then with two or three: a method without fields, or for many releases; an option left out, or
-    classes counted; another method, the last that joined first; a larger λ. As long as patience lasts."""
+    """Yield similar problems, for at most `_PATIENCE` CPU seconds.
+
+    In order: the same method without fields, or for several releases; one option left out, or classes given; another
+    method, latest registered first; a larger λ.
+    """
     until = time.process_time() + _PATIENCE
     method = str(asked.get("method") or "").partition(":")[0]
     kept = _MEASURE if {"dp", "deletion"} & asked.keys() else ()

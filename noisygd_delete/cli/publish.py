@@ -1,4 +1,4 @@
-"""`noisygd-delete publish`: one release that covers every edit made with --no-publish."""
+"""`noisygd-delete publish`: one release that covers every pending edit."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def publish(parsed: argparse.Namespace) -> int:
                 parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made"
             )
             return 0
-        told = {name: getattr(parsed, name) for name in ("redo", "request_id", "erased", "position")}
+        told = {name: getattr(parsed, name) for name in ("force", "request_id", "erased", "position")}
         return run_release(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
 
 
 def _note_events(parsed: argparse.Namespace, store: Store) -> int:
-    """Note what events say was deleted; how much of it was new."""
+    """Note the deletions in the events; return how many were new."""
     from ..store.sources.events import parse_erased
 
     if store.source is None:

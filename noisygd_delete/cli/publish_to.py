@@ -1,4 +1,4 @@
-"""`noisygd-delete publish-to`: where the model in force is put besides the store."""
+"""`noisygd-delete publish-to`: external locations that the current model is published to."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """`noisygd-delete quickstart`: from a file to a model, and to the certificate of a deletion.
 
-It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only holds out some rows to measure on. No
-model learns from those and no file holds one; the store keeps salted digests of their names, so that a request for one is answered.
+Run the commands that a user would run, with the drafted schema and the advised plan, and hold out some rows to measure
+on. No model learns from the held-out rows and no file contains one; the store keeps salted digests of their names, so
+that a request for one is answered.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from .terminal import print_result
 if TYPE_CHECKING:
     from ..features.schema import Draft, HeldOut, Table
 
-_MOST_APART = 10_000  # rows to measure on
+_MOST_APART = 10_000  # most held-out rows
 _ENOUGH_APART = 30
 _OWN = "from_data = true"
 _PUBLIC = "public"
 _SIGNED_LOG = 'transform = "signed-log"'
 _REQUEST = "first-deletion"  # the token of --delete
 _KINDS = ("bounds", "dates", "times", "categories", "boolean", "classes")  # how a range or list begins
-_WIDE = 60  # letters in one line
+_WIDE = 60  # characters in one line
 
 
 def register(commands: Any) -> None:
@@ -105,8 +106,10 @@ def quickstart(parsed: argparse.Namespace) -> int:
 
 
 def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
-    """Refuse what --delete names and no row that is learned from has, before anything is made: persons where there is a --subject, else
-    records."""
+    """Reject names of --delete that are in no labelled row, before anything is made.
+
+    They are persons with `--subject`, else records.
+    """
     from ..features.schema.schema import without_label
 
     column = parsed.subject or parsed.id or tomllib.loads(draft).get("id")
@@ -123,7 +126,14 @@ def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
 
 
 def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> int:
-    """Make what was asked for in an empty folder, of a file of so many rows, and show it."""
+    """Create schema, store and model in an empty folder, and print the result.
+
+    Args:
+        parsed: Arguments of the command.
+        folder: The empty folder.
+        rows: Rows of the file.
+        draft: Draft of the schema.
+    """
     from ..features.schema import HeldOut
     from .init import create_store
 
@@ -155,7 +165,7 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draf
 
 
 def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[str, Any], list[str]]:
-    """The deletion, its certificate and page, verified; what the certificate says."""
+    """Erase the named records, certify and verify it; return the answer and the text of the certificate."""
     request = _REQUEST
     key, paper, page = (str(folder / name) for name in ("key.pem", "certificate.json", "certificate.html"))
     named = parsed.delete if parsed.subject is None else [f"--subject={person}" for person in parsed.delete]
@@ -168,12 +178,12 @@ def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[
 
 
 def _can_measure() -> bool:
-    """Whether there is a library to measure with."""
+    """Return whether scikit-learn, which measures, is installed."""
     return find_spec("sklearn") is not None
 
 
 def _measure_model(store: str, apart: HeldOut) -> dict[str, Any] | None:
-    """The model on the rows kept apart; None where they are too few to say anything."""
+    """Evaluate the model on the held-out rows; None if there are none."""
     from ..reports.evaluation import measure
     from ..store import Store
 
@@ -234,7 +244,7 @@ def _format_created(
 
 
 def _run_for_json(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> dict[str, Any]:
-    """What another command answers."""
+    """Run another command and return its JSON answer."""
     return dict(json.loads(_run_for_text([*arguments, "--json"], run)))
 
 
@@ -251,11 +261,13 @@ def _run_for_text(arguments: Sequence[str], run: Callable[[argparse.Namespace], 
 
 
 def answer_draft(draft: str, ask: Callable[[str, str], str]) -> str:
-    """The draft with a person's answers in it. Columns of truth values, such as 0 and 1, are one question together.
+    """Return the draft with a person's answers; columns of truth values, such as 0 and 1, share one question.
 
     Args:
-        ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", two
-            numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone: +m where none is below 0.
+        draft: Text of the schema draft.
+        ask: Called with the name of an entry and the line of its range or list; returns what is public: "" (nothing,
+            the range is the data's own), "public", two numbers (ends of a public range), or one number that bounds the
+            magnitude, known to an order of magnitude only (`+m` if no value is negative).
     """
     lines, name, values = draft.splitlines(), "", 0
     truths = _columns_of_truths(draft)
@@ -300,7 +312,7 @@ def _columns_of_truths(draft: str) -> dict[str, str]:
 
 
 def _ask(name: str, values: str) -> str:
-    """One question in the terminal, until it is answered."""
+    """Ask one question in the terminal until the answer is valid."""
     what = f"{name}: {values if len(values) < _WIDE else values[:_WIDE] + ' …'}"
     ends = values.startswith("bounds")
     column = name != "label"
@@ -323,7 +335,7 @@ def _ask(name: str, values: str) -> str:
 
 
 def _is_range(answer: str, *, or_magnitude: bool) -> bool:
-    """Two ends in order, or where that is said one positive number."""
+    """Return whether the answer is two ends in order, or with `or_magnitude` one positive number."""
     try:
         ends = tuple(map(float, answer.split()))
     except ValueError:
@@ -338,5 +350,5 @@ def _both_are_terminals() -> bool:
 
 
 def _folder_for(file: str) -> str:
-    """The file's name without its endings."""
+    """Return the name of the file without its suffixes."""
     return Path(file).name.partition(".")[0] or "table"

@@ -1,4 +1,4 @@
-"""`noisygd-delete register`: the requests of a store; what falls due, what was decided, who was told, what may be forgotten."""
+"""`noisygd-delete register`: the request register of a store: deadlines, decisions, notifications, retention."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from .terminal import print_result
 if TYPE_CHECKING:
     from ..store import Store
 
-_TABLE = b"request_id,state,due,late,right"  # how every CSV file of it begins
+_TABLE = b"request_id,state,due,late,right"  # how every such CSV file begins
 _LISTED = 50
 
 
@@ -189,7 +189,7 @@ def _record_informed(parsed: argparse.Namespace, line: RegisterRow) -> RequestCa
     return record_informed(line, _day_of(parsed, line), certificate=digest)
 
 
-_STATED: dict[str, Callable[[argparse.Namespace, RegisterRow], RequestCase]] = {  # what a person states about a request
+_STATED: dict[str, Callable[[argparse.Namespace, RegisterRow], RequestCase]] = {  # statements about a request
     "refuse": _refuse_request,
     "not-found": lambda parsed, line: record_decision(line, Decisions.NOT_FOUND, _day_of(parsed, line)),
     "opted-out": lambda parsed, line: record_decision(line, Decisions.OPTED_OUT, _day_of(parsed, line)),
@@ -266,7 +266,7 @@ def _prune(parsed: argparse.Namespace) -> int:
 
 
 def _requests_to_prune(lines: Iterable[RegisterRow], token: str | None) -> list[str]:
-    """The request ids to forget: the one named, or those whose time is over."""
+    """Return the request ids to forget: the one named, or those past their retention period."""
     if token is None:
         return [line.token for line in lines if line.retain_until is not None and line.retain_until < line.today]
     found = [line.token for line in lines if line.token == token]
@@ -282,7 +282,7 @@ def _open_store(parsed: argparse.Namespace) -> Store:
 
 
 def _day_of(parsed: argparse.Namespace, line: RegisterRow) -> date:
-    """The day that was said, or the one that it is now where the request came in."""
+    """Return the day of `--on`; by default today in the time zone of receipt."""
     return line.today if parsed.on is None else parse_day("--on", parsed.on)
 
 
@@ -290,9 +290,9 @@ def _format_day(when: date | None) -> str:
     return "–" if when is None else when.isoformat()
 
 
-_OF_ALL = ("list", "receive", "settings", "prune")  # no request is named
-_READING = ("list", "show", "letter")  # nothing is changed
-_ACTIONS: dict[str, tuple[str, str, Callable[[argparse.Namespace], int]]] = {  # what it does, an example, and what runs
+_OF_ALL = ("list", "receive", "settings", "prune")  # actions that name no request
+_READING = ("list", "show", "letter")  # actions that change nothing
+_ACTIONS: dict[str, tuple[str, str, Callable[[argparse.Namespace], int]]] = {  # help, example arguments, function
     "list": ("every request, what is late or due first on top", "--open", _list),
     "show": ("all that is known of one request", "9f2c31", _show),
     "receive": ("note a request before anything is done for it", "--right erasure --channel e-mail", _receive),

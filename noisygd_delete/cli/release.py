@@ -1,4 +1,4 @@
-"""What commands that change a store share: opening it, asking for what a request costs, and telling of the release that follows."""
+"""Shared parts of commands that change a store: open it, forecast the cost of a request, report the release."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WITHHELD = 3
 
 
 def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
-    """The list that the arguments name, if they name one."""
+    """Return the list of erased ids that the arguments name; None if they name none."""
     path, key = getattr(parsed, "tombstones", None), getattr(parsed, "tombstone_key", None)
     if path is None and key is None:
         return None
@@ -45,7 +45,7 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
 
 
 def open_store(parsed: argparse.Namespace) -> Store:
-    """The store, having finished an interrupted request first and said so."""
+    """Open the store, after finishing and reporting an interrupted request."""
     store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
     group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
     numbers = problem.records * problem.features * problem.loss.outputs
@@ -70,7 +70,15 @@ def serve_request(
     right: Rights | None = None,
     **counts: dict[str, int],
 ) -> int:
-    """`right`: what a person asked for, where one did; an insertion is nobody's request to the register."""
+    """Carry out a request and report its release.
+
+    Args:
+        parsed: Arguments of the command.
+        store: The open store.
+        request: The edits.
+        right: The right that a person exercises; None for an insertion, which the register does not record.
+        **counts: Further counts for the JSON answer.
+    """
     case: RequestCase | None = None
     if right is not None:
         request = with_request_id(request)
@@ -134,14 +142,14 @@ def run_release(
 
 
 def _format_generated_id(parsed: argparse.Namespace, release: Release) -> str:
-    """The token of a request that was given none."""
+    """Return a note on the request id that was generated; "" if one was given."""
     if getattr(parsed, "request_id", "") is not None or release.request_id is None:
         return ""
     return f"request id {release.request_id} (generated): register and certificate know this request by it"
 
 
 def _edits_text(release: Release) -> str:
-    """Return what this request did; and all that a release covers, or that waits for one, where that is more."""
+    """Return the edits of this request, and all edits that the release covers or that are pending, if more."""
     own, together = release.requested, release.counts
     if own is None or own == together:
         return together.text()
@@ -149,7 +157,7 @@ def _edits_text(release: Release) -> str:
 
 
 def describe_release(release: Release) -> str:
-    """A release in words."""
+    """Return a release as text."""
     if release.answered_before:
         return f"answered before, nothing was done; the answer was: {describe_release(replace(release, answered_before=False))}"
     if release.status is Statuses.WITHHELD:

@@ -1,4 +1,4 @@
-"""What a plan and its budget leave: in the same words after every command that publishes."""
+"""The remaining budget as text, in the same words after every command that publishes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def left_text(left: Mapping[str, Any]) -> str:
-    """`Remaining.to_dict` in a sentence."""
+    """Return the dictionary of `Remaining.to_dict` as a sentence."""
     spent = f"ε={format_bound(left['spent_epsilon'])} at δ={format_bound(left['delta'])}"
     if not left["capped"]:
         return f"no cap was set on the sum of all publications: each release has its own budget; so far {spent}"
@@ -23,7 +23,7 @@ def left_text(left: Mapping[str, Any]) -> str:
         if total is None
         else f"the total (ε={format_number(total['epsilon'])}, δ={format_bound(total['delta'])}) of all publications"
     )
-    if total is not None and total.get("order") is not None:  # more than the releases reveal by the best order for them
+    if total is not None and total.get("order") is not None:  # more than what the releases reveal at their best order
         cap += ", counted at the one order that was fixed with it"
     if total is not None and total.get("late"):
         cap += ", if it was not changed because of models seen before"
@@ -37,20 +37,22 @@ def left_text(left: Mapping[str, Any]) -> str:
 
 
 def before_and_after(foreseen: Mapping[str, Any]) -> str:
-    """Return the lines of a dry run that say what is spent and left now, and what would be after the release."""
+    """Return the lines of a dry run on what is spent and left before and after the release."""
     return f"now: {left_text(foreseen['left'])}\nafter: {left_text(foreseen['left_after'])}"
 
 
 def releases_remaining(plan: Plan) -> dict[str, float | int | None]:
-    """Releases that the budget has room for after the learn, and the days between them where they are spread over a year; None where
-    they are not limited."""
+    """Return the releases that the budget affords after the learn, and the days between them over one year.
+
+    Both are None if the releases are not limited.
+    """
     left = Accountant(plan).remaining().publications
     after = None if left is None else max(0, left - 1)
     return {"publications": after, "days_each": 365 / after if after else None}
 
 
 def room_text(plan: Plan) -> str:
-    """`room` in a line."""
+    """Return `releases_remaining` as a line."""
     found = releases_remaining(plan)
     number = found["publications"]
     if number is None:
@@ -65,5 +67,5 @@ def room_text(plan: Plan) -> str:
 
 
 def weak_plan_warning(plan: Plan) -> dict[str, str | None]:
-    """What an answer carries where its plan promises nothing worth having; for JSON, None where there is nothing to warn of."""
+    """Return the warning for a plan that promises nothing useful; None under "warning" if there is none."""
     return {"warning": plan.worth() or None}

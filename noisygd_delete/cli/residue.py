@@ -1,4 +1,4 @@
-"""`noisygd-delete residue`: where given texts are still found, and what removes them."""
+"""`noisygd-delete residue`: search places outside the store for given texts, and state what removes them."""
 
 from __future__ import annotations
 

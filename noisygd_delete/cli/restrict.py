@@ -1,4 +1,7 @@
-"""`noisygd-delete restrict` and `object`: records taken out of the table for a time, kept encrypted outside; and `lift`, which puts them back."""
+"""`noisygd-delete restrict`, `object` and `lift`: remove records for a time and restore them.
+
+Removed records are kept encrypted outside the store.
+"""
 
 from __future__ import annotations
 
@@ -73,9 +76,7 @@ def restrict(parsed: argparse.Namespace) -> int:
     for option, file in (("--to", parsed.to), ("--archive-key", parsed.archive_key)):
         check_outside_store(option, file)
     place = open_output("--to", parsed.to, begins=BEGINS, inputs=[parsed.archive_key]).path
-    token = parsed.request_id or RestrictedRecords.token_of(
-        place
-    )  # of a command that was interrupted, this one goes on from there
+    token = parsed.request_id or RestrictedRecords.token_of(place)  # an interrupted command is continued under its id
     request = with_request_id(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=token))
     with open_store(parsed) as store:
         check_own_rows(store)
@@ -99,7 +100,7 @@ def restrict(parsed: argparse.Namespace) -> int:
                     f"{place} holds other records, of another request; give the name of a new file"
                 ) from error
             if not done:
-                store.dry_run(request, publish=False)  # refuses what cannot be done, before a file is made
+                store.dry_run(request, publish=False)  # raises if the request is impossible, before a file is made
                 aside = RestrictedRecords.of(store.records, request)
                 warn_restricted(parsed.command, store, aside, back=False)
                 aside.write(place, Path(parsed.archive_key), str(request.request_id))
@@ -123,7 +124,7 @@ def warn_restricted(command: str, store: Store, aside: RestrictedRecords, *, bac
 
 
 def erasures_since(store: Store, taken: int | None) -> list[str]:
-    """Requests of erasure that were served after the one at this place of the ledger."""
+    """Return the erasure requests that were served after position `taken` of the ledger."""
     from ..register import Rights
 
     asked = [token for token, (_, case) in store.register.cases().items() if case.right is Rights.ERASURE]
@@ -148,7 +149,7 @@ def lift(parsed: argparse.Namespace) -> int:
     aside = RestrictedRecords.read(Path(parsed.source), key, parsed.token)
     back = hashlib.sha256(read_key(key) + parsed.token.encode()).hexdigest()[
         :32
-    ]  # the same again, and told by nobody without the key
+    ]  # deterministic, and not computable without the key
     with open_store(parsed) as store:
         check_own_rows(store)
         case = store.register.case(parsed.token)
@@ -174,7 +175,7 @@ def lift(parsed: argparse.Namespace) -> int:
                     "of the same person, delete them now",
                     0,
                 )
-            if case.lifted is None:  # before the rows are there: then no paper calls them gone
+            if case.lifted is None:  # before the rows return, so that no document calls them erased
                 store.register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)
                 )

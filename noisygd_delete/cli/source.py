@@ -1,4 +1,7 @@
-"""Arguments that name where rows lie, for `init`; the store's ledger names it afterwards. The libraries are loaded where one is."""
+"""Arguments of `init` that name an external source of rows; afterwards the store's ledger names it.
+
+The libraries of a source are loaded only if one is used.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ if TYPE_CHECKING:
     from ..methods.plan import Plan
     from ..store.sources import Source
 
-_DRAFTED = 100_000  # rows that a draft of a schema is read off
+_DRAFTED = 100_000  # rows that a schema is drafted from
 
 
 def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiveGroup) -> None:
-    """`--source` beside `--data`, and what goes with it."""
+    """Add `--source`, the alternative to `--data`, and its options."""
     rows.add_argument(
         "--source",
         metavar="ADDRESS",
@@ -40,7 +43,7 @@ def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiv
 
 
 def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
-    """The source that the arguments name; None: a file."""
+    """Return the source that the arguments name; None for a file."""
     if parsed.source is None:
         for option in ("table", "query"):
             if getattr(parsed, option) is not None:
@@ -68,7 +71,7 @@ def source_from(parsed: argparse.Namespace, schema: Schema) -> Source | None:
 
 
 def sample_rows(parsed: argparse.Namespace) -> Table:
-    """The first rows of the source that the arguments name, with all their columns: enough for a draft of a schema."""
+    """Return the first rows of the source with all their columns, enough to draft a schema."""
     from ..features.schema import Table
     from ..store.sources import source_at
 
@@ -88,7 +91,7 @@ def sample_rows(parsed: argparse.Namespace) -> Table:
 
 
 def create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan: Plan) -> None:
-    """A store whose rows stay there; of a dry run, whether one could be made."""
+    """Create a store over the source; with `--dry-run`, check that this is possible."""
     from ..store import Store
     from ..store.sources.table import check_over
 

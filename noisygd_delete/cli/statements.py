@@ -1,4 +1,4 @@
-"""What a command states about a request beside its contents, for the register."""
+"""Statements about a request, other than its contents, for the register."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-STATEMENTS = ("--received", "--channel", "--identity-checked")  # what the register notes of the request itself
+STATEMENTS = ("--received", "--channel", "--identity-checked")  # options about the receipt of the request
 
 
 def add_promises(parser: argparse.ArgumentParser) -> None:
-    """What is promised where the release comes later."""
+    """Add the options for a release that comes later."""
     parser.add_argument(
         "--publish-by",
         metavar="DAY",
@@ -42,20 +42,20 @@ def add_request_id(parser: argparse.ArgumentParser) -> None:
 
 
 def add_request_options(parser: Intermixed) -> None:
-    """What every request for an edit takes."""
+    """Add the options of every edit request."""
     add_request_id(parser)
     parser.add_argument("--no-publish", action="store_true", help="edit the rows now, leave the release to a later one")
     parser.take("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
 
 
 def with_request_id(request: EditRequest) -> EditRequest:
-    """The request under its token, or under a new random one."""
+    """Return the request with its id, or with a new random one."""
     return request if request.request_id is not None else replace(request, request_id=secrets.token_hex(16))
 
 
 def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, right: Rights) -> RequestCase:
-    """What the arguments state about a request; nothing is made up where they are silent."""
-    later = getattr(parsed, "later", False)
+    """Return what the arguments state about a request; facts that are not given stay unset."""
+    later = getattr(parsed, "no_publish", False)
     for option, given in (("--publish-by", parsed.publish_by), ("--withdraw", parsed.withdraw)):
         if given and not later:
             raise InvalidParameter(
@@ -69,7 +69,7 @@ def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, ri
 
 
 def _requested_right(store: Store, request: EditRequest, right: Rights) -> Rights:
-    """What was asked: what a desk noted before, or else what the request does."""
+    """Return the right noted at receipt; otherwise `right`, derived from the request."""
     held = store.register.case(request.request_id or "")
     return right if held is None or held.received is None else held.right
 
@@ -83,7 +83,7 @@ def _read_case(parsed: argparse.Namespace) -> RequestCase:
 
 
 def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditRequest]) -> None:
-    """What the arguments state about every request of a stream that was carried out, once it was."""
+    """Record what the arguments state about every request of a stream that was served."""
     case = _read_case(parsed)
     if case == RequestCase():
         return
@@ -97,5 +97,5 @@ def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditR
 
 
 def format_request_ids(tokens: Sequence[str]) -> str:
-    """Request ids in a sentence."""
+    """Return request ids as text, at most five of them by name."""
     return ", ".join(map(repr, tokens[:5])) + (f" and {len(tokens) - 5} more" if len(tokens) > 5 else "")

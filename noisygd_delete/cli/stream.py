@@ -1,4 +1,4 @@
-"""`noisygd-delete stream`: many requests, one release per batch."""
+"""`noisygd-delete stream`: serve many requests, with one release per batch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..store.ledger import Ledger
 
 _WITHHELD, _REFUSED = 3, 2
-_AT_ONCE = 500  # lines of a file that are in memory
+_AT_ONCE = 500  # lines of a file held in memory at once
 
 
 def register(commands: Any) -> None:
@@ -55,7 +55,7 @@ def stream(parsed: argparse.Namespace) -> int:
     with _open_source(parsed.requests) as file, ExitStack() as held:
         listening = None if file.seekable() else _Listening(file)
         if listening is not None:
-            listening.begun()  # others may use the store before anybody writes
+            listening.begun()  # other processes may use the store until the first line arrives
         store = held.enter_context(open_store(parsed))
         batching = batching_from(parsed, store.ledger, ends=listening is None)
         more = (lambda: False) if listening is None else listening.more
@@ -69,7 +69,7 @@ def stream(parsed: argparse.Namespace) -> int:
         stream.tick()
         with progress_bar("stream", total, unit="request") as progress:
             arrived = _until_end(parse_requests(arrivals, store.schema, table=table))
-            # what a file holds is here; a pipe's next line may never come
+            # a file's lines are available at once; a pipe's next line may never come
             most = min(stream.batching.size or 1, _AT_ONCE) if listening is None else 1
             while together := list(islice(arrived, most)):
                 for sound, part in groupby(together, lambda one: not isinstance(one[1], InvalidRequest)):
@@ -91,7 +91,10 @@ def stream(parsed: argparse.Namespace) -> int:
 
 
 def _until_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
-    """The same; a stream that breaks off is one more refusal, and what came before it is published all the same."""
+    """Yield the requests; turn a read error after the first one into a refused request.
+
+    Requests read before the error are served and published.
+    """
     last = 0
     try:
         for last, request in requests:
@@ -104,10 +107,10 @@ def _until_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
 
 @contextmanager
 def _open_source(source: str) -> Iterator[BinaryIO]:
-    """The bytes of a file, a pipe or standard input. One that cannot be read twice is left open: somebody may be listening."""
+    """Open a file, a pipe or standard input as bytes; one that is not seekable is left open for its reader thread."""
     file: BinaryIO = standard_input() if source == "-" else _open_file(source)
     if source == "-":
-        with suppress(OSError):  # a reader of its own, which the end of this process does not wait for
+        with suppress(OSError):  # a separate reader, which the exit of this process does not wait for
             file = os.fdopen(os.dup(file.fileno()), "rb")
     try:
         yield file
@@ -124,11 +127,11 @@ def _open_file(source: str) -> BinaryIO:
 
 
 class _Listening:
-    """Lines of what cannot be read twice, as they come."""
+    """Lines of a stream that cannot be read twice, as they arrive."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._queue: Queue[str | Exception | None] = Queue(maxsize=1000)  # the end: why, or EOFError
+        self._queue: Queue[str | Exception | None] = Queue(maxsize=1000)  # at the end the error, or EOFError
         self._begun = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -137,7 +140,7 @@ class _Listening:
 
         end: Exception = OSError(
             "reading it broke off"
-        )  # whatever happens here: nobody waits for a listener that has gone
+        )  # the end is always queued, so that no reader waits for a finished thread
         try:
             for line in limited_io.iterate_lines(self._file, error=InvalidRequest):
                 self._queue.put(line)
@@ -150,18 +153,18 @@ class _Listening:
             self._begun.set()
 
     def begun(self) -> None:
-        """Wait until a line has come, or the end."""
+        """Wait until the first line, or the end, has arrived."""
         self._begun.wait()
 
     def more(self) -> bool:
-        """Whether another line is here already."""
+        """Return whether another line is already available."""
         return not self._queue.empty()
 
     def lines(self, due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str | None]:
-        """Every line. While none comes, the deadline is kept.
+        """Yield every line; while none arrives, call `tick` at each deadline of `due`.
 
         Raises:
-            InvalidRequest: no more can be read, for a reason other than the end.
+            InvalidRequest: If reading fails before the end of the stream.
         """
         while True:
             try:
@@ -214,11 +217,11 @@ def _format_summary(summary: StreamSummary, delta: float) -> str:
 
 
 _DAY = 86_400.0  # seconds
-_WHOLE = 1 << 40  # edits: more than any file asks for
+_WHOLE = 1 << 40  # edits: more than any file has
 
 
 def add_batches(parser: Any) -> None:
-    """The options, for a command or a group of its options."""
+    """Add the batching options to a command or an argument group."""
     parser.add_argument(
         "--batch",
         type=parse_integer,
@@ -247,7 +250,7 @@ def add_batches(parser: Any) -> None:
 
 
 def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
-    """What the arguments say; where they are silent, what the budget affords."""
+    """Return the batching that the arguments set; by default the one that the budget affords."""
     from ..curator.stream.serving import YEAR, Batching
     from ..store.release_schedule import default_schedule
 
@@ -262,8 +265,16 @@ def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar
 
 
 def batching_from(parsed: argparse.Namespace, ledger: Ledger, *, ends: bool) -> Batching:
-    """The same for a stream, which ends: where nobody says, a file gets one release, at its end, and a pipe one whenever the interval of
-    the calendar has passed since its oldest edit."""
+    """Return the batching of a stream.
+
+    By default a file gets one release, at its end, and a pipe one whenever the calendar's interval has passed since its
+    oldest pending edit.
+
+    Args:
+        parsed: Arguments of the command.
+        ledger: Ledger of the store.
+        ends: Whether the stream is a file, whose end is known.
+    """
     from ..curator.stream import Batching, Calendar
 
     asked = (parsed.batch, parsed.expect, parsed.deadline)

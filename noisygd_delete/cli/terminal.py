@@ -1,4 +1,4 @@
-"""Standard input and output as they may be found: closed, full, without Unicode, or read by somebody who has left; and answers on them."""
+"""Answers on standard streams that may be closed, full, without Unicode, or a broken pipe."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MORE = "more: --explain"
 
 
 class AnswerLost(NoisyGDDeleteError):
-    """What a command did stands, and its answer could not be written."""
+    """The answer could not be written; the effect of the command is not undone."""
 
 
 def open_missing_streams() -> None:
-    """Give closed standard streams a place that takes anything, so that no file of a store gets their number."""
-    gc.set_threshold(50_000)  # what a command loads lives until its end: no use in looking for garbage among it
+    """Open closed standard streams on the null device, so that no file of a store gets their descriptors."""
+    gc.set_threshold(50_000)  # objects live until the command ends, so collecting garbage often is wasted time
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -46,10 +46,11 @@ def escape_unencodable() -> None:
 
 
 def print_answer(text: str) -> None:
-    """Print an answer, and see that it left.
+    """Print an answer and flush it.
 
     Raises:
-        AnswerLost: it did not. BrokenPipeError: nobody listens any more.
+        AnswerLost: If it could not be written.
+        BrokenPipeError: If the reader closed the pipe.
     """
     if sys.stdout is None:
         raise AnswerLost("standard output is closed, so the answer is lost; what the command did stands")
@@ -65,7 +66,7 @@ def print_answer(text: str) -> None:
 
 
 def print_result(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
-    """The answer as JSON when asked for, else as text, as wide as the terminal."""
+    """Print the answer as JSON with `--json`, else as text wrapped to the terminal."""
     if not parsed.json:
         text = wrap_lines("\n".join(map(escape_unprintable, text.split("\n"))))
     else:
@@ -77,7 +78,7 @@ def print_result(parsed: argparse.Namespace, answer: Mapping[str, Any], text: st
 
 
 def wrap_lines(text: str) -> str:
-    """Lines broken between words where a terminal would break them within; anywhere else as they are."""
+    """Wrap lines at words to the width of the terminal; unchanged if standard output is no terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return text
     from shutil import get_terminal_size
@@ -95,7 +96,7 @@ def _wrap_line(line: str, width: int) -> str:
 
 
 def print_error(text: str, status: int) -> int:
-    """One paragraph on standard error, control characters spelled out; returns the exit status."""
+    """Print one paragraph to standard error, control characters escaped, and return `status`."""
     paragraph = escape_unprintable(" ".join(text.split()))
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
@@ -104,8 +105,7 @@ def print_error(text: str, status: int) -> int:
 
 
 def flush_streams(status: int) -> int:
-    """The exit status, once everything printed has left; what cannot leave is dropped, so that Python does not stumble over
-    it on the way out."""
+    """Flush the standard streams and return the exit status; output that cannot be written is dropped."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None and not stream.closed:
@@ -119,7 +119,7 @@ def flush_streams(status: int) -> int:
 
 
 def _discard_output(number: int) -> None:
-    """From here on, what is written to this descriptor goes nowhere."""
+    """Redirect this descriptor to the null device."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, number)
@@ -127,25 +127,25 @@ def _discard_output(number: int) -> None:
 
 
 def standard_input() -> BinaryIO:
-    """Standard input as bytes.
+    """Return standard input as a binary stream.
 
     Raises:
-        InvalidRequest: it is closed.
+        InvalidRequest: If it is closed.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise InvalidRequest("standard input is closed; give the name of a file. Nothing was changed")
     try:
         return sys.stdin.buffer
-    except AttributeError:  # a text that a test put in its place
+    except AttributeError:  # a text stream, replaced by a test
         return io.BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
 
 
-_PATIENCE = 0.5  # seconds of a run that no bar is drawn for: loading what draws it would be a part of them
+_PATIENCE = 0.5  # seconds before a bar is drawn; in a shorter run, loading tqdm would take a noticeable part
 
 
 @contextmanager
 def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progress | None]:
-    """A bar on stderr while it is a terminal, once the run has taken `_PATIENCE` seconds; nothing in a pipe."""
+    """Draw a progress bar on a terminal's standard error once the run has taken `_PATIENCE` seconds; none in a pipe."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -171,7 +171,7 @@ def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progres
 
 
 def publisher_sentence(told: dict[str, Any]) -> str:
-    """One publisher in words."""
+    """Return the state of one publisher as a sentence."""
     name = told["address"] + (f" ({told['model']}@{told['alias']})" if "model" in told else "")
     holds = "no release" if told["release"] is None else f"release {told['release']}"
     if not told["pending"]:
@@ -181,7 +181,7 @@ def publisher_sentence(told: dict[str, Any]) -> str:
 
 
 def print_error_after(store: Store) -> None:
-    """One line on standard error for each publisher that does not hold the release in force alone."""
+    """Print one line to standard error for each publisher with a pending update."""
     for told in store.publishers_told():
         if told["pending"]:
             print(publisher_sentence(told), file=sys.stderr)

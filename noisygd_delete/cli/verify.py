@@ -1,4 +1,4 @@
-"""`noisygd-delete verify`: check that the store is what its ledger says; or that given texts are in no byte of it."""
+"""`noisygd-delete verify`: check the store against its ledger, or that given texts are in no byte of it."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ def _verify(parsed: argparse.Namespace) -> int:
 
 
 def _verify_continuation(parsed: argparse.Namespace, result: Soundness, certificate: Any) -> Soundness:
-    """The same verification, and whether the ledger goes on from the state that the certificate was issued in."""
+    """Return the verification, extended by whether the ledger continues from the certificate's state."""
     from ..evidence.erasure import ledger_of
     from ..evidence.verification import facts_fault, history_fault
 
     try:
         ledger = ledger_of(parsed.store)
         fault = history_fault(ledger, certificate, public_key=parsed.public_key) or facts_fault(ledger, certificate)
-    except StoreCorrupt as error:  # a broken ledger continues nothing
+    except StoreCorrupt as error:  # a broken ledger is no continuation
         fault = str(error)
     faults = result.faults if fault is None or fault in result.faults else (*result.faults, fault)
     return replace(result, checked=(*result.checked, "the ledger continues from the certificate"), faults=faults)
 
 
 def _verify_tombstones(parsed: argparse.Namespace, result: Soundness) -> Soundness:
-    """The same verification, and whether the table has anybody who was erased."""
+    """Return the verification, extended by whether the table contains records on the list of erased ids."""
     from .release import open_store
 
-    if result.faults:  # whoever opens it is refused
+    if result.faults:  # a faulty store cannot be opened
         return result
     with open_store(parsed) as store:
         found = len(store.returned())

@@ -60,7 +60,11 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def read_certificate(file: str) -> Any:
-    """The JSON in a file that is said to hold a certificate."""
+    """Return the JSON of a certificate file.
+
+    Raises:
+        InvalidParameter: If the file cannot be read or is not JSON.
+    """
     try:
         return limited_io.parse_json(limited_io.read_text(file, limited_io.DOCUMENT))
     except ValueError as error:

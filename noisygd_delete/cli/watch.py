@@ -1,4 +1,4 @@
-"""`noisygd-delete watch`: have the database count what changes in it without this program."""
+"""`noisygd-delete watch`: let the database count changes that other programs make to the source."""
 
 from __future__ import annotations
 

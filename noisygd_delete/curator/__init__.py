@@ -1,4 +1,4 @@
-"""Learner and unlearner, and the curator who runs them in sequence on one table."""
+"""The learner and the unlearner, and the curator that runs them in sequence on one table."""
 
 from typing import TYPE_CHECKING
 

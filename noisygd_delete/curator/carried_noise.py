@@ -1,10 +1,12 @@
-"""One draw of Markov sums: its noise carries on that of the release before, which is what was published less the sums of the table that
-it was made from. So the table is read as that release left it, and edits are carried out after the draw.
+"""Markov sums: releases of sufficient statistics whose noise is carried on.
 
-Edits whose release comes later leave a patch: what was published, changed by them, with a little more noise. It is made before they are
-carried out and reads the rows that they touch alone. The next draw goes on from it as from a release, with the table as they left it.
-Given the noise of patches, which is the same in both worlds, a draw after them is one from the last release: who sees releases alone is
-told no more than without.
+The noise of a draw continues that of the previous release, which is its published sums minus the sums of the table
+that it was made from. So the table is read as that release left it, and edits are carried out after the draw.
+
+Edits whose release is deferred leave a patch: the published sums, changed by the edits, with a little more noise. It
+is made before the edits are carried out and reads only the rows they affect. The next draw continues from it as from a
+release, with the edited table. Given the noise of patches, which is the same for neighbouring datasets, a draw after
+them is one from the last release: an observer of releases alone learns no more than without patches.
 """
 
 from __future__ import annotations
@@ -35,10 +37,17 @@ from .model import Continuation, Model
 def draw_release(
     held: CurrentRecords, procedure: CarriedSums, after: Continuation, shape: tuple[int, ...], execution: Execution
 ) -> tuple[NDArray[np.float64], Integers, bool]:
-    """(weights, sums with their noise, whether the noise is certified). The exact sums, and the noise before it, end with the call.
+    """Return (weights, noisy sums, whether the noise is certified). The exact sums and the old noise are discarded.
+
+    Args:
+        held: The table as the previous release left it.
+        procedure: The chain of draws.
+        after: The draw or patch to continue, with the edits of the new draw.
+        shape: Shape of the weights: (outputs, features).
+        execution: Noise and processes.
 
     Raises:
-        InvalidParameter: the chain has no further draw, or what it goes on from is missing.
+        InvalidParameter: If the chain has no further draw, or the sums to continue from are missing.
     """
     if not after.number < len(procedure.draws) or (after.sums is None) != (after.number == 0):
         raise InvalidParameter("is not a draw of the chain that the plan has", number=after.number)
@@ -56,13 +65,13 @@ def draw_release(
 
 
 def change_of_edits(records: Records, plan: Plan, edits: SlotEdits) -> Integers:
-    """What edits change the sums by that a plan publishes."""
+    """Return the change of the plan's published sums by edits."""
     assert isinstance(plan.learning.start, CarriedSums)
     return sums_change(moments_of(plan.learning.start, plan.shape), records, edits)
 
 
 def make_patch(change: Integers, plan: Plan, after: Continuation, execution: Execution) -> Continuation | None:
-    """What the draw after edits goes on from, once they are carried out and change the sums by this; None where the chain has no further draw."""
+    """Return what the next draw continues after edits that change the sums by `change`; None if the chain has ended."""
     procedure, noise, number = plan.learning.start, execution.noise(), after.patches + 1
     assert isinstance(procedure, CarriedSums)
     assert after.sums is not None
@@ -76,15 +85,17 @@ def make_patch(change: Integers, plan: Plan, after: Continuation, execution: Exe
 
 
 def planned_patch_variance(plan: Plan, draws: int, patches: int) -> int:
-    """w² of the last of so many patches after so many draws."""
+    """Return w², the noise variance of patch number `patches` after `draws` draws."""
     assert isinstance(plan.learning.start, CarriedSums)
     carry, variance = plan.learning.start.draws[draws]
     return patch_variance(carry=carry, variance=variance, number=patches, usual=plan.problem.batch)
 
 
 def patch_guarantee(plan: Plan, account: Account, patch: Continuation) -> Guarantee:
-    """What a patch, and all releases before it, those of earlier chains too, reveal of a record that left by it or by one before it since
-    the last release."""
+    """Return what a patch and all earlier releases, including those of earlier chains, reveal about an erased record.
+
+    The record left by this patch or by one before it since the last release.
+    """
     notion, variance = plan.problem.deletion_notion, planned_patch_variance(plan, patch.number, patch.patches)
     told: Guarantee = plan.mechanism.patched(notion, draws=patch.number, variance=variance)  # type: ignore[attr-defined]
     before = account.published - Counter([(plan.mechanism, patch.number, 0.0)])
@@ -92,7 +103,7 @@ def patch_guarantee(plan: Plan, account: Account, patch: Continuation) -> Guaran
 
 
 def moments_of(procedure: CarriedSums, shape: tuple[int, ...]) -> IntegerMoments:
-    """What is summed of a table, for weights of shape (outputs, features)."""
+    """Return the summation rule for weights of shape (outputs, features)."""
     outputs, features = shape
     facts = outputs, procedure.norm_squared, procedure.bits, procedure.label_bits
     if procedure.map is None:
@@ -102,7 +113,7 @@ def moments_of(procedure: CarriedSums, shape: tuple[int, ...]) -> IntegerMoments
 
 
 def sums_change(moments: IntegerMoments, records: Records, edits: SlotEdits) -> Integers:
-    """What an edit changes the sums by: of the slots that it touches alone."""
+    """Return the change of the sums by an edit, computed from only the slots that it affects."""
     held = records.occupied[edits.slots]
     gone, new = edits.slots[held], np.array([name is not None for name in edits.ids], bool)
     came = moments.of(edits.rows[new], edits.labels[new])
@@ -117,7 +128,7 @@ def _noisy_moments(moments: IntegerMoments, procedure: CarriedSums, published: I
 def _weights_from_moments(
     told: NoisyMoments, procedure: CarriedSums, ridge: float, shape: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """Log odds of normal classes where rows share a constant (a coded map's do), else least squares."""
+    """Return log odds of normal classes if rows share a constant (those of a coded map do), else least squares."""
     whole = told.ridges(ridge, procedure.ridge_share)
     if procedure.map is not None and not procedure.label_bits:
         return told.discriminant(whole)
@@ -125,13 +136,16 @@ def _weights_from_moments(
 
 
 class PublishedSums:
-    """What one release gives besides its model, and for nothing more: models of any ridge, components of its rows.
+    """Post-processing of the published sums of a release: models of any ridge, principal components of its rows.
+
+    None of it costs privacy beyond the release.
 
     Args:
-        model: of a release by this plan, which is one of method `sums`.
+        plan: A plan of method `sums`.
+        model: The model of a release by this plan.
 
     Raises:
-        InvalidParameter: it has no sums.
+        InvalidParameter: If the plan or the model has no sums.
     """
 
     def __init__(self, plan: Plan, model: Model) -> None:
@@ -142,19 +156,25 @@ class PublishedSums:
         self._moments = _noisy_moments(moments_of(begin, plan.shape), begin, model.sums)
 
     def model(self, regularization: float) -> Model:
-        """With this λ per slot in the place of the plan's; a share of the noise is added to the ridge."""
+        """Return the model with another λ per slot than the plan's; a share of the noise is added to the ridge."""
         ridge = self._plan.records * check_scale("regularization", regularization)
         weights = _weights_from_moments(self._moments, self._begin, ridge, self._plan.shape)
         weights.flags.writeable = False
         return replace(self._model, weights=weights[0] if self._plan.loss.outputs == 1 else weights)
 
     def components(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(number, features) directions of unit length in which rows spread most, and the sums of squares along each."""
+        """Return unit-length directions of largest spread of the rows, and the sums of squares along each.
+
+        Returns:
+            (number, features) directions and (number,) sums.
+        """
         return self._moments.components(check_count("number", number, maximum=len(self._moments.square)))
 
     def whitening(self, number: int) -> NDArray[np.float64]:
-        """(number, features): rows times its transpose have mean squares of about 1 in so many directions, of those that stand out
-        of the noise."""
+        """Return a (number, features) map to whitened rows.
+
+        Rows times its transpose have mean squares of about 1 in the directions that exceed the noise.
+        """
         along, sizes = self.components(number)
         floor = self._begin.ridge_share * self._moments.noise
         return along * np.sqrt(self._plan.records / np.maximum(sizes, floor))[:, None]

@@ -1,7 +1,7 @@
 """The curator: runs the learner and the unlearner in sequence on one table, and accounts for every release.
 
-Between releases the curator keeps the current records, the last published model, a patch where sums wait to be published (see `drawing`),
-and public facts. Nothing else: no optimiser state, no exact sum, no generator.
+Between releases the curator keeps only the current records, the last published model, a patch if sums are pending
+(see `carried_noise`), and public facts: no optimizer state, no exact sum, no generator.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits
 from .learning import check_edit, check_fit, train, train_on
 from .model import Continuation, Model, Training
 
-ABOUT = {  # whom a figure of a release is about, and who observes
+ABOUT = {  # for each figure of a release: the record it is about, and what is observed
     "dp": "a record still there, this model alone",
     "dp_cumulative": "a record still there, every model kept",
     "deletion": "an erased record, later models alone",
@@ -32,7 +32,7 @@ _OF_SEVERAL = ("dp_cumulative", "deletion_observed")  # models
 
 
 def format_figure_conditions(name: str, guarantee: Guarantee) -> str:
-    """ ", if …": what a figure of a release holds under, by its name."""
+    """Format the conditions (", if …") under which a figure of a release holds."""
     return format_conditions(guarantee, several=name in _OF_SEVERAL)
 
 
@@ -42,20 +42,27 @@ def _format_limit(name: str, guarantee: Guarantee) -> str:
 
 @dataclass(frozen=True)
 class Release:
-    """What one call published, or withheld.
+    """The result of one call: a published release, or one refused by the budget.
 
-    status           "published", or "withheld": rows edited, publication refused by the budget
-    gradient_passes  full passes over the table that it took, and `seconds`: with method="minimiser" both depend on private
-                     data, so they are for the caller and never for the ledger
-    counts           the edits that it covers, or that wait for one, by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is
-                     their sum
-    requested        the edits of this request alone; None where the call was no request to edit
-    guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased (an insertion erases
-                     nothing), "deletion" (this release alone, Definition 4.1: only if requests did not depend on earlier
-                     models) and "deletion_observed" (every release so far, whatever other requests were)
-    model            None when withheld
-    remaining        rows of the same persons that were left in the table, as the request found it; None where the table does not say
-    answered_before  the request id was known: this is what it was told then, and nothing was done this time
+    Attributes:
+        release: Number of the release.
+        kind: One of `EventKinds`.
+        steps: Number of Noisy-GD steps.
+        gradient_passes: Full passes over the table. With method="minimiser" this and `seconds` depend on private data,
+            so they are for the caller and never for the ledger.
+        edits: Sum of `counts`.
+        guarantees: "dp" (this release alone), "dp_cumulative" (all so far); if something was erased (an insertion
+            erases nothing), also "deletion" (this release alone, Definition 4.1: only if requests did not depend on
+            earlier models) and "deletion_observed" (every release so far, for any requests by others).
+        model: The published model; None if refused.
+        status: "published", or "withheld": the rows were edited, but the budget refused the release.
+        request_id: Id of the request.
+        seconds: Running time; see `gradient_passes`.
+        answered_before: Whether the request id was known: this is the original result, and nothing was done now.
+        counts: Edits that it covers, or that are pending, by kind: `counts.deleted`, `.replaced`, `.inserted`.
+        remaining: Rows of the same persons left in the table, as of the request; None if the table does not record
+            persons.
+        requested: Edits of this request alone; None if the call was not an edit request.
     """
 
     release: int
@@ -80,7 +87,7 @@ class Release:
 
     @property
     def label(self) -> str:
-        """The kind in a word for people: a release that erased nothing unlearns nothing."""
+        """The kind for display; an unlearn that erased nothing is a "resume"."""
         return release_label(self.kind, self.counts)
 
     def __repr__(self) -> str:
@@ -89,11 +96,11 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What this call was made for: deletion where it erased something, dp for a learn."""
+        """The main guarantee of the call: deletion if it erased something, dp for a learn."""
         return self.guarantees.get("deletion", self.guarantees["dp_cumulative" if self.model is None else "dp"])
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON answer to the caller; all but gradient_passes are public facts."""
+        """Return the result as a JSON-compatible dictionary; everything except `gradient_passes` is public."""
         return {
             "release": self.release,
             "kind": str(self.kind),
@@ -112,15 +119,18 @@ class Release:
 
 
 class Curator:
-    """Runs A and Ā in sequence on one table, in memory. The table is edited in place: an erased row is gone at once.
+    """Runs A and Ā in sequence on one table in memory. The table is edited in place: an erased row is removed at once.
+
+    Every method that makes a release takes an `Execution` (device, processes, progress), or `rng` alone for research.
+    Idempotent request ids need a `Store`.
 
     Args:
-        records: the table; the curator owns it from here on.
-        plan: from `make_plan`.
-        execution: whose group shares the check of the rows; default: this process alone.
+        records: The table; the curator owns it from here on.
+        plan: From `make_plan`.
+        execution: Its group shares the validation of the rows; default: this process alone.
 
-    Every call that makes a release takes an `Execution` (device, processes, progress), or `rng` alone for research. Request ids are for a
-    `Store`, which knows a request again that was answered before.
+    Raises:
+        AssumptionViolated: If the table is not the one that the plan was made for.
     """
 
     def __init__(self, records: CurrentRecords, plan: Plan, *, execution: Execution | None = None) -> None:
@@ -131,8 +141,8 @@ class Curator:
         self.pending = NO_EDITS  # edits that no release covers yet
         self._model: Model | None = None
         self._written = _write_count(records)
-        self._patch: Continuation | None = None  # that covers what is pending
-        self._drawn: tuple[SlotEdits, Release | None] | None = None  # made, and its edits not carried out yet
+        self._patch: Continuation | None = None  # covers the pending edits
+        self._drawn: tuple[SlotEdits, Release | None] | None = None  # release made, edits not carried out yet
 
     @classmethod
     def restored(
@@ -146,7 +156,17 @@ class Curator:
         patch: Continuation | None = None,
         execution: Execution | None = None,
     ) -> Curator:
-        """A curator in the state that these facts describe: all that may persist between releases. `patch`: that covers the pending edits."""
+        """Return a curator in the state described by these facts, which are all that persists between releases.
+
+        Args:
+            records: The table.
+            plan: The current plan.
+            accountant: Accounts for the releases so far.
+            model: The current model, if any.
+            pending_edits: Edits that no release covers yet.
+            patch: The patch that covers the pending edits.
+            execution: As for the constructor.
+        """
         curator = cls(records, plan, execution=execution)
         curator.accountant = accountant
         curator.pending = EditCounts.of(pending_edits)
@@ -162,10 +182,10 @@ class Curator:
 
     @property
     def records(self) -> Records:
-        """The table, for whoever edits it or looks at its rows.
+        """The table, for editing or reading rows.
 
         Raises:
-            InvalidParameter: its rows lie elsewhere.
+            InvalidParameter: If the rows are not in this process.
         """
         return local_rows(self._held)
 
@@ -174,7 +194,7 @@ class Curator:
         """The last published model.
 
         Raises:
-            NotLearned: before `learn`, or when the last model was withdrawn because edits could not be published.
+            NotLearned: Before `learn`, or if the last model was withdrawn because edits could not be published.
         """
         if self._model is None:
             raise NotLearned("there is no current model: call learn() first, or relearn() after a withheld release")
@@ -182,7 +202,7 @@ class Curator:
 
     @property
     def pending_edits(self) -> int:
-        """Edits that no release covers yet; `pending` tells their kinds."""
+        """Number of edits that no release covers yet; `pending` has their kinds."""
         return self.pending.total
 
     @property
@@ -196,10 +216,10 @@ class Curator:
         *,
         execution: Execution | None = None,
     ) -> Release:
-        """Train from the initial law and publish. A second call is a fresh, charged release.
+        """Train from the initial law and publish. A second call is a fresh release and charged as such.
 
         Raises:
-            BudgetExceeded: with the numbers; nothing was published.
+            BudgetExceeded: If the release exceeds the budget; nothing was published.
 
         Warns:
             NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
@@ -214,10 +234,11 @@ class Curator:
         *,
         execution: Execution | None = None,
     ) -> Release:
-        """Learn afresh, with a new plan if one is given: how a change of plan is made. Refused, it changes nothing.
+        """Learn afresh, with a new plan if one is given. If refused, nothing changes.
 
         Raises:
-            BudgetExceeded, AssumptionViolated: with the numbers; the plan, the model and the account are what they were.
+            BudgetExceeded: If the release exceeds the budget; the plan, the model and the account are unchanged.
+            AssumptionViolated: If the table does not fit the plan; likewise unchanged.
         """
         chosen = self.plan if plan is None else plan
         if self._begun:
@@ -231,7 +252,7 @@ class Curator:
         if not accountant.affordable(event):
             raise BudgetExceeded(_refusal_message(accountant))
         training = train(self._held, plan, plan.learning, None, execution)
-        self.plan, self.accountant = plan, accountant  # only now: what was refused, or interrupted, has changed nothing
+        self.plan, self.accountant = plan, accountant  # only now: a refused or interrupted call changes nothing
         return self._publish(event, training)
 
     def serve(
@@ -242,10 +263,11 @@ class Curator:
         rng: np.random.Generator | None = None,
         execution: Execution | None = None,
     ) -> Release | None:
-        """Carry out one request: edit the rows, then publish unless `publish=False` leaves that to a later call.
+        """Carry out one request: edit the rows, then publish unless `publish=False` defers that to a later call.
 
         Raises:
-            InvalidRequest: with nothing changed.
+            InvalidRequest: If the request is not valid; nothing was changed.
+            NotLearned: If no model was learned yet.
         """
         if self._model is None and not self._begun:
             raise NotLearned(
@@ -273,9 +295,9 @@ class Curator:
         return replace(self._release(Execution.of(execution, rng)), requested=edits.counts)
 
     def draw(self, edits: SlotEdits, *, execution: Execution | None = None) -> Release:
-        """The release that covers these edits, made from the table before them: whoever asks carries them out next, or has no use for it.
+        """Make the release that covers these edits from the table before them; carry the edits out next.
 
-        Only by a method that continues the release before.
+        Only for a method that carries noise on from the previous release.
         """
         waiting, self.pending = self.pending, self.pending + edits.counts
         try:
@@ -285,8 +307,12 @@ class Curator:
             raise
 
     def _continuation(self, made: EditCounts) -> Continuation | None:
-        """The last release, or the patch that covers the edits made since; None where none was made, or none would do: the table was edited
-        without one, or the method carries nothing on. Of rows that lie elsewhere, whoever reads them knows it, and gives it as a patch."""
+        """Return what the next draw continues: the last release, or the patch that covers the edits made since.
+
+        Returns:
+            None if there is nothing to continue: the table was edited without a patch, or the method carries no noise
+            on. If the rows are not in this process, the code that reads them checks this and passes a patch.
+        """
         if not self.plan.mechanism.carries or self._model is None or _write_count(self._held) != self._written:
             return None
         if made.total or not isinstance(self._held, Records):
@@ -294,7 +320,7 @@ class Curator:
         return Continuation(self.accountant.account.since_fresh, self._model.sums)
 
     def _carry_out(self) -> Release | None:
-        """The edits of a draw. Once it was made it stands: none is made again from a table that was touched."""
+        """Carry out the edits of a draw. A draw once made is final: none is repeated from an edited table."""
         if self._drawn is None:
             return None
         edits, release = self._drawn
@@ -308,15 +334,16 @@ class Curator:
         rng: np.random.Generator | None = None,
         execution: Execution | None = None,
     ) -> Release:
-        """One release that covers every pending edit. Withheld, with the old model withdrawn, if the budget is spent.
+        """Make one release that covers every pending edit.
 
-        With no edit pending it is the last release made again: new noise, charged like any release.
+        If the budget is exhausted, the release is refused and the old model withdrawn. With no edit pending, the last
+        release is repeated with new noise and charged like any release.
 
-        Where composition's horizon is spent, only a fresh learn forgets: it is run here if the plan says
-        fresh_learn="automatic", else the release is withheld until `relearn` is called.
+        If the horizon of composition is exhausted, only a fresh learn forgets: it is run here if the plan has
+        fresh_learn="automatic"; otherwise the release is refused until `relearn` is called.
 
         Raises:
-            BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
+            BudgetExceeded: If no edit is pending and the budget is exhausted; the current model stays valid.
         """
         self._carry_out()
         return self._release(Execution.of(execution, rng))
@@ -325,7 +352,7 @@ class Curator:
         after = self._continuation(self.pending if edits is None else self.pending - edits.counts)
         event = self.accountant.publication(self.pending, touched=after is None)
         if event is None or (self._model is None and event.kind == "unlearn"):
-            if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
+            if self._model is not None and not self.pending_edits:  # no erasure is pending: no reason to withdraw
                 raise BudgetExceeded(_refusal_message(self.accountant))
             self._model = self._patch = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
@@ -367,7 +394,7 @@ class Curator:
         rng: np.random.Generator | None = None,
         execution: Execution | None = None,
     ) -> Release:
-        """Put new content in place of records; what they held before is forgotten like a deleted record."""
+        """Replace the content of records; the old content is forgotten like a deleted record."""
         return self._served(EditRequest.replace(replacements), Execution.of(execution, rng))
 
     def insert(
@@ -380,7 +407,7 @@ class Curator:
         rng: np.random.Generator | None = None,
         execution: Execution | None = None,
     ) -> Release:
-        """Put new records into free slots and publish a model that has seen them."""
+        """Insert new records into free slots and publish a model trained with them."""
         request = EditRequest.insert(ids, rows, labels, subjects=subjects)
         return self._served(request, Execution.of(execution, rng))
 
@@ -397,7 +424,7 @@ class Curator:
 
 
 def record_release(accountant: Accountant, event: Event, training: Training) -> Release:
-    """Account for a release that was made, and tell of it."""
+    """Record a release in the accountant and return its result."""
     number = accountant.record(event)
     guarantees = {"dp": accountant.dp(), "dp_cumulative": accountant.dp_cumulative()}
     if event.counts.erased:
@@ -417,7 +444,7 @@ def record_release(accountant: Accountant, event: Event, training: Training) -> 
 
 
 def _write_count(held: CurrentRecords) -> int:
-    """How often the table was written to, where its rows are here."""
+    """Return the number of writes to the table, if its rows are in this process."""
     return held.times_written if isinstance(held, Records) else 0
 
 

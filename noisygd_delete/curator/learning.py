@@ -1,6 +1,6 @@
 """The learner A and the unlearner Ā as pure functions of the records, the published model and the plan.
 
-What one kind of start or step alone needs is loaded where it is taken: a deletion waits for no other.
+Modules used by only one kind of start or step are imported on use, so that a deletion starts quickly.
 """
 
 from __future__ import annotations
@@ -33,7 +33,12 @@ if TYPE_CHECKING:
 
 
 def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None:
-    """Raise unless the table is the one the plan was made for: n, features, labels, row norms, rows per subject."""
+    """Validate the table against the plan: n, features, labels, row norms, rows per subject.
+
+    Raises:
+        AssumptionViolated: If the table is not the one that the plan was made for.
+        InvalidRecords: If rows or labels are not valid.
+    """
     if records.slots != plan.records:
         raise AssumptionViolated(
             f"the table has {records.slots} slots and the plan {plan.records} records; n is part of the noise: plan for this n"
@@ -49,7 +54,7 @@ def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None
 
 
 def _check_rows(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None:
-    """Raise unless rows and labels are as the plan's noise assumes them: features, or codes that stand for them, or both."""
+    """Validate rows and labels against the assumptions of the plan's noise: features, their codes, or both."""
     coding = plan.coding
     if coding is not None and isinstance(records, Records):
         from ..engine.count_tables import check_coded
@@ -72,9 +77,16 @@ def _check_subjects(rows: int, plan: Plan) -> None:
 
 
 def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mapping[Id, int] | None = None) -> SlotEdits:
-    """What the request does; `InvalidRequest` unless it can be carried out and its new rows are ones the plan covers.
+    """Return the effect of a request on the slots.
 
-    `found`: as `Records.resolve` takes it.
+    Args:
+        records: The table.
+        plan: The plan, which must cover the new rows.
+        request: The request.
+        found: As for `Records.resolve`.
+
+    Raises:
+        InvalidRequest: If the request cannot be carried out, or the plan does not cover its new rows.
     """
     edits = records.resolve(request, found)
     asked, takes = edits.counts.to_dict(), plan.promise.edits
@@ -106,8 +118,16 @@ def train(
     execution: Execution,
     after: Continuation = FIRST,
 ) -> Training:
-    """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn; `after`: what a
-    draw goes on from."""
+    """Run a procedure of the plan: its start, its noisy steps, and the noise on its output.
+
+    Args:
+        records: The table.
+        plan: The plan.
+        procedure: `plan.learning` or `plan.serving`.
+        published: The published weights to start from; None for a learn.
+        execution: Device, processes, noise and progress.
+        after: What a draw of sums continues.
+    """
     check_fit(records, plan, execution.group)
     if isinstance(procedure.start, CarriedSums):
         return _train_from_sums(records, plan, procedure.start, after, execution)
@@ -154,7 +174,7 @@ def train(
 
 
 def _train_chain(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
-    """Every stage that the plan runs, published together."""
+    """Run all stages of the plan, which are published together."""
     from ..losses.staged import Staged
 
     loss = plan.model_loss
@@ -168,10 +188,13 @@ def _train_chain(records: CurrentRecords, plan: Plan, published: Weights | None,
 def _train_stages(
     records: CurrentRecords, plan: Plan, staged: Staged, published: Weights | None, execution: Execution
 ) -> tuple[list[Weights], list[Training]]:
-    """Run the stages that are not kept, each on what it reads of the records, in order. Returns (θ_0, …, θ_S) and what the runs made and cost.
+    """Run in order the stages that are not kept, each on its view of the records.
 
-    A network stage begins at the network stage before it, and the first at the initial law; a head from 0. Where the last
-    published model's later stages were is never a start: they are overwritten and nothing reads them.
+    A network stage starts from the previous network stage, and the first from the initial law; a head starts from 0.
+    The later stages of the last published model are never a start: they are overwritten and not read.
+
+    Returns:
+        (θ_0, …, θ_S), and the models and costs of the runs.
     """
     parts = [] if published is None else staged.parts(published, plan.features)[: plan.kept]
     trainings: list[Training] = []
@@ -188,7 +211,7 @@ def _train_stages(
 
 
 def _stage_records(staged: Staged, number: int, parts: list[Weights], held: CurrentRecords) -> Records:
-    """The table as a stage reads it: the same slots, in memory where their rows are mapped."""
+    """Return the table as a stage reads it: the same slots, in memory if their rows are mapped."""
     records = local_rows(held)
     rows = staged.read(number, parts, records.features)
     if rows is records.features or rows.shape[1] == records.features.shape[1]:
@@ -197,13 +220,13 @@ def _stage_records(staged: Staged, number: int, parts: list[Weights], held: Curr
 
 
 def _continue_progress(execution: Execution, done: int) -> Execution:
-    """The same way of making runs, whose steps are counted on from those of the stages before."""
+    """Return an execution whose progress counts on from the `done` steps of earlier stages."""
     told = execution.progress
     return execution if told is None else replace(execution, progress=lambda step: told(done + step))
 
 
 def _wait_until(until: float, execution: Execution) -> None:
-    """Wait until then; how much later it is may tell something of the records."""
+    """Sleep until `until`; warn if it has passed, because the delay may reveal something about the records."""
     left = until - time.perf_counter()
     if execution.lasts and left < 0:
         warnings.warn(
@@ -237,12 +260,12 @@ def _solve_stages(
     noise: Noise,
     execution: Execution,
 ) -> tuple[Weights, int]:
-    """The minimiser, or the last of several in a row, and the passes that were taken. What is between them stays in here."""
+    """Return the minimizer, or the last of a chain, and the passes taken. Intermediate results are not published."""
     sample, passes, start = None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         if records.sparse is None:
             is_worth(plan.loss, records.features, procedure.solver_passes)
-        records = to_sparse_records(records)  # where it is quicker: as long as it may be seen how full the rows are
+        records = to_sparse_records(records)  # if it is faster; timing may then reveal the sparsity of the rows
     objective = PreciseObjective(
         records,
         plan.loss,
@@ -256,7 +279,7 @@ def _solve_stages(
         for link in range(begin.chain):
             if link:
                 centre, start = _finalize_weights(centre, procedure, noise), None
-            linear = None  # drawn afresh for every stage, gone when it ends
+            linear = None  # drawn afresh for every stage and discarded after it
             if procedure.linear_term:
                 shape = None if procedure.shape is None else np.array(procedure.shape)
                 linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
@@ -275,10 +298,10 @@ def _solve_stages(
 
 
 def _finalize_weights(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:
-    """The weights as they may leave: on a public grid, with the procedure's noise on its output."""
+    """Return the weights in publishable form: on a public grid, with the procedure's noise on its output."""
     if procedure.output_noise:
         return on_noisy_grid(weights, noise, output_noise=procedure.output_noise)
-    if procedure.exactness is not None:  # the last grid point
+    if procedure.exactness is not None:  # already grid points
         return on_grid(weights, 0.0)
     grid = publication_grid(step_size=procedure.step_size, noise_variance=procedure.noise_variance)
     return on_grid(weights, grid)
@@ -287,14 +310,19 @@ def _finalize_weights(weights: Weights, procedure: Procedure, noise: Noise) -> W
 def learn(
     records: CurrentRecords, plan: Plan, rng: np.random.Generator | None = None, *, execution: Execution | None = None
 ) -> Model:
-    """A(D): K_A steps of Noisy-GD from the initial law ρ (or from the minimiser, if the plan says so).
+    """Return a model trained on the records.
+
+    A(D): K_A steps of Noisy-GD from the initial law ρ (or from the minimizer, if the plan says so).
 
     Args:
+        records: The table D.
+        plan: From `make_plan`.
         rng: None for certified noise; a `numpy.random.Generator` for research (the model is then not certified).
-        execution: device, processes, and who is told how far the run is; default: `Execution(rng=rng)`.
+        execution: Device, processes and progress callback; default: `Execution(rng=rng)`.
 
     Raises:
-        AssumptionViolated, InvalidRecords: the table is not the one the plan was made for.
+        AssumptionViolated: If the table is not the one that the plan was made for.
+        InvalidRecords: If rows or labels are not valid.
 
     Warns:
         NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
@@ -311,7 +339,18 @@ def resume(
     *,
     execution: Execution | None = None,
 ) -> Model:
-    """K_Ā steps of Noisy-GD on `records` from a published model: Ā once the request has been applied."""
+    """Return a model that continues from a published one: K_Ā steps of Noisy-GD on edited records.
+
+    Args:
+        records: The table after the request has been applied.
+        model: The published model.
+        plan: The plan of the model.
+        rng: None for certified noise; a `numpy.random.Generator` for research (the model is then not certified).
+        execution: Device, processes and progress callback; default: `Execution(rng=rng)`.
+
+    Raises:
+        InvalidParameter: If the method continues from the table before the edits, or the model does not fit the plan.
+    """
     if plan.mechanism.carries:
         raise InvalidParameter(
             "goes on from the table as the release before left it, which is gone: take a Curator or a Store",
@@ -327,7 +366,10 @@ def train_on(
     execution: Execution,
     after: Continuation = FIRST,
 ) -> Training:
-    """`resume` with what it cost. By a method that continues releases: `after` the one before, and before its edits are made."""
+    """Run `resume` and return the model with its cost.
+
+    For a method that carries noise on, `records` is the table before the edits, and `after` the release to continue.
+    """
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():
         raise InvalidParameter(
@@ -347,5 +389,8 @@ def unlearn(
     *,
     execution: Execution | None = None,
 ) -> Model:
-    """Ā(D, u, θ) = resume(D ∘ u, θ). `records` is left as it was; erase the caller's own copy too."""
+    """Return a model without the deleted records: Ā(D, u, θ) = resume(D ∘ u, θ).
+
+    `records` is not modified; erase the rows in your own copy too. Arguments are as for `resume`.
+    """
     return resume(records.apply(request), model, plan, rng, execution=execution)

@@ -1,4 +1,4 @@
-"""A published model, what a draw of sums goes on from, and what a training made."""
+"""A published model, the state that a draw of sums continues, and the result of a training run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from ..records import Records, SlotEdits
 
 @dataclass(frozen=True)
 class Model:
-    """A published model. `weights` is read-only float64: (features,), or (outputs, features) for several outputs.
+    """A published model.
 
-    `certified` is False where the noise came from a caller's generator: such a model is for research. `sums`: whole numbers with noise that
-    the weights were made from, by a method that carries it on; published with them.
+    Attributes:
+        weights: Read-only float64 of shape (features,), or (outputs, features) for several outputs.
+        loss: The loss it was trained with.
+        certified: False if the noise came from a caller's generator: such a model is for research.
+        sums: Noisy integers that the weights were computed from, for a method that carries noise on; published with
+            them.
     """
 
     weights: NDArray[np.float64]
@@ -27,20 +31,29 @@ class Model:
     sums: NDArray[np.int64] | None = None
 
     def scores(self, features: Any) -> NDArray[np.float64]:
-        """Wx per row: (rows, outputs), of an array or of sparse rows of scipy; `predict` and `probabilities` take both as well."""
+        """Return Wx per row, of shape (rows, outputs).
+
+        Args:
+            features: (rows, features), as an array or a sparse array of scipy; `predict` and `probabilities` take both
+                too.
+        """
         return np.asarray(self.loss.scores(np.atleast_2d(self.weights), _rows(features)))
 
     def predict(self, features: Any) -> NDArray[np.float64]:
-        """Labels in the table's own coding: −1/+1, class numbers, or targets."""
+        """Return labels in the table's own coding: −1/+1, class numbers, or targets."""
         labels: NDArray[np.float64] = self.loss.predict(self.scores(features), np)
         return labels
 
     def probabilities(self, features: Any) -> NDArray[np.float64]:
-        """(rows, classes) of a classifier, rows summing to 1: the exponentials of `log_probabilities`."""
+        """Return the (rows, classes) probabilities of a classifier: the exponentials of `log_probabilities`."""
         return np.exp(self.log_probabilities(features))
 
     def log_probabilities(self, features: Any) -> NDArray[np.float64]:
-        """(rows, classes) of a classifier, finite: the model's own odds, noise in its weights included."""
+        """Return the finite (rows, classes) log probabilities of a classifier, with the noise of its weights.
+
+        Raises:
+            InvalidParameter: If the loss has no probabilities.
+        """
         scores = self.scores(features)
         kind = self.loss.label_kind
         if kind not in ("binary", "class"):
@@ -55,14 +68,17 @@ class Model:
         return np.asarray(below - np.log(np.exp(below).sum(axis=1, keepdims=True)))
 
     def accuracy(self, records: Records) -> float:
-        """Share of occupied slots predicted right. On private records this is a statistic of them: do not publish it."""
+        """Return the share of occupied slots predicted correctly.
+
+        On private records this is an unprotected statistic of them: do not publish it.
+        """
         used = records.occupied
         rows = records.features if records.sparse is None else records.sparse.part(0, records.slots)
         return float((self.predict(rows[used]) == records.labels[used]).mean())
 
 
 def _rows(features: Any) -> Any:
-    """(rows, features) in float64, sparse where they are: an array of scipy, for which * is by element as for numpy's."""
+    """Return (rows, features) in float64; sparse input as a scipy array, whose * is elementwise as in numpy."""
     if not hasattr(features, "tocsr"):
         return np.asarray(features, dtype=np.float64)
     from scipy.sparse import csr_array
@@ -72,13 +88,14 @@ def _rows(features: Any) -> Any:
 
 @dataclass(frozen=True)
 class Continuation:
-    """What a draw goes on from.
+    """What a draw of sums continues from.
 
-    number     of draws of its chain before it
-    sums       of the last of them, as published, or of the last patch since then; None: it is the first
-    edits      that the table will have when the draw is published, and does not have yet
-    patches    since the last draw
-    certified  whether the noise of these is
+    Attributes:
+        number: Number of draws of its chain before it.
+        sums: Published sums of the last draw, or of the last patch since; None for the first draw.
+        edits: Edits that the table will have when the draw is published, and does not have yet.
+        patches: Number of patches since the last draw.
+        certified: Whether the noise of these is certified.
     """
 
     number: int = 0
@@ -88,12 +105,18 @@ class Continuation:
     certified: bool = True
 
 
-FIRST = Continuation()  # of a chain: nothing before it
+FIRST = Continuation()  # start of a chain
 
 
 @dataclass(frozen=True)
 class Training:
-    """A model and what it cost: full passes over the table and seconds, which may depend on private data."""
+    """A model and its cost.
+
+    Attributes:
+        model: The model.
+        gradient_passes: Full passes over the table; may depend on private data.
+        seconds: Running time; may depend on private data.
+    """
 
     model: Model
     gradient_passes: int

@@ -1,4 +1,4 @@
-"""The noisy steps of a run, by whatever sums the gradients: every step exact, samples, a clipped loss, a device, or the table."""
+"""The noisy steps of a run, for each kind of gradient: exact, sampled, clipped, on a device, or over the table."""
 
 from __future__ import annotations
 
@@ -18,11 +18,16 @@ from ..methods.plan import Plan
 from ..methods.problem import Exactness, Procedure, Sampling
 
 
-@limit_threads()  # of products: what is large enough is worked on in parts, side by side
+@limit_threads()  # of matrix products: large ones are split into parallel parts
 def descend(
     start: Weights, records: CurrentRecords, plan: Plan, procedure: Procedure, noise: Noise, execution: Execution
 ) -> Weights:
-    """The noisy steps."""
+    """Run the noisy steps of `procedure` from `start` and return the weights.
+
+    Raises:
+        AssumptionViolated: If the weights overflow.
+        InvalidParameter: If exact steps are requested on a device.
+    """
     steps_and_noise: dict[str, Any] = {
         "step_size": procedure.step_size,
         "noise_variance": procedure.noise_variance,
@@ -34,7 +39,7 @@ def descend(
         return _descend_exactly(start, records, plan, procedure.exactness, steps_and_noise, execution)
     records = local_rows(records)
     facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
-    if procedure.sampling is not None or plan.loss.clips_each:  # a network brings its own sums
+    if procedure.sampling is not None or plan.loss.clips_each:  # a network computes its own sums
         clipped = ClippedObjective(records, plan.loss, regularization=plan.regularization)
         if procedure.sampling is not None:
             weights = _on_samples(start, clipped, records.slots, procedure.sampling, steps_and_noise)
@@ -63,7 +68,7 @@ def _descend_exactly(
     facts: dict[str, Any],
     execution: Execution,
 ) -> Weights:
-    """The noisy steps on their grid, whoever holds the rows."""
+    """Run the noisy steps on their grid, wherever the rows are stored."""
     if execution.device != "cpu":
         raise InvalidParameter(
             f"method {plan.method.name!r} takes exact steps on the processor: leave the device out, or plan with exact=False, over the reals",
@@ -75,7 +80,7 @@ def _descend_exactly(
 
 
 def _on_samples(start: Weights, objective: Any, slots: int, sampling: Sampling, facts: dict[str, Any]) -> Weights:
-    """Noisy steps on Poisson samples of the slots; who follows the run is told the passes that they come to."""
+    """Run noisy steps on Poisson samples of the slots; progress is reported in equivalent full passes."""
     noise, told, rate = facts["noise"], facts["progress"], sampling.rate
     passed: Callable[[int], None] | None = None
     if told is not None:

@@ -1,4 +1,4 @@
-"""Full-batch gradients: what they assume of the records, how far rounding may carry them, and how they are summed."""
+"""Full-batch gradients: validation of the records, bounds on rounding, and the order of summation."""
 
 from typing import TYPE_CHECKING
 

@@ -1,9 +1,10 @@
-"""Rows in an order that their contents fix, so that no slot shows in a sum.
+"""Ordering of rows by content, so that sums do not depend on slots.
 
-A float sum depends on the order of its terms. Rows added in the order of their slots would tell which slots an erased row kept others
-out of, or by how many the rows behind it in a file have moved. So whatever states that nothing is left of a row that is gone (solvers and
-exact steps) adds the rows in an order computed from their contents alone: two tables of n slots that hold the same rows, wherever
-they lie, give the same sums, bit for bit. Rows of equal content are one number to a sum, so their order is of no account.
+A float sum depends on the order of its terms. Rows added in the order of their slots would reveal which slots an
+erased row kept from others, or by how many positions the rows after it in a file have moved. So every method that
+guarantees that nothing remains of an erased row (solvers and exact steps) adds the rows in an order computed only from
+their contents: two tables of n slots with the same rows in any slots give the same sums, bit for bit. Rows of equal
+content contribute equal terms, so their relative order does not matter.
 """
 
 from __future__ import annotations
@@ -43,22 +44,22 @@ class RowsInOrder:
         return np.asarray(self.source).take(self._order[part], axis=0)
 
     def gather(self, own: range) -> NDArray[Any] | RowsInOrder:
-        """An array of the same shape of which these rows are filled; as it is where they are more than memory has room for."""
+        """Return an array of the same shape with these rows filled in; `self` if they exceed the memory limit."""
         if len(own) * (self.nbytes // max(1, len(self))) > memory_limit():
             return self
-        gathered = np.empty(self.shape, self.source.dtype)  # what is not filled takes no memory
+        gathered = np.empty(self.shape, self.source.dtype)  # unfilled pages take no memory
         for part in row_windows(self, own.start, own.stop, CHUNK):
             np.asarray(self.source).take(self._order[part], axis=0, out=gathered[part], mode="clip")
         return gathered
 
 
 def order_of_content(rows: NDArray[Any] | SparseRows, labels: NDArray[np.float64], group: Group) -> Order:
-    """The slots of a table, sorted by the contents of their rows.
+    """Return the slots of a table, sorted by the contents of their rows.
 
     Args:
         rows: (slots, features).
         labels: (slots,).
-        group: the processes that read the table; each computes the keys of its share.
+        group: The processes that read the table; each computes the keys of its share.
     """
     keys = np.concatenate(group.gather(_keys(rows, labels, group.rows(len(labels), BLOCK))))
     order = np.argsort(keys)
@@ -68,14 +69,14 @@ def order_of_content(rows: NDArray[Any] | SparseRows, labels: NDArray[np.float64
     for first in range(0, len(repeated), CHUNK):
         part = repeated[first : first + CHUNK]
         collided.append(part[_differ(rows, labels, order[part], order[part + 1])])
-    for key in np.unique(keys[np.concatenate(collided)]):  # different rows of one key: rare unless somebody made them
+    for key in np.unique(keys[np.concatenate(collided)]):  # different rows of one key: rare unless crafted
         run = slice(int(np.searchsorted(keys, key)), int(np.searchsorted(keys, key, side="right")))
         order[run] = sorted(order[run].tolist(), key=lambda slot: (labels[slot].tobytes(), rows[slot].tobytes()))
     return order
 
 
 def _keys(rows: NDArray[Any] | SparseRows, labels: NDArray[np.float64], own: range) -> Keys:
-    """One word for each of these rows; equal contents have equal words."""
+    """Return one word for each of these rows; equal contents have equal words."""
     keys = np.array(labels[own.start : own.stop]).view(np.uint64) * np.uint64(_MULTIPLIER)
     if isinstance(rows, SparseRows):
         data, columns, starts = rows.entries()
@@ -93,12 +94,12 @@ def _keys(rows: NDArray[Any] | SparseRows, labels: NDArray[np.float64], own: ran
 
 
 def _powers(width: int) -> Keys:
-    """Odd words, one a column."""
+    """Return one odd word per column."""
     return np.cumprod(np.full(width, _MULTIPLIER, np.uint64), dtype=np.uint64)
 
 
 def _differ(rows: Any, labels: NDArray[np.float64], ones: Order, others: Order) -> NDArray[np.bool_]:
-    """Whether the contents of these pairs of slots are different, bit by bit."""
+    """Return whether the contents of these pairs of slots differ in any bit."""
     differ: NDArray[np.bool_] = labels[ones].view(np.uint64) != labels[others].view(np.uint64)
     if isinstance(rows, SparseRows):
         lengths = rows.lengths

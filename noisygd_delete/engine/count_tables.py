@@ -1,8 +1,8 @@
-"""Second moments and label sums of coded rows, from how often two codes stand together.
+"""Second moments and label sums of coded rows, computed from counts of pairs of codes.
 
-A row is made of whole numbers, one list for each of its codes (`Coding.steps`). So all sums follow from counts of pairs of codes and from
-sums of labels by code: integers, added in any order, the same in every database. With K blocks a pass counts K(K + 1)/2 tables;
-features are never written out.
+A row consists of integers, one list for each of its codes (`Coding.steps`). So all sums follow from counts of pairs of
+codes and from sums of labels by code: integers, the same in any order of addition and in every database. With K blocks
+a pass counts K(K + 1)/2 tables; features are never materialized.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from ..records import Records
 from .moments import IntegerMoments, Integers, record_blocks, upper_triangle_indices
 from .sums import check_labels
 
-_FEW = 64  # rows: written out
+_FEW = 64  # at most this many rows are expanded instead of counted
 
 
 @dataclass(frozen=True)
 class CountTables:
-    """What a pass brings home: exact, of the rows, and nothing to keep.
+    """The exact result of one pass over the rows; not to be stored.
 
-    pairs   by filled blocks m and blocks b < c (codes of b, codes of c): how many rows have both; by m, b, b (codes of b, 1)
-    labels  by m and b (codes, outputs) sums of labels
+    Attributes:
+        pairs: For filled blocks m and blocks b < c, an array (codes of b, codes of c) with the number of rows that have
+            both; for m, b, b an array (codes of b, 1).
+        labels: For m and b, an array (codes, outputs) with the sums of labels.
     """
 
     pairs: dict[tuple[int, int, int], Integers]
@@ -35,11 +37,12 @@ class CountTables:
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return sum(int(counts.sum()) for (_, b, c), counts in self.pairs.items() if b == c == 0)
 
     @classmethod
     def added(cls, parts: Iterable[CountTables]) -> CountTables:
-        """In any order the same."""
+        """Add the tables; the result is independent of their order."""
         whole = cls({}, {})
         for part in parts:
             for key, counts in part.pairs.items():
@@ -50,7 +53,7 @@ class CountTables:
 
 
 def check_coded(records: Records, loss: Loss, coding: Coding) -> None:
-    """Raise `InvalidRecords` unless every row is one of the coding's, and every label of the loss's kind."""
+    """Raise `InvalidRecords` unless every row fits the coding and every label the loss."""
     assumed = ("coded", coding, loss.label_kind, loss.outputs)
     if not records.is_checked(assumed):
         for rows, _ in record_blocks(records):
@@ -61,12 +64,15 @@ def check_coded(records: Records, loss: Loss, coding: Coding) -> None:
 
 @dataclass(frozen=True)
 class CodedMoments(IntegerMoments):
-    """`IntegerMoments` of rows that a `coding` describes: codes, or the rows of features that they stand for, which are read for them.
-    `features` are its directions."""
+    """`IntegerMoments` of rows that a `coding` describes: codes, or features, which are converted to codes.
+
+    `features` is the number of its directions.
+    """
 
     coding: Coding = field(kw_only=True)
 
     def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
+        """Return the exact sums over some rows, as codes or features."""
         codes, answers = self.coding.of_rows(rows), np.asarray(labels, np.float64)
         return (
             self._of_few(codes, self.answers(answers))
@@ -75,11 +81,12 @@ class CodedMoments(IntegerMoments):
         )
 
     def of_table(self, records: Records) -> Integers:
+        """Return the exact sums over the current records."""
         parts = [self.count(self.coding.of_rows(rows), labels) for rows, labels in record_blocks(records)]
         return self.of_counts(CountTables.added(parts))
 
     def count(self, codes: Codes, labels: NDArray[np.float64]) -> CountTables:
-        """The tables of some rows."""
+        """Return the tables of some rows."""
         sizes, filled, answers, found = (
             self.coding.sizes,
             self.coding.filled(codes),
@@ -98,7 +105,7 @@ class CodedMoments(IntegerMoments):
         return found
 
     def of_counts(self, counts: CountTables) -> Integers:
-        """The sums: exact, whoever counted. Products of whole numbers stay below 2⁵³, so float64 adds them without rounding."""
+        """Return the exact sums. Products of integers stay below 2⁵³, so float64 adds them without rounding."""
         rows = {m: self._steps(m) for m in {m for m, _ in counts.labels}}
         square, first = np.zeros((self.features, self.features)), np.zeros((self.outputs, self.features))
         starts = self.coding.starts

@@ -1,10 +1,11 @@
-"""Noisy-GD steps on an accelerator: rows and weights stay there, and steps follow each other without waiting for the host.
+"""Noisy-GD steps on an accelerator: rows and weights stay there, and steps run without waiting for the host.
 
-A step is a few of torch's matrix products; on CUDA it is captured as a graph and replayed. Noise is drawn and scaled on the host
-(noisygd.py), from the same cryptographic generator as everywhere, and copied over a block of steps at a time. In a group each process has
-a device and its own rows, and the sums are added up by one all-reduce a step, on the devices.
+A step consists of a few matrix products of torch; on CUDA it is captured as a graph and replayed. Noise is drawn and
+scaled on the host (noisygd.py), from the same cryptographic generator as elsewhere, and copied over one block of steps
+at a time. In a group each process has a device and its own rows, and one all-reduce per step adds the sums on the
+devices.
 
-Experimental: it has never run on a GPU (docs/scaling.md says what was tested instead).
+Experimental: it has never run on a GPU (docs/scaling.md describes what was tested instead).
 """
 
 from __future__ import annotations
@@ -22,23 +23,27 @@ from ..losses.base import Loss
 from ..records import Records
 from .execution import ALONE, Group, find_device, torch_module
 
-STEPS = 256  # whose noise is on the device at a time
+STEPS = 256  # number of steps whose noise is on the device at a time
 
 
 class DeviceObjective:
-    """The objective of one table with a copy of its rows on a device, filled up to whole blocks with null rows.
+    """The objective of one table with a copy of its rows on a device, padded to whole blocks with null rows.
 
-    A block's sum is one product of a batch, in the table's dtype, and blocks are added in float64. TF32 would break the declared slack, so
-    it is refused.
+    The sum of a block is one product of a batch, in the table's dtype, and blocks are added in float64. TF32 is
+    rejected, as it would violate the declared slack.
 
     Args:
-        dtype: of the arithmetic inside a block.
-        group: the processes that share the rows, each with its own device.
+        records: The table.
+        loss: The loss.
+        regularization: λ.
+        dtype: Precision of the arithmetic inside a block.
+        device: Name of the device.
+        group: The processes that share the rows, each with its own device.
 
     Raises:
-        MissingDependency: torch is not installed.
-        AssumptionViolated: torch may use TF32.
-        InvalidParameter: there is no such device here, or the rows do not fit on it.
+        MissingDependency: If torch is not installed.
+        AssumptionViolated: If torch may use TF32.
+        InvalidParameter: If the device does not exist, or the rows do not fit on it.
     """
 
     def __init__(
@@ -68,14 +73,14 @@ class DeviceObjective:
                 f"{filled:,} rows of {width} numbers do not fit on {self.device}; share them among several processes with a "
                 "device each, or use 'cpu', which reads a table of any size"
             ) from error
-        for first in range(0, len(own), 64 * BLOCK):  # rows of a file are never copied as a whole on the host
+        for first in range(0, len(own), 64 * BLOCK):  # mapped rows are never copied as a whole on the host
             here = slice(first, min(first + 64 * BLOCK, len(own)))
             part = slice(own.start + here.start, own.start + here.stop)
             self.rows[here] = torch.from_numpy(np.array(records.features[part])).to(self.device, self.kind)
             self.labels[here] = torch.from_numpy(np.array(records.labels[part])).to(self.device, labelled)
 
     def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """∇L_D(θ), float64 in the shape of the weights."""
+        """Return ∇L_D(θ), float64 in the shape of the weights."""
         with self._here():
             steps = Steps(self, step_size=0.0)
             steps.start(weights)
@@ -87,11 +92,17 @@ class DeviceObjective:
     def descend(
         self, weights: NDArray[np.float64], blocks: Iterator[NDArray[np.float64]], *, step_size: float
     ) -> NDArray[np.float64]:
-        """θ ← θ − η∇L_D(θ) + ξ for each ξ of each block, in order. `blocks` holds scaled noise: (steps, outputs, features)."""
+        """Take the step θ ← θ − η∇L_D(θ) + ξ for each ξ of each block, in order, and return θ.
+
+        Args:
+            weights: θ at the start.
+            blocks: Arrays of scaled noise, (steps, outputs, features).
+            step_size: η.
+        """
         with self._here():
             steps = Steps(self, step_size)
             step = steps.replayed() if self.device.type == "cuda" else steps.step
-            steps.start(weights)  # capturing took steps of its own
+            steps.start(weights)  # capturing the graph took steps
             for block in blocks:
                 steps.take(block)
                 for _ in range(len(block)):
@@ -109,7 +120,7 @@ class DeviceObjective:
 
 
 class Steps:
-    """θ and what a step needs, on the device: `add`, `total_of_group`, `update`. None of them waits for the host."""
+    """θ and the buffers of a step on the device: `add`, `total_of_group`, `update`. None of them waits for the host."""
 
     def __init__(self, objective: DeviceObjective, step_size: float) -> None:
         import torch
@@ -121,24 +132,26 @@ class Steps:
         self._turn = torch.zeros(1, dtype=torch.int64, device=objective.device)
 
     def start(self, weights: NDArray[np.float64]) -> None:
+        """Set θ."""
         import torch
 
         self.theta.copy_(torch.from_numpy(np.array(weights)))
 
     def take(self, block: NDArray[np.float64]) -> None:
-        """The noise of the next steps."""
+        """Copy the noise of the next steps to the device."""
         import torch
 
         self._noise[: len(block)] = torch.from_numpy(block)
         self._turn.zero_()
 
     def step(self) -> None:
+        """Take one step."""
         self.add()
         self.total_of_group()
         self.update()
 
     def add(self) -> None:
-        """Σ_x ∇ℓ(θ; x) over this process's rows: matrix products, a block's sum one of a batch."""
+        """Compute Σ_x ∇ℓ(θ; x) over this process's rows; the sum of a block is one product of a batch."""
         import torch
 
         table = self._objective
@@ -151,19 +164,21 @@ class Steps:
         self._total.copy_(sum_pairwise(sums.double()))
 
     def total_of_group(self) -> None:
+        """Add the sums of all processes of the group."""
         self._objective.group.add_up(self._total)
 
     def gradient(self) -> Any:
-        """∇L_D(θ), once the sums are there."""
+        """Return ∇L_D(θ) from the sums computed before."""
         return self._total / self._objective.slots + self._objective.regularization * self.theta
 
     def update(self) -> None:
+        """Apply the gradient and the step's noise to θ."""
         self.theta.sub_(self.gradient(), alpha=self._step_size)
         self.theta.add_(self._noise.index_select(0, self._turn)[0])
         self._turn.add_(1)
 
     def replayed(self) -> Callable[[], None]:
-        """`step` as CUDA graphs: one, or in a group two with the all-reduce between them."""
+        """Return `step` as CUDA graphs: one, or in a group two with the all-reduce between them."""
         if self._objective.group.size == 1:
             return capture_graph(self.step)
         add, update = capture_graph(self.add), capture_graph(self.update)
@@ -177,17 +192,17 @@ class Steps:
 
 
 def sum_pairwise(parts: Any) -> Any:
-    """The sum of tensors (parts, …), in pairs: each is in ⌈log₂⌉ additions, or twice that."""
+    """Sum tensors (parts, …) in pairs: each is in ⌈log₂⌉ additions, or twice that."""
     import torch
 
     while len(parts) > 1:
         half = len(parts) // 2
         parts = torch.cat([parts[:half] + parts[half : 2 * half], parts[2 * half :]])
-    return parts.sum(0)  # of one, or of none
+    return parts.sum(0)  # one part, or none
 
 
 def capture_graph(work: Callable[[], None]) -> Callable[[], None]:
-    """The work as a CUDA graph, after the few runs that libraries need to make up their minds."""
+    """Capture `work` as a CUDA graph, after the few warm-up runs that libraries need."""
     import torch
 
     aside: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
@@ -204,7 +219,7 @@ def capture_graph(work: Callable[[], None]) -> Callable[[], None]:
 
 
 def _check_full_float32(torch: Any) -> None:
-    """Raise `AssumptionViolated` where products in float32 may be rounded to fewer bits first (TF32, bfloat16)."""
+    """Raise `AssumptionViolated` if products in float32 may be rounded to fewer bits first (TF32, bfloat16)."""
     try:
         legacy = torch.get_float32_matmul_precision() == "highest"
     except RuntimeError:  # set by both of torch's interfaces, or by the newer one

@@ -1,7 +1,7 @@
-"""How a run is made: on which device, by which processes, under whose noise, and who is told how far it is.
+"""How a run is executed: the device, the processes, the source of noise, and the progress callback.
 
-An `Execution` is handed down from whoever asks for a run to the engine, and nobody keeps it: what persists between two
-releases says nothing of how they were made.
+An `Execution` is passed from the caller of a run down to the engine and never stored: the state that persists between
+two releases contains nothing about how they were made.
 """
 
 from __future__ import annotations
@@ -33,52 +33,52 @@ if TYPE_CHECKING:
 
 # --- group ---
 #
-# Several processes on one table: each sums the gradient over its own rows, and one all-reduce a step adds the sums up.
+# Several processes on one table: each sums the gradient over its own rows, and one all-reduce per step adds the sums.
 #
-# Started by `torchrun`. Every process makes the same calls on the same records with the same plan, draws the same noise from one
-# key, and so holds the same weights; without torchrun a process is alone.
+# Started by `torchrun`. Every process makes the same calls on the same records with the same plan and draws the same
+# noise from one key, so all compute the same weights; without torchrun a process is a group of one.
 #
-# What crosses the network are gradient sums and, once a run, the key of the noise: the machines of a group, and the wires
-# between them, are one trusted curator.
+# The network carries gradient sums and, once per run, the key of the noise: the machines of a group and the network
+# between them are one trusted curator.
 
 
 Value = TypeVar("Value")
 
 
-# between two requests of a stream the others wait; a process that died is noticed at once
+# between two requests of a stream the other processes wait; a process that died is noticed at once
 _PATIENCE = timedelta(days=1)
 
-_STARTING = 2.0  # seconds that torchrun takes to start processes, and they to load torch
+_STARTING = 2.0  # seconds for torchrun to start processes, and for these to load torch
 _MESSAGE = 3e-4  # seconds of an all-reduce
-_NUMBERS_A_SECOND = 1e9  # of the rows, by one process
+_NUMBERS_A_SECOND = 1e9  # numbers of the rows that one process reads
 
 
 class Group:
-    """A group of one: what a process is unless torchrun started it."""
+    """A group of one process: the default unless torchrun started the process."""
 
     rank = 0
     size = 1
     local_rank = 0  # among the processes of this machine
 
     def rows(self, slots: int, block: int) -> range:
-        """The slots that this process reads: whole blocks, so that no block is split between processes."""
+        """Return the slots that this process reads: whole blocks, so that no block is split between processes."""
         blocks = -(-slots // block)
         first, last = (blocks * share // self.size * block for share in (self.rank, self.rank + 1))
         return range(min(first, slots), min(last, slots))
 
     def total(self, part: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of every process's `part`, the same bits in each of them."""
+        """Return the sum of every process's `part`, bit-identical in all of them."""
         return part
 
     def add_up(self, part: Any) -> None:
-        """`total` in place, of a torch tensor on its device."""
+        """Compute `total` in place, for a torch tensor on its device."""
 
     def share(self, value: Value) -> Value:
-        """Process 0's value, in every process."""
+        """Return process 0's value in every process."""
         return value
 
     def gather(self, value: Value) -> list[Value]:
-        """Every process's value, in the order of their ranks."""
+        """Return every process's value, in the order of their ranks."""
         return [value]
 
 
@@ -86,10 +86,11 @@ ALONE = Group()
 
 
 class TorchGroup(Group):
-    """The processes that torchrun started together, over gloo; what lies on CUDA devices, over NCCL.
+    """The processes started together by torchrun, communicating by gloo, and by NCCL for tensors on CUDA devices.
 
-    Raises (all methods that communicate):
-        ProcessLost: another process of the group has gone.
+    Raises:
+        ProcessLost: In all methods that communicate, if another process of the group has exited.
+        InvalidParameter: If there are more processes than the declared rounding slack covers.
     """
 
     def __init__(self) -> None:
@@ -134,9 +135,9 @@ class TorchGroup(Group):
 
 
 def is_worth_sharing(numbers: int, *, passes: int, processes: int) -> bool:
-    """Whether several processes read a table of so many numbers so often in less time than one, their start included.
+    """Return whether several processes are faster than one, including their start, for `passes` over `numbers` numbers.
 
-    Rough, from rates measured on one machine: for advice alone.
+    A rough estimate from rates measured on one machine, used only for advice.
     """
     alone = passes * numbers / _NUMBERS_A_SECOND
     return alone * (1 - 1 / processes) > _STARTING + passes * _MESSAGE
@@ -154,33 +155,35 @@ def _translate_process_loss() -> Iterator[None]:
 
 @cache
 def find_launched_group() -> Group:
-    """The group that torchrun started this process in; else this process alone."""
+    """Return the group in which torchrun started this process, or `ALONE`."""
     inside = "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
     return TorchGroup() if inside else ALONE
 
 
-MOST_SECONDS = 86_400.0  # that a run may be told to last
+MOST_SECONDS = 86_400.0  # largest duration that can be set for a run
 
 
 def usual_device() -> str:
-    """The environment's NOISYGD_DELETE_DEVICE, else the processor."""
+    """Return the environment variable NOISYGD_DELETE_DEVICE, or "cpu"."""
     return os.environ.get("NOISYGD_DELETE_DEVICE", "cpu")
 
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """One way of making runs, the same numbers within floating-point tolerance on every device and in every group.
+    """Settings of runs. Results agree within floating-point tolerance on every device and in every group.
 
-    device    "cpu", or a torch device such as "cuda" or "cuda:1"; in a group "cuda" is a device for each process of a
-              machine. Default: what the environment's NOISYGD_DELETE_DEVICE says, else "cpu"
-    group     the processes that make the same calls on the same records and share the work; default: this one alone
-    rng       None: certified noise. A `numpy.random.Generator`: research, and what it makes is not certified
-    progress  told the number of steps done, which depends on no record
-    memory    bytes of rows to hold where they are read from a source; None: a quarter of the machine's memory
-    lasts     seconds: a model that a solver made, whose passes may depend on the records, is held until so long after its run began
+    It holds no key: every run draws a new one (`noise`). It cannot be pickled or copied, as a generator in two places
+    would give the same noise twice.
 
-    It holds no key: every run draws a new one (`noise`). It refuses to be pickled or copied, as a generator that went
-    two ways would give the same noise twice.
+    Attributes:
+        device: "cpu", or a torch device such as "cuda" or "cuda:1"; in a group "cuda" is one device for each process of
+            a machine. Default: the environment variable NOISYGD_DELETE_DEVICE, else "cpu".
+        group: Processes that make the same calls on the same records and share the work; default: this one alone.
+        rng: None for certified noise; a `numpy.random.Generator` for research, whose results are not certified.
+        progress: Callback with the number of steps done, which depends on no record.
+        memory: Bytes of rows to hold if they are read from a source; None: a quarter of the machine's memory.
+        lasts: Duration in seconds: a model from a solver, whose passes may depend on the records, is held back until
+            this long after its run began.
     """
 
     device: str = field(default_factory=usual_device)
@@ -196,10 +199,10 @@ class Execution:
 
     @classmethod
     def of(cls, execution: Execution | None, rng: np.random.Generator | None) -> Execution:
-        """The execution that a caller gave, or the one for which a generator alone is short.
+        """Return the caller's execution, or one with the given generator.
 
         Raises:
-            InvalidParameter: both were given.
+            InvalidParameter: If both are given.
         """
         if execution is None:
             return cls(rng=rng)
@@ -208,7 +211,7 @@ class Execution:
         return execution
 
     def noise(self) -> Noise:
-        """The noise of one run: under a key that nothing else has, shared by the processes of the group."""
+        """Return the noise of one run, under a fresh key shared by the processes of the group."""
         return noise_source(self.rng, self.group.share)
 
     def _refuse(self, *_: object) -> NoReturn:
@@ -218,11 +221,11 @@ class Execution:
 
 
 def check_device(device: str, group: Group) -> str:
-    """The device's name, if runs of this process can be made there: to be asked before anything is changed.
+    """Return the name of the device if this process can run there. Call it before anything is changed.
 
     Raises:
-        MissingDependency: torch is not installed.
-        InvalidParameter: there is no such device here.
+        MissingDependency: If torch is not installed.
+        InvalidParameter: If the device does not exist.
     """
     if device != "cpu":
         torch_module()
@@ -231,6 +234,11 @@ def check_device(device: str, group: Group) -> str:
 
 
 def torch_module() -> Any:
+    """Import torch.
+
+    Raises:
+        MissingDependency: If it is not installed.
+    """
     try:
         import torch
     except ImportError as error:
@@ -239,10 +247,10 @@ def torch_module() -> Any:
 
 
 def find_device(device: str, group: Group) -> Any:
-    """The torch device of this process: in a group, "cuda" is the one of its number on its machine.
+    """Return the torch device of this process; in a group, "cuda" is the device with its local rank.
 
     Raises:
-        InvalidParameter: there is no such device here.
+        InvalidParameter: If the device does not exist.
     """
     import torch
 
@@ -265,17 +273,18 @@ def find_device(device: str, group: Group) -> Any:
 
 # --- threads ---
 #
-# Who gets the processors: threads of our own over the parts of a table, and one thread for each matrix product.
+# Our own threads run over the parts of a table, with one thread for each matrix product.
 #
-# The threads of a BLAS wait for each other in a loop at the end of every product. Where a neighbour has a processor, each of the many products of
-# a step then waits for a thread that does not run: steps were measured up to three times slower so (benchmarks/results/threads.md), a network's
-# a hundred times. Parts that are worked on side by side wait once, asleep. Beside its passes a large solve keeps the BLAS's own threads, for the few
-# large products of its sample. A caller's own limit, OMP_NUM_THREADS for example, is never raised. In which thread a part is worked on changes no
-# sum: parts are added in their order.
+# The threads of a BLAS busy-wait for each other at the end of every product. If another program occupies a processor,
+# each of the many products of a step waits for a thread that is not scheduled: steps were measured up to three times
+# slower (benchmarks/results/threads.md), those of a network a hundred times. Parts processed in parallel wait once, by
+# blocking. Outside its passes a large solve keeps the BLAS's own threads, for the few large products of its sample. A
+# limit set by the caller, such as OMP_NUM_THREADS, is never raised. Sums do not depend on which thread processes a
+# part: parts are added in their order.
 
 
-LEAST = 1 << 25  # numbers of the rows times scores of a record, from which on a solve keeps the threads that are set
-CGROUPS = Path("/sys/fs/cgroup")  # of Linux, version 2
+LEAST = 1 << 25  # numbers of the rows times scores of a record from which a solve keeps the configured threads
+CGROUPS = Path("/sys/fs/cgroup")  # Linux control groups, version 2
 _PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
 
 T = TypeVar("T")
@@ -284,14 +293,17 @@ Made = TypeVar("Made")
 
 @cache
 def _pools() -> ThreadpoolController:
-    """The BLAS libraries of this process; whoever asks has loaded numpy's."""
+    """Return the BLAS libraries of this process; numpy's is loaded already."""
     return ThreadpoolController()
 
 
 @contextmanager
 def limit_threads(work: int = 0) -> Iterator[None]:
-    """Within, matrix products run on one thread if a pass multiplies fewer than `LEAST` numbers, a public size; else on as many as are set, of
-    those that `allowed` knows."""
+    """Limit matrix products to one thread if a pass multiplies fewer than `LEAST` numbers.
+
+    Otherwise the configured number of threads is used, at most `available_processors`. `work`, the number of
+    multiplications, is public.
+    """
     most = (
         min(available_processors(), *(pool.num_threads for pool in _pools().select(user_api="blas").lib_controllers))
         if work >= LEAST
@@ -302,8 +314,11 @@ def limit_threads(work: int = 0) -> Iterator[None]:
 
 
 def thread_count(numbers: int) -> int:
-    """How many threads a table of so many numbers gets: one, where it is small; else as many as OMP_NUM_THREADS says, which also governs
-    matrix products; else one for each processor that is `allowed`."""
+    """Return the number of threads for a table of this size.
+
+    One for a small table; otherwise OMP_NUM_THREADS, which also governs matrix products, or one for each available
+    processor.
+    """
     if numbers < _PARALLEL:
         return 1
     asked = os.environ.get("OMP_NUM_THREADS", "")
@@ -314,7 +329,7 @@ def thread_count(numbers: int) -> int:
 
 @cache
 def available_processors() -> int:
-    """How many processors this process may use: of its affinity, no more than the control groups that it is in pay for."""
+    """Return the number of processors for this process: its affinity, limited by its control groups' quotas."""
     processors = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     with suppress(OSError, ValueError):
         group = CGROUPS / Path("/proc/self/cgroup").read_text().rpartition("::")[2].strip().lstrip("/")
@@ -327,14 +342,20 @@ def available_processors() -> int:
 
 @cache
 def thread_pool(threads: int, _process: int) -> ThreadPoolExecutor:
-    """Threads of this process: they do not survive a fork, hence its id."""
+    """Return the thread pool of this process; threads do not survive a fork, hence the process id."""
     from concurrent.futures import ThreadPoolExecutor  # slow to load
 
     return ThreadPoolExecutor(threads, thread_name_prefix="noisygd-delete")
 
 
 def run_parallel(work: Callable[[T], Made], parts: Iterable[T], numbers: int) -> Iterator[Made]:
-    """What becomes of each part, in their order; a few are worked on ahead. `numbers`: of the table that they are parts of."""
+    """Yield `work(part)` for each part, in order, with a few computed ahead.
+
+    Args:
+        work: Processes one part.
+        parts: The parts.
+        numbers: Size of the whole table.
+    """
     threads = thread_count(numbers)
     if threads == 1:
         yield from map(work, parts)

@@ -1,12 +1,13 @@
-"""Gradient sums of one-output losses in one reading of the rows: a row is scored and added up while it is in cache.
+"""Gradient sums of one-output losses in one pass: a row is scored and added while it is in cache.
 
-Compiled by numba (the extra `fast`), for float32 rows, in float32 or float64; where it does not serve, whoever asks has matrix products for
-every loss.
+Compiled by numba (the extra `fast`), for float32 rows, in float32 or float64. Where it is not supported, callers use
+matrix products, which support every loss.
 
-What the declared sensitivity (bounds/arithmetic.py) rests on: a row's score depends on that row alone; |∂ℓ/∂z| keeps its bound
-whatever the error of tanh, for it is clamped; a block's sum depends on that block alone. The order of addition does not
-depend on threads, so neither does the result, bit for bit. What a measured gradient rests on: a row's term goes through BLOCK
-additions in its block, 64 in its span and those of a tree over the spans, fewer than are counted for a chunk and a tree over chunks.
+The declared sensitivity (bounds/arithmetic.py) relies on this: the score of a row depends on that row alone; |∂ℓ/∂z|
+keeps its bound whatever the error of tanh, as it is clamped; the sum of a block depends on that block alone. The order
+of addition does not depend on threads, so neither does the result, bit for bit. A measured gradient relies on this:
+the term of a row goes through BLOCK additions in its block, 64 in its span and those of a tree over the spans, fewer
+than are counted for a chunk and a tree over chunks.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from .execution import thread_count, thread_pool
 
 # --- windows ---
 #
-# Reading a table in order, without holding more of it than memory has room for.
+# Reading a table in order, without holding more of it than fits in memory.
 #
-# Rows of a store are mapped from their file. The pages of a mapping count as the process's own memory once read, so behind
-# the reader they are let go of; a table that fits is kept. The arithmetic is the same, hence the result, bit for bit.
+# Rows of a store are mapped from their file. Pages of a mapping count as memory of the process once read, so they are
+# released after reading; a table that fits is kept. The arithmetic is the same, hence the result, bit for bit.
 
 
 LIMIT: int | None = None  # bytes of a mapped table to hold at a time; None: a quarter of the machine's memory
@@ -38,19 +39,19 @@ LIMIT: int | None = None  # bytes of a mapped table to hold at a time; None: a q
 
 @cache
 def quarter_of_memory() -> int:
-    """Of the machine, in bytes."""
-    if not hasattr(os, "sysconf"):  # Windows pages mapped files out by itself
+    """Return a quarter of the machine's memory, in bytes."""
+    if not hasattr(os, "sysconf"):  # Windows pages out mapped files automatically
         return 1 << 62
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
 def memory_limit() -> int:
-    """Bytes of a table to hold at a time."""
+    """Return the number of bytes of a table to hold at a time."""
     return quarter_of_memory() if LIMIT is None else LIMIT
 
 
 def row_windows(rows: Any, first: int, last: int, most: int) -> Iterator[slice]:
-    """Slices from `first` to `last` in order, of `most` rows, or less by a power of two where memory asks for it."""
+    """Yield slices from `first` to `last` in order, of `most` rows, or fewer by a power of two to save memory."""
     limit = memory_limit()
     pages, row = file_mapping(getattr(rows, "source", rows)), rows[:1].nbytes
     releases = pages is not None and rows.nbytes > limit
@@ -68,18 +69,20 @@ def row_windows(rows: Any, first: int, last: int, most: int) -> Iterator[slice]:
 
 # --- summation ---
 #
-# The order in which parts of a gradient sum are added: `bounds.arithmetic` counts it, and it hardly grows with the rows.
+# The order in which parts of a gradient sum are added: `bounds.arithmetic` bounds its rounding, which hardly grows with
+# the number of rows.
 #
-# Noisy steps: rows are added in blocks of 256, in the table's own dtype; blocks in spans of 64, in float64; spans in a balanced
-# tree. A solver, and exact steps: so too by the compiled kernel, in float64; else rows in chunks of 2048 at most, and chunks in a tree,
-# as the partitions of a cluster. The sums of the processes of a group are added by one all-reduce.
+# Noisy steps: rows are added in blocks of 256, in the table's own dtype; blocks in spans of 64, in float64; spans in a
+# balanced tree. Solvers and exact steps: the same in the compiled kernel, in float64; else rows in chunks of at most
+# 2048, and chunks in a tree, as are the partitions of a cluster. One all-reduce adds the sums of the processes of a
+# group.
 
 
 def sum_pairwise(parts: Iterable[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """The sum of arrays as they come, each addition of two sums of equally many: a part is in ⌈log₂⌉ of them at most."""
-    held: list[NDArray[Any]] = []  # of falling sizes, one for each binary digit of how many parts there were
+    """Sum arrays as they arrive, adding only sums of equally many: a part is in at most ⌈log₂⌉ additions."""
+    held: list[NDArray[Any]] = []  # sums of decreasing size, one for each binary digit 1 of the number of parts
     for number, part in enumerate(parts):
-        carried, ones = part, number  # as a binary counter carries: the last ones of its digits are sums to join
+        carried, ones = part, number  # like the carry of a binary counter: its trailing ones are sums to merge
         while ones & 1:
             carried, ones = held.pop() + carried, ones >> 1
         held.append(carried)
@@ -90,18 +93,23 @@ def sum_pairwise(parts: Iterable[NDArray[Any]], shape: tuple[int, ...]) -> NDArr
 
 
 LEAST = 1 << 20  # numbers in a table worth a compiled loop
-WORTH = 1 << 31  # in all readings of a run worth loading the compiler for: about where both were measured to be even
-_TASKS = 8  # for each thread
+WORTH = 1 << 31  # numbers read in a run worth loading the compiler for: about the measured break-even
+_TASKS = 8  # per thread
 
 
-_worth = [False]  # whether a run of this process was worth the compiler, however its rows were read then
+_worth = [False]  # whether a run of this process was worth the compiler, however its rows were read
 
 
 def is_worth(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
-    """Whether so many gradients of this table (None: many), or an earlier run of this process, are worth loading the compiler.
+    """Return whether the gradients of this table, or an earlier run of this process, are worth loading the compiler.
 
-    A function of public facts: asked before it is looked at how many numbers are 0, for a record that is gone must not decide how later
-    sums are added.
+    It is a function of public facts, evaluated before the zeros of the rows are counted: an erased record must not
+    determine how later sums are added.
+
+    Args:
+        loss: The loss.
+        rows: The rows.
+        readings: Number of gradients; None: many.
     """
     if loss.scalar_slope is None or rows.size < LEAST:
         return False
@@ -110,12 +118,12 @@ def is_worth(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
 
 
 def is_supported(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
-    """Whether the compiled kernel is there for this loss, table and number of gradients (None: many)."""
+    """Return whether the compiled kernel supports this loss, table and number of gradients (None: many)."""
     return is_worth(loss, rows, readings) and rows.flags.c_contiguous and _can_compile()
 
 
 class Kernel:
-    """Σ_x ∇ℓ(θ; x) over the rows of one table. Holds a view of the rows, and room for the partial sums."""
+    """Σ_x ∇ℓ(θ; x) over the rows of one table. Holds a view of the rows and buffers for the partial sums."""
 
     def __init__(self, rows: NDArray[np.float32], loss: Loss, own: range) -> None:
         slope = loss.scalar_slope
@@ -129,7 +137,7 @@ class Kernel:
         self._tasks = [range(*pair) for pair in pairwise(cuts)]
 
     def __call__(self, weights: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.float64]:
-        """The sum at weights (1, features), in their shape; the arithmetic inside a block is that of the labels' dtype."""
+        """Return the sum at weights (1, features), in their shape; blocks are summed in the labels' dtype."""
         from .kernel_numba import add_for
 
         kind, self._sums[:] = labels.dtype, 0
@@ -151,7 +159,7 @@ class Kernel:
 
 @cache
 def _can_compile() -> bool:
-    """Whether numba is installed, and has a place to keep what it compiles (one without it would compile at every start)."""
+    """Return whether numba is installed and has a cache directory (without one it would compile at every start)."""
     try:
         from . import kernel_numba  # noqa: F401
     except (ImportError, RuntimeError):

@@ -1,8 +1,8 @@
-"""The compiled inner loop. Imported where it is used: it loads numba, and compiles on a machine's first call.
+"""The compiled inner loop. Imported on use: it loads numba, and compiles on the first call on a machine.
 
 Indices are unsigned and rows are addressed in one flat array, so that the compiler can use vector instructions; it may
-reorder sums and fuse products with additions, nothing else. The slope is the loss's own text: `add_for` compiles one loop for
-each and for each precision, with the numbers in it in that precision.
+reorder sums and fuse multiplications with additions, nothing else. The slope is compiled from the loss's own formula:
+`add_for` compiles one loop for each formula and precision, with the constants in that precision.
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ _BLOCK = uintp(BLOCK)
 
 
 def tanh(x):  # type: ignore[no-untyped-def]
-    """tanh in [−1, 1] for every x, NaN included: to 2⁻²² in float32, tested on every float, and to 8 · 2⁻⁵³ in float64: its roundings come to 7.2, all one way.
+    """Return tanh in [−1, 1] for every x, including NaN.
 
-    At a = x/8, clamped to |a| ≤ 5/2, Lambert's continued fraction a/(1 + a²/(3 + a²/(5 + …))) cut off after a²/15: its
-    convergents lie on alternate sides of tanh a. Then three times tanh 2a = 2t/(1 + t²), on t = p/q: p becomes 2pq, q becomes
-    p² + q², and one division ends it. What is cut off is left 10⁻³ · 2⁻⁵³ at most by then, and 1 − tanh|x| < 10⁻¹⁷ where the clamp acts.
+    Accurate to 2⁻²² in float32, tested on every float, and to 8 · 2⁻⁵³ in float64: its roundings add up to 7.2, all in
+    one direction.
+
+    At a = x/8, clamped to |a| ≤ 5/2, Lambert's continued fraction a/(1 + a²/(3 + a²/(5 + …))) is truncated after a²/15:
+    its convergents are on alternate sides of tanh a. Then tanh 2a = 2t/(1 + t²) is applied three times to t = p/q: p
+    becomes 2pq, q becomes p² + q², with one division at the end. The truncation error is at most 10⁻³ · 2⁻⁵³ by then,
+    and 1 − tanh|x| < 10⁻¹⁷ where the clamp applies.
     """
     a = x * 0.125
     a = a if a < 2.5 else 2.5
@@ -50,7 +54,7 @@ def root(x):  # type: ignore[no-untyped-def]
 
 @_compiled
 def clamp(g, bound):  # type: ignore[no-untyped-def]
-    """g in [−bound, bound], NaN included."""
+    """Return g in [−bound, bound], including NaN."""
     g = g if g < bound else bound
     return g if g > -bound else -bound
 
@@ -98,12 +102,15 @@ def _add_eight(rows, a, slopes, total):  # type: ignore[no-untyped-def]
         )
 
 
-_slope: Any = None  # a loss's, and the tanh of its precision, in the copy of `_add` that is compiled for it
+_slope: Any = None  # replaced by the loss's formula, and `_tanh` by that of its precision, in compiled copies of `_add`
 _tanh: Any = None
 
 
 def _add(rows, labels, weights, first, last, parameter, bound, sum_of_blocks):  # type: ignore[no-untyped-def]
-    """Add Σ g(⟨θ, x⟩, y) x over the rows from `first` to `last` to `sum_of_blocks` (float64), one block after another, in the weights' precision."""
+    """Add Σ g(⟨θ, x⟩, y) x over the rows from `first` to `last` to `sum_of_blocks` (float64).
+
+    Blocks are added one after another, each computed in the precision of the weights.
+    """
     width = uintp(weights.shape[0])
     start, stop = uintp(first), uintp(last)
     block_sum = np.zeros(width, weights.dtype)
@@ -129,20 +136,20 @@ def _add(rows, labels, weights, first, last, parameter, bound, sum_of_blocks):  
 
 
 def to_single_precision(code: CodeType) -> CodeType:
-    """The same code with its float literals in float32: a float64 among them would make a formula's arithmetic float64."""
+    """Return the code with its float literals in float32: a float64 literal would make the arithmetic float64."""
     return code.replace(co_consts=tuple(np.float32(c) if isinstance(c, float) else c for c in code.co_consts))
 
 
 @cache
 def formula_for(formula: FunctionType, dtype: str) -> Any:
-    """A loss's formula, or `tanh`, compiled in this precision to be part of a loop."""
+    """Return a loss's formula, or `tanh`, compiled in this precision for inlining."""
     code = to_single_precision(formula.__code__) if dtype == "float32" else formula.__code__
     return njit(inline="always", **_WORDS)(FunctionType(code, {}, "formula"))
 
 
 @cache
 def add_for(formula: FunctionType, dtype: str) -> Any:
-    """`_add` for one loss. What is kept on disk is named by the formula, so an edited one is never served by an old loop."""
+    """Return `_add` for one loss. Its cache on disk is keyed by the formula, so an edited one is recompiled."""
     code = formula.__code__
     digest = hashlib.sha256(repr((code.co_code, code.co_consts, code.co_names)).encode()).hexdigest()[:16]
     parts = {"_slope": formula_for(formula, dtype), "_tanh": formula_for(tanh, dtype)}

@@ -1,4 +1,4 @@
-"""First and second moments of a table with exact noise, and the weights that least squares makes of them."""
+"""First and second moments of a table with exact noise, and least-squares weights computed from them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from .kernel import sum_pairwise
 from .noise import Noise, discrete_gaussian, on_noisy_grid
 
 _BLOCK = 4096  # rows in memory as float64
-_PART = 1 << 16  # sums that get their noise at once: an exact draw takes hundreds of bytes
+_PART = 1 << 16  # sums whose noise is drawn at once: an exact draw takes hundreds of bytes
 
 Matrix = NDArray[np.float64]
 
 
 def compute_moments(records: Records, *, outputs: int, radius: float) -> tuple[Matrix, Matrix]:
-    """Σ e_y uᵀ, (outputs, d), and Σ u uᵀ, (d, d), u = x/radius; with one output Σ y u, y = ±1. Null records add nothing.
+    """Return Σ e_y uᵀ, (outputs, d), and Σ u uᵀ, (d, d), for u = x/radius.
 
-    Blocks of slots are added in a tree, so that neighbouring tables differ in one block and in the few float64 additions that it goes
-    through: below the slack that the plan counts.
+    With one output the first is Σ y u, y = ±1. Null records add nothing. Blocks of slots are added in a tree, so that
+    neighbouring tables differ in one block and in the few float64 additions that it goes through: below the slack that
+    the plan counts.
     """
     width = records.features.shape[1]
 
@@ -46,9 +47,10 @@ def compute_moments(records: Records, *, outputs: int, radius: float) -> tuple[M
 
 
 def add_noise(first: Matrix, second: Matrix, *, deviation: float, noise: Noise) -> tuple[Matrix, Matrix]:
-    """The same with noise of this standard deviation on every sum, √2 times as much on the diagonal of the second.
+    """Add noise of this standard deviation to every sum, and √2 times as much on the diagonal of `second`.
 
-    Once divided by the deviation the sums are rounded to a public grid and get an exact discrete Gaussian of parameter 1 on it.
+    After division by the deviation, the sums are rounded to a public grid and perturbed by an exact discrete Gaussian
+    of parameter 1 on it.
     """
     above = np.triu_indices(len(second))
     root = np.where(above[0] == above[1], np.sqrt(2.0), 1.0)
@@ -61,9 +63,9 @@ def add_noise(first: Matrix, second: Matrix, *, deviation: float, noise: Noise) 
 
 
 def least_squares(first: Matrix, second: Matrix, *, ridge: float) -> Matrix:
-    """W = first (second + ridge I)⁻¹, eigenvalues of `second` below 0 taken as 0: (outputs, d).
+    """Return W = first (second + ridge I)⁻¹, (outputs, d), with eigenvalues of `second` below 0 replaced by 0.
 
-    Scaled by the number of classes, so that differences of scores are log odds to first order around even ones.
+    Scaled by the number of classes, so that differences of scores are log odds to first order around even odds.
     """
     values, axes = np.linalg.eigh(second)
     weights: Matrix = (first @ axes / (np.maximum(values, 0.0) + ridge)) @ axes.T
@@ -72,25 +74,25 @@ def least_squares(first: Matrix, second: Matrix, *, ridge: float) -> Matrix:
 
 # --- integer moments ---
 #
-# Second moments and label sums of a table as whole numbers, and their noise: for Markov sums.
+# Second moments and label sums of a table as integers, and their noise, for Markov sums.
 #
-# Rows are put on a public grid of 2^−bits, towards 0, number by number, so that a row's integers do not depend on any other row and sums
-# of them are exact in any order.
+# Each number of a row is rounded towards 0 to a public grid of 2^−bits, so that the integers of a row do not depend on
+# other rows, and their sums are exact in any order.
 
 
 Integers = NDArray[np.int64]
-EXACT = 1 << 53  # whole numbers below it are exact in float64, and so are their sums in any order
+EXACT = 1 << 53  # integers below it are exact in float64, and so are their sums in any order
 _TOGETHER = 1 << 22  # numbers of rows read at once
 
 
 @lru_cache(4)
 def upper_triangle_indices(features: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of a matrix from its diagonal up."""
+    """Return the row and column indices of the upper triangle, including the diagonal."""
     return np.triu_indices(features)
 
 
 def record_blocks(records: Records) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float64]]]:
-    """Rows and labels of the records in force, some at a time: the rows may lie in a file."""
+    """Yield rows and labels of the current records, one block at a time, as the rows may be mapped from a file."""
     used, step = records.occupied, max(1, min(_TOGETHER // max(1, records.width), 1 << 16))
     for first in range(0, records.slots, step):
         part = slice(first, first + step)
@@ -99,12 +101,15 @@ def record_blocks(records: Records) -> Iterator[tuple[NDArray[np.float32], NDArr
 
 @dataclass(frozen=True)
 class IntegerMoments:
-    """How rows become whole numbers: public, and never changed while their sums are carried on.
+    """The conversion of rows to integers: public, and constant while their sums are carried on.
 
-    features, outputs  D and k: one column of labels ±1, or one for each class
-    norm_squared       R² in steps²: no row may be longer
-    bits               of the grid: a number x becomes 2^bits x
-    label_bits         of a target's grid in [−1, 1], to which it is rounded towards 0; label sums are in steps 2^−(bits + label_bits)
+    Attributes:
+        features: D, the number of features.
+        outputs: k: one column of labels ±1, or one for each class.
+        norm_squared: R² in steps²: the largest squared norm of a row.
+        bits: Bits of the grid: a number x becomes 2^bits x.
+        label_bits: Bits of the grid of a target in [−1, 1], which is rounded towards 0; label sums are in steps
+            2^−(bits + label_bits).
     """
 
     features: int
@@ -115,19 +120,23 @@ class IntegerMoments:
 
     @property
     def size(self) -> int:
-        """Numbers published: the matrix from its diagonal up, and the label sums."""
+        """Number of published sums: the upper triangle of the matrix with its diagonal, and the label sums."""
         return self.features * (self.features + 1) // 2 + self.features * self.outputs
 
     def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
-        """(size,) exact sums over (rows, D) and their labels: the matrix from its diagonal up, row by row, then the labels' sums.
+        """Return the (size,) exact sums: the upper triangle of the matrix, row by row, then the label sums.
+
+        Args:
+            rows: (rows, D).
+            labels: (rows,).
 
         Raises:
-            AssumptionViolated: a row is longer than R.
+            AssumptionViolated: If a row is longer than R.
         """
         held, answers = np.asarray(rows, np.float64), np.asarray(labels, np.float64)
         square = np.zeros((self.features, self.features))
         first = np.zeros((self.outputs, self.features))
-        shorter = math.ldexp(1 - NORM_TOLERANCE, self.bits)  # what float32 may have lengthened a row by
+        shorter = math.ldexp(1 - NORM_TOLERANCE, self.bits)  # undoes the lengthening of a row by float32 rounding
         for start in range(0, len(held), _BLOCK):
             steps = np.trunc(held[start : start + _BLOCK] * shorter)
             if not (np.square(steps).sum(axis=1) <= self.norm_squared).all():
@@ -138,17 +147,17 @@ class IntegerMoments:
         return both.astype(np.int64)
 
     def answers(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(rows, outputs) whole numbers that rows are multiplied with: ±1, a target in its steps, or 1 in the place of a class."""
+        """Return the (rows, outputs) integer factors of rows: ±1, a target in steps, or the indicator of a class."""
         if self.outputs > 1:
             return np.asarray(labels[:, None] == np.arange(self.outputs), np.float64)
         return np.trunc(np.clip(labels[:, None], -1.0, 1.0) * 2.0**self.label_bits)
 
     def of_table(self, records: Records) -> Integers:
-        """The same over the records in force; free slots add nothing."""
+        """Return the exact sums over the current records; free slots add nothing."""
         return sum((self.of(*block) for block in record_blocks(records)), np.zeros(self.size, np.int64))
 
     def noise(self, noise: Noise, *, variance: int, label_weight: int) -> Integers:
-        """Exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a label sum (of labels as they are)."""
+        """Draw exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a sum of unscaled labels."""
         rows, places = upper_triangle_indices(self.features)
         drawn = np.empty(self.size, np.int64)
         diagonal = rows == places
@@ -161,10 +170,11 @@ class IntegerMoments:
 
 
 def round_product(rest: Integers, carry: Fraction, bits: int) -> Integers:
-    """c · rest rounded to whole numbers, halves up; c a multiple of 2^−bits.
+    """Return c · rest rounded to integers, halves up, for c a multiple of 2^−bits.
 
     Raises:
-        OverflowError: a number is too large for 64 bits: then it is not the noise of a draw.
+        OverflowError: If c is not such a multiple, or a number is too large for 64 bits: then it is not the noise of a
+            draw.
     """
     scaled = carry * (1 << bits)
     if scaled.denominator != 1 or not np.abs(rest).max(initial=0) < 1 << (62 - bits):
@@ -175,22 +185,26 @@ def round_product(rest: Integers, carry: Fraction, bits: int) -> Integers:
 
 # --- noisy moments ---
 #
-# What one publication of noisy sums says: the moments with the least noise that they can have, discriminants, ridge regression, components.
+# Estimates from one release of noisy sums: denoised moments, discriminants, ridge regression, principal components.
 #
-# Post-processing of one publication, so it costs nothing. Rows of a `Coding` have moments of a known form. Entries of a block are functions of
-# its codes: a block's own moments follow from how often each code is there, which is not
-# below 0. What two blocks have in common beyond their means is a table of which few singular values stand out of the noise; the others are
-# noise, and what stands out is longer by it (Gavish and Donoho 2017, for the Frobenius norm).
+# This is post-processing of one release, so it costs no privacy. Rows of a `Coding` have moments of a known form: the
+# entries of a block are functions of its codes, so the moments of a block follow from the counts of its codes, which
+# are not negative. The cross moments of two blocks beyond the product of their means form a table of which few singular
+# values exceed the noise; the others are noise, and those few are inflated by it (Gavish and Donoho 2017, for the
+# Frobenius norm).
 
 
-_RARE = 1e-3  # the least share of a class: below it there is none to be told from noise
-_THIN = 0.05  # of the mean, the least sum of squares of a direction that its ridge tells apart
+_RARE = 1e-3  # least share of a class that can be distinguished from noise
+_THIN = 0.05  # relative to the mean: least sum of squares along a direction that its ridge distinguishes
 
 
 @lru_cache(8)
 def _solvers(coding: Coding) -> list[tuple[Matrix, Matrix]]:
-    """Of each block (directions, codes) what a code adds to a row of norm 1; and what makes the numbers t of its codes, Σ t given, of
-    2 ρ Zᵀ m + diag(Zᵀ M Z): least squares for ρ Z t ≈ m, counted twice, and Z diag(t) Zᵀ ≈ M."""
+    """Return for each block (directions, codes) what a code adds to a row of norm 1, and a solver for counts.
+
+    The solver maps 2 ρ Zᵀ m + diag(Zᵀ M Z) to the counts t of the codes, given Σ t: least squares for ρ Z t ≈ m,
+    weighted twice, and Z diag(t) Zᵀ ≈ M.
+    """
     found, full = [], 1 + len(coding.blocks)
     for block in coding.blocks:
         adds: Matrix = (block.signs.astype(np.float64) * np.sqrt([float(share) / full for share in block.shares])).T
@@ -203,8 +217,10 @@ def _solvers(coding: Coding) -> list[tuple[Matrix, Matrix]]:
 
 
 def _by_numbers(square: Matrix, coding: Coding, reach: float) -> Matrix:
-    """A block's own moments, and its means, as the numbers of its codes give them that fit best: with those of all moments together as
-    `square` has it, and none below 0."""
+    """Return `square` with the moments of each block, and its means, replaced by those of the best-fitting code counts.
+
+    The counts are not negative and agree with the total of `square`.
+    """
     found = square.copy()
     total = max(float(square[0, 0]) / reach**2, 0.0)
     for start, (adds, solve) in zip(coding.starts, _solvers(coding), strict=False):
@@ -219,13 +235,14 @@ def _by_numbers(square: Matrix, coding: Coding, reach: float) -> Matrix:
 
 @dataclass(frozen=True)
 class NoisyMoments:
-    """Of rows of norm 1 at most (R is divided by): Σ x xᵀ and Σ y xᵀ as one publication has them.
+    """Σ x xᵀ and Σ y xᵀ from one release, of rows of norm at most 1 (divided by R).
 
-    square    (d, d) in the directions that rows may take
-    first     (outputs, d)
-    variance  V, of an entry of `square` on its diagonal
-    radius    R
-    coding    what the directions are; None: features, of any rows
+    Attributes:
+        square: (d, d) in the directions of the rows.
+        first: (outputs, d).
+        variance: V, the variance of a diagonal entry of `square`.
+        radius: R.
+        coding: Defines the directions; None: these are features of arbitrary rows.
     """
 
     square: Matrix
@@ -236,6 +253,7 @@ class NoisyMoments:
 
     @classmethod
     def of(cls, moments: IntegerMoments, published: Integers, *, variance: int, coding: Coding | None) -> NoisyMoments:
+        """Return the denoised moments of published sums."""
         places = upper_triangle_indices(moments.features)
         unit = float(moments.norm_squared)
         square = np.zeros((moments.features, moments.features))
@@ -251,10 +269,10 @@ class NoisyMoments:
 
     @property
     def reach(self) -> float:
-        """Of a row of norm 1 along the first direction, which all rows have.
+        """Component of a row of norm 1 along the first direction, which is the same for all rows.
 
         Raises:
-            ValueError: the rows' form is not known.
+            ValueError: If there is no coding.
         """
         if self.coding is None:
             raise ValueError("rows of no coding share no direction that is known")
@@ -262,12 +280,15 @@ class NoisyMoments:
 
     @property
     def noise(self) -> float:
-        """About the largest eigenvalue of the noise of `square`."""
+        """Approximate largest eigenvalue of the noise of `square`."""
         return math.sqrt(2.0 * self.variance * len(self.square))
 
     def ridges(self, ridge: float, share: float) -> Matrix:
-        """(d,) of each direction `ridge`, and a share of the noise: with a coding the fourth root of the sum of squares along it divides that
-        (of their geometric mean over it multiplies it), so that less is taken of what few rows tell."""
+        """Return (d,) for each direction `ridge` plus a share of the noise.
+
+        With a coding, that share is divided by the fourth root of the sum of squares along the direction (multiplied by
+        that of their geometric mean), so that directions with few rows are shrunk more.
+        """
         if self.coding is None:
             return np.full(len(self.square), ridge + share * self.noise)
         along = np.diag(self.square)[1:]
@@ -275,13 +296,17 @@ class NoisyMoments:
         return ridge + share * self.noise * np.exp(np.append(0.0, rows.mean() - rows) / 4)
 
     def ridge(self, ridge: Matrix) -> Matrix:
-        """(outputs, features) least squares with these ridges, for rows as they are; eigenvalues well below 0 are taken as 0."""
+        """Return (outputs, features) least-squares weights with these ridges, for unscaled rows.
+
+        Eigenvalues well below 0 are replaced by 0.
+        """
         return self._weights(_solve_ridge(self.square, self.first.T, ridge).T)
 
     def discriminant(self, ridge: Matrix) -> Matrix:
-        """(outputs, features) log odds of one class against the other, or for each of several, as normal classes of one covariance have them.
+        """Return (outputs, features) weights of log odds of normal classes with one covariance.
 
-        Of coded rows; `first` is of signs ±1 with one output, else of one class each.
+        With two classes these are the odds of one against the other. Requires coded rows; `first` contains sums over
+        labels ±1 with one output, else the sums of each class.
         """
         total = self.square[0] / self.reach
         classes = self.first if len(self.first) > 1 else np.stack([total - self.first[0], total + self.first[0]]) / 2
@@ -294,8 +319,15 @@ class NoisyMoments:
         return self._weights(weights if len(self.first) > 1 else weights[1:] - weights[:1])
 
     def components(self, number: int) -> tuple[Matrix, Matrix]:
-        """What rows spread by most about their mean (about 0 where no coding is known): (number, features) weights whose scores are the
-        parts of a row along such directions, and (number,) sums of squares along them, from the largest down."""
+        """Return the directions of largest spread of rows about their mean (about 0 without a coding).
+
+        Args:
+            number: Number of components.
+
+        Returns:
+            (number, features) weights whose scores are the components of a row, and (number,) sums of squares along
+            them, in decreasing order.
+        """
         square = self.square
         if self.coding is not None:
             square = square[1:, 1:] - np.outer(square[0, 1:], square[0, 1:]) / max(square[0, 0], self.reach**2)
@@ -313,7 +345,7 @@ class NoisyMoments:
 
 
 def _shrink_blocks(square: Matrix, starts: tuple[int, ...], variance: float) -> Matrix:
-    """`square` with what two blocks have in common beyond the product of their means freed of noise."""
+    """Return `square` with the cross moments of blocks, beyond the product of their means, denoised."""
     means = square[0, 1:]
     product = np.outer(means, means) / max(square[0, 0], math.sqrt(variance))
     common = square[1:, 1:] - product
@@ -328,7 +360,7 @@ def _shrink_blocks(square: Matrix, starts: tuple[int, ...], variance: float) -> 
 
 
 def _without_noise(table: Matrix, variance: float) -> Matrix:
-    """Its singular values d as √((d² − (p + q)σ²)² − 4pqσ⁴)/d, and 0 from (√p + √q)σ down."""
+    """Shrink singular values d to √((d² − (p + q)σ²)² − 4pqσ⁴)/d, and to 0 if at most (√p + √q)σ."""
     if table.shape[0] < table.shape[1]:
         return _without_noise(table.T, variance).T
     from scipy.linalg import eigh
@@ -342,7 +374,7 @@ def _without_noise(table: Matrix, variance: float) -> Matrix:
 
 
 def _solve_ridge(square: Matrix, right: Matrix, ridge: Matrix) -> Matrix:
-    """(square + diag(ridge))⁻¹ right; beside the ridge eigenvalues below −1/2 are taken as 0."""
+    """Return (square + diag(ridge))⁻¹ right; relative to the ridge, eigenvalues below −1/2 are replaced by 0."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
     scale, diagonal = 1 / np.sqrt(ridge), np.diag_indices(len(square))

@@ -1,9 +1,10 @@
-"""Sparse rows of which an entry says that others are there, as bins within bins do: passes run over the entries that say most.
+"""Sparse rows with nested columns, where an entry implies others as in nested bins, stored without the implied entries.
 
-Column b implies column a where in every row of the table the entry before that of b is of column a and has the same value. Of a chain of such
-entries the last alone is kept: a number in bins of seven levels is one entry in place of seven. A score is then a sum over the entries kept, each
-times the sum of the weights of its chain, and a coordinate of a gradient the sum of what the entries say that imply it. No value is lost, and
-the sums are those of the whole rows: no term is in more additions than before, for each of them joins it to one other at least.
+Column b implies column a if in every row of the table the entry before that of b is in column a and has the same
+value. Of a chain of such entries only the last is kept: a number in bins of seven levels is one entry instead of
+seven. A score is then a sum over the kept entries, each times the sum of the weights of its chain, and a coordinate of
+a gradient the sum over the entries that imply it. No value is lost, and the sums are those of the full rows: no term
+goes through more additions than before, as each addition merges it with at least one other.
 """
 
 from __future__ import annotations
@@ -19,18 +20,24 @@ from ..records import SparseRows
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_LOOKED_AT = 2048  # rows that say what may be implied
-_TOGETHER = 1 << 18  # entries of a block
-_DEEPEST = 32  # entries of a chain
-_PAYS = 2  # times fewer entries
-SAMPLED = 4096  # rows whose curvature is looked at, at least
-_SIDE = 768  # of the matrix that is factorised
-_LEAST_CURVED = 0.05  # of λ: a column that is curved less is hardly moved by the others
+_LOOKED_AT = 2048  # rows from which implications are guessed
+_TOGETHER = 1 << 18  # entries per block
+_DEEPEST = 32  # longest chain, in entries
+_PAYS = 2  # required reduction factor of the entries
+SAMPLED = 4096  # least number of rows used for the curvature
+_SIDE = 768  # largest side of the factorized matrix
+_LEAST_CURVED = 0.05  # relative to λ: a column of less curvature hardly interacts with others
 
 
 class Nested(NamedTuple):
-    """rows: of the entries kept. parents: (width,) what each column implies, −1 for nothing. spread: (width, width) csr_array, 1 where the
-    column is implied by that of the place, or is it; gather: the same turned, kept too, for scipy would make it for every product."""
+    """Nested rows.
+
+    Attributes:
+        rows: The kept entries.
+        parents: (width,) the column that each column implies, −1 for none.
+        spread: (width, width) csr_array, 1 at (a, b) if column b implies column a, directly or not, or a = b.
+        gather: Its transpose in csr form, which scipy would otherwise compute for every product.
+    """
 
     rows: SparseRows
     parents: NDArray[np.int32]
@@ -39,12 +46,12 @@ class Nested(NamedTuple):
 
 
 class NestedPart:
-    """Some of them, as a matrix of the whole rows."""
+    """Some nested rows, as a matrix of the full rows."""
 
-    __array_ufunc__ = None  # products from the left are its own
+    __array_ufunc__ = None  # makes numpy defer to __rmatmul__
 
     def __init__(self, rows: Any, among: Nested, whole: int) -> None:
-        """whole: entries of a whole row, about."""
+        """Wrap `rows`; `whole` is the approximate number of entries of a full row."""
         self.rows, self._turned, self.among, self._whole = rows, rows.T, among, whole
         self.shape = rows.shape
         self.nnz = whole * rows.shape[0]
@@ -60,7 +67,7 @@ class NestedPart:
 
 
 def nest_rows(rows: SparseRows) -> Nested | None:
-    """The same rows in fewer entries; None where there are not half as many. A function of these rows alone, whatever was there before."""
+    """Return the rows in at most half the entries, or None. The result is a function of these rows alone."""
     parents, kept = _parents(rows)
     if not 0 < _PAYS * len(kept) <= rows.filled:
         return None
@@ -74,7 +81,10 @@ def _blocks(entries: int) -> Iterator[slice]:
 
 
 def _parents(rows: SparseRows) -> tuple[NDArray[np.int32], Indices]:
-    """What each column implies, guessed from some rows and given up where any row contradicts; and the entries that no other implies."""
+    """Return what each column implies, and the entries that no other implies.
+
+    Implications are guessed from some rows and dropped if any row contradicts them.
+    """
     data, columns, starts = rows.entries(max(1, len(rows) // _LOOKED_AT))
     parents = np.full(rows.shape[1], -1, np.int32)
     before = np.full(len(columns), -1, np.int32)
@@ -83,7 +93,7 @@ def _parents(rows: SparseRows) -> tuple[NDArray[np.int32], Indices]:
     parents[columns] = before
     parents[columns[parents[columns] != before]] = -1
     data, columns, starts = rows.entries()
-    firsts = columns[starts[:-1][np.diff(starts) > 0]]  # of rows: what they imply is not there
+    firsts = columns[starts[:-1][np.diff(starts) > 0]]  # first entries of rows have no implied entry before them
     parents[firsts] = -1
     ends, given_up = np.ones(len(columns), bool), 0
     for part in _blocks(len(columns) - 1):
@@ -93,13 +103,13 @@ def _parents(rows: SparseRows) -> tuple[NDArray[np.int32], Indices]:
         wrong = ((columns[part] != implied) | (data[part] != data[after])) & ~ends[part]
         if wrong.any():
             parents[here[wrong]], given_up = -1, part.stop
-    for part in _blocks(given_up):  # up to there a column was given up after entries that it seemed to imply
+    for part in _blocks(given_up):  # recompute: columns were dropped after their entries had been processed
         np.less(parents.take(columns[part.start + 1 : part.stop + 1]), 0, out=ends[part])
     return parents, np.flatnonzero(ends)
 
 
 def _expand_parents(parents: NDArray[np.int32]) -> Any:
-    """None where chains are longer than they are worth."""
+    """Return the matrix `spread`; None if a chain is too long."""
     from scipy.sparse import csr_array
 
     width = len(parents)
@@ -118,10 +128,13 @@ def _expand_parents(parents: NDArray[np.int32]) -> Any:
 def nested_hessian(
     part: NestedPart, bend: NDArray[np.float32], regularization: float
 ) -> tuple[Indices, NDArray[np.float32], NDArray[np.float32]]:
-    """Of the mean over these rows of `bend` x xᵀ: the columns that curve most, the matrix of these, and the diagonal of all.
+    """Return an approximation of the mean over these rows of `bend` x xᵀ.
 
-    A column implied by another is curved no less, so with a column come all that it implies; an entry counts for the last of its chain that is
-    taken.
+    A column implied by another has no less curvature, so all columns that a selected column implies are selected too;
+    an entry counts for the last selected column of its chain.
+
+    Returns:
+        The columns of largest curvature, the matrix of these, and the diagonal of all columns.
     """
     from scipy.sparse import csr_array
 
@@ -130,7 +143,7 @@ def nested_hessian(
     diagonal = spread @ (squares.T @ (bend / taken))
     curved = np.argsort(-diagonal, kind="stable")[:_SIDE]
     chosen = np.sort(curved[diagonal[curved] > _LEAST_CURVED * regularization])
-    numbers = np.full(part.shape[1] + 1, -1)  # the last is for −1: no column
+    numbers = np.full(part.shape[1] + 1, -1)  # the last entry is for index −1: no column
     numbers[chosen] = np.arange(len(chosen))
     last = np.arange(part.shape[1])
     while (far := (numbers[last] < 0) & (last >= 0)).any():

@@ -1,12 +1,12 @@
-"""Gaussian noise from a cryptographic generator, keyed from the operating system and kept nowhere.
+"""Gaussian noise from a cryptographic generator, keyed by the operating system and never stored.
 
-Certified noise is ChaCha20 under a fresh 256-bit key, turned into normals by the inverse distribution function, without a
-rejection loop. One word gives the sign and 63 bits of the tail's probability p in (0, 1/2); where these are fewer than 53
-significant ones (one draw in 1,024) further words follow them, fifteen in all, so p has a full mantissa down to 2⁻⁹⁰⁸, and the two
-tails mirror each other bit by bit. A draw with p < 2⁻⁹²⁰, which comes once in 2⁹¹⁹, may be off by more than `LinearTerm` says of
-its own (at p = 2⁻⁹⁵⁹ by .01); none has p < 2⁻⁹⁶¹. How many words that takes, and how long the inverse does, depends on the draws alone,
-which no record influences. A caller's `numpy.random.Generator` is for research: what it makes
-is marked "not certified".
+Certified noise is ChaCha20 under a fresh 256-bit key, converted to normals by the inverse distribution function,
+without a rejection loop. One word gives the sign and 63 bits of the tail probability p in (0, 1/2); if fewer than 53
+of these are significant (one draw in 1,024), further words follow, fifteen in all, so p has a full mantissa down to
+2⁻⁹⁰⁸, and the two tails mirror each other bit by bit. A draw with p < 2⁻⁹²⁰, which occurs once in 2⁹¹⁹, may be off by
+more than `LinearTerm` states for its own (at p = 2⁻⁹⁵⁹ by .01); none has p < 2⁻⁹⁶¹. The number of words, and the time
+of the inverse, depend only on the draws, which no record influences. A caller's `numpy.random.Generator` is for
+research: its results are marked "not certified".
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from ..bounds.arithmetic import GRID_BITS
 
 # --- quantile ---
 #
-# Φ⁻¹ in the lower half, from numpy alone: a deletion would wait longer for a library of special functions to load than for its solver.
+# Φ⁻¹ in the lower half, in numpy: loading a library of special functions would take longer than the solver of a deletion.
 #
-# Wichura (1988), "Algorithm AS 241: The percentage points of the normal distribution", Applied Statistics 37(3), 477-484 (PPND16): three
-# rational functions of degree 7, one for |p − 1/2| ≤ .425 and two for tails down to p = 10⁻³¹⁶.
+# Wichura (1988), "Algorithm AS 241: The percentage points of the normal distribution", Applied Statistics 37(3),
+# 477-484 (PPND16): three rational functions of degree 7, one for |p − 1/2| ≤ .425 and two for tails down to p = 10⁻³¹⁶.
 
 
-ACCURACY = 2.0**-49  # |computed − Φ⁻¹(p)| over 1 + |Φ⁻¹(p)|, for 2⁻⁹⁸⁰ ≤ p ≤ 1/2 taken as they are
-_CENTRAL = 0.425  # of |p − 1/2|
+ACCURACY = 2.0**-49  # |computed − Φ⁻¹(p)| over 1 + |Φ⁻¹(p)|, for the floats 2⁻⁹⁸⁰ ≤ p ≤ 1/2
+_CENTRAL = 0.425  # largest |p − 1/2| of the central formula
 _CHUNK = 1 << 14
-_NEAR = 5.0  # of √(−ln p)
+_NEAR = 5.0  # largest √(−ln p) of the near tail
 
-# numerator and denominator, by falling powers
+# numerator and denominator, by decreasing powers
 # fmt: off
 _CENTRE = (
     (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
@@ -67,10 +67,10 @@ Values = NDArray[np.float64]
 
 
 def lower_normal_quantile(probability: Values) -> Values:
-    """Φ⁻¹(p), elementwise, within `ACCURACY`. Not checked: p in [2⁻⁹⁸⁰, 1/2].
+    """Return Φ⁻¹(p), elementwise, within `ACCURACY`.
 
     Args:
-        probability: any shape.
+        probability: p in [2⁻⁹⁸⁰, 1/2], of any shape; not validated.
     """
     flat = probability.reshape(-1)
     quantile = np.empty_like(flat)
@@ -105,7 +105,7 @@ def _polynomial(factors: tuple[float, ...], at: Values) -> Values:
 
 KEY_BYTES = 32 + 12  # of ChaCha20: key and nonce
 
-LARGEST = 36.4  # of |z|: −Φ⁻¹(2⁻⁹⁶¹)
+LARGEST = 36.4  # largest |z|: −Φ⁻¹(2⁻⁹⁶¹)
 
 _MANTISSA = 1 << 53
 _REFINEMENTS = 14  # words after the first: p ≥ 2⁻⁶⁴·¹⁵⁻¹
@@ -113,25 +113,25 @@ _DRAWS_PER_KEY = 1 << 34  # ChaCha20's 32-bit block counter wraps at 2³⁸ byte
 
 
 class Noise(Protocol):
-    """A source of independent standard normals, and of the uniform words that exact samplers are made of."""
+    """A source of independent standard normals, and of the uniform words from which exact samplers are built."""
 
     certified: bool
 
     def normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Independent N(0, 1) draws."""
+        """Draw independent N(0, 1) numbers."""
 
     def words(self, size: int) -> NDArray[np.uint64]:
-        """Independent uniform 64-bit words."""
+        """Draw independent uniform 64-bit words."""
 
 
 class SecureNoise:
-    """Standard normals under a key that exists only in this object. Refuses pickling, copying and use after a fork; threads
-    that share it never get the same draw.
+    """Standard normals under a key that exists only in this object.
 
-    No draw is infinite, and none is larger than `LARGEST`: p is at least 2⁻⁹⁶¹.
+    It refuses pickling, copying and use after a fork; threads that share it never get the same draw. No draw is
+    infinite, and none is larger than `LARGEST`: p is at least 2⁻⁹⁶¹.
 
     Args:
-        key: `KEY_BYTES` fresh random bytes that the processes of one run share; None: from the operating system.
+        key: `KEY_BYTES` fresh random bytes shared by the processes of one run; None: from the operating system.
     """
 
     certified = True
@@ -170,7 +170,7 @@ class SecureNoise:
     def _words(self, size: int) -> NDArray[np.uint64]:
         self._drawn += size
         if self._drawn >= _DRAWS_PER_KEY:
-            self._start(self._stream.update(bytes(KEY_BYTES)))  # by its own stream: the same in every process of a run
+            self._start(self._stream.update(bytes(KEY_BYTES)))  # the same in every process of a run
             self._drawn = size
         return np.frombuffer(self._stream.update(bytes(8 * size)), dtype="<u8").astype(np.uint64, copy=False)
 
@@ -190,7 +190,13 @@ class SecureNoise:
 def _below_one(
     words: NDArray[np.uint64], more: Callable[[int], NDArray[np.uint64]], left: int = _REFINEMENTS
 ) -> NDArray[np.float64]:
-    """m + u for whole numbers m < 2⁶⁴ and u uniform in (0, 1), to a full mantissa: `more` draws the words that this takes."""
+    """Return m + u to a full mantissa, for integers m < 2⁶⁴ and u uniform in (0, 1).
+
+    Args:
+        words: m.
+        more: Draws the further words required.
+        left: Number of further rounds.
+    """
     values = words.astype(np.float64)
     few = np.flatnonzero(words < _MANTISSA)
     values += 0.5  # rounds away where the mantissa is full
@@ -219,15 +225,17 @@ class ResearchNoise:
 
 
 def noise_source(rng: np.random.Generator | None, share: Callable[[Any], Any] = lambda value: value) -> Noise:
-    """Fresh certified noise, or the caller's generator marked as research.
+    """Return fresh certified noise, or the caller's generator marked as research.
 
-    `share` hands one process's key (or generator) to every process of a group: all of them draw the same noise.
+    Args:
+        rng: The caller's generator; None for certified noise.
+        share: Broadcasts the key (or generator) of one process to its group, so that all draw the same noise.
     """
     return SecureNoise(share(os.urandom(KEY_BYTES))) if rng is None else ResearchNoise(share(rng))
 
 
 def poisson(slots: int, noise: Noise, *, rate: float) -> NDArray[np.int64]:
-    """Every slot on its own with probability ⌊rate · 2⁶⁴⌋/2⁶⁴, which is at most `rate`; their numbers, rising."""
+    """Return the ascending numbers of slots, each chosen independently with probability ⌊rate · 2⁶⁴⌋/2⁶⁴ ≤ `rate`."""
     edge = math.floor(math.ldexp(rate, 64))
     drawn = noise.words(slots)
     return np.flatnonzero(drawn < np.uint64(edge)) if edge < 1 << 64 else np.arange(slots)
@@ -235,36 +243,37 @@ def poisson(slots: int, noise: Noise, *, rate: float) -> NDArray[np.int64]:
 
 # --- discrete gaussian ---
 #
-# The exact discrete Gaussian of any rational variance: P(Z = z) ∝ exp(−z²/2σ²), z whole (Canonne, Kamath & Steinke 2020).
+# The exact discrete Gaussian of any rational variance: P(Z = z) ∝ exp(−z²/2σ²) for integers z (Canonne, Kamath &
+# Steinke 2020).
 #
-# Rejection from steps, t = 2^k wide with 8t ≤ σ < 16t (t = 1 below σ = 16), on |z| = at + j, 0 ≤ j < t:
+# Rejection sampling from steps of width t = 2^k with 8t ≤ σ < 16t (t = 1 below σ = 16), on |z| = at + j, 0 ≤ j < t:
 #
-#     j and a sign uniform; a with P(a) ∝ exp(−(at)²/2σ²); accept with probability exp(−j(2at + j)/2σ²); a negative 0 is refused,
+#     j and a sign uniform; a with P(a) ∝ exp(−(at)²/2σ²); accept with probability exp(−j(2at + j)/2σ²); reject −0,
 #
-# so that z is accepted with a probability in proportion to exp(−z²/2σ²), and 19 of 20 candidates are. A uniform number of unlimited bits is
-# compared with the sums of P(a), and another one with the exponential, by its first 32 bits in floating point where that is beyond doubt (a
-# margin of 10⁻⁹, against 2⁻³² of bits to come and errors below 10⁻¹²), and else exactly, in decimals of as many digits as it takes, drawn further
-# until it is decided.
+# so that z is accepted with a probability proportional to exp(−z²/2σ²), and 19 of 20 candidates are. A uniform number
+# of unlimited bits is compared with the sums of P(a), and another one with the exponential: by its first 32 bits in
+# floating point if that is conclusive (a margin of 10⁻⁹, against 2⁻³² for the remaining bits and errors below 10⁻¹²),
+# and else exactly, in decimals of increasing precision with further bits drawn until it is decided.
 
 
-MOST_BITS = 42  # of σ: a word has room for j and the sign
+MOST_BITS = 42  # of σ: j and the sign fit in one word
 _AT_ONCE = 1 << 16
-_REACH = 10  # standard deviations whose steps are tabulated; the definition decides beyond
+_REACH = 10  # standard deviations whose steps are tabulated; beyond, the definition is evaluated
 _DOUBT = 1e-9
-_PARTS = 1 << 12  # of (0, 1), in most of which there is one step
+_PARTS = 1 << 12  # parts of (0, 1), most of which contain a single step
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 class _Uniform:
-    """A uniform number in (0, 1) of unlimited bits, of which the first 32 were read."""
+    """A uniform number in (0, 1) of unlimited bits, of which the first 32 were drawn."""
 
     def __init__(self, first: int, noise: Noise) -> None:
         self._value, self._bits, self._noise = first, 32, noise
 
     def below(self, edge: Callable[[int], decimal.Decimal]) -> bool:
-        """Whether it is below a number that `edge` gives to so many digits."""
+        """Return whether it is below the number that `edge` computes to a given number of digits."""
         while True:
-            digits = 30 + self._bits // 3  # of these some 30 stand behind the bits that are known
+            digits = 30 + self._bits // 3  # about 30 digits more than the known bits
             with _digits(digits + 20):
                 scaled, doubt = edge(digits + 10) * 2**self._bits, decimal.Decimal(10) ** -20
                 if self._value + 1 <= scaled - doubt:
@@ -280,28 +289,28 @@ def _digits(number: int) -> AbstractContextManager[decimal.Context]:
 
 
 def _exp(exponent: Fraction, digits: int) -> decimal.Decimal:
-    """e^{−exponent}."""
+    """Return e^{−exponent}."""
     with _digits(digits + 10):
         return (decimal.Decimal(-exponent.numerator) / decimal.Decimal(exponent.denominator)).exp()
 
 
 @lru_cache(8)
 def _sums(rate: Fraction, digits: int) -> list[decimal.Decimal]:
-    """Σ_{a < i} e^{−rate a²} for i = 1, 2, …, up to where all further terms add less than 10^−digits."""
+    """Return Σ_{a < i} e^{−rate a²} for i = 1, 2, …, until all further terms add less than 10^−digits."""
     most = math.isqrt(math.ceil(3 * digits / rate)) + 2
     with _digits(digits + 10):
         return list(accumulate(_exp(rate * a * a, digits) for a in range(most)))
 
 
 def _share(rate: Fraction, last: int, digits: int) -> decimal.Decimal:
-    """P(a ≤ last)."""
+    """Return P(a ≤ last)."""
     sums = _sums(rate, digits)
     with _digits(digits + 10):
         return sums[min(last, len(sums) - 1)] / sums[-1]
 
 
 def _decide_candidate(word: int, both: int, width: int, variance: Fraction, noise: Noise) -> int | None:
-    """z of one candidate, by definition, or None where it is refused."""
+    """Return z of one candidate, by definition, or None if it is rejected."""
     sign, j = word >> 63, word & (width - 1)
     number, rate, a = _Uniform(both >> 32, noise), Fraction(width * width) / (2 * variance), 0
     while not number.below(partial(_share, rate, a)):
@@ -314,10 +323,15 @@ def _decide_candidate(word: int, both: int, width: int, variance: Fraction, nois
 
 
 def discrete_gaussian(size: int, noise: Noise, *, variance: Fraction) -> NDArray[np.int64]:
-    """`size` independent draws with variance parameter σ² > 0, in steps of the grid.
+    """Draw `size` independent integers from the discrete Gaussian with variance parameter σ².
+
+    Args:
+        size: Number of draws.
+        noise: Source of uniform words.
+        variance: σ², in steps² of the grid.
 
     Raises:
-        ValueError: σ² is not above 0, or beyond what is exact here.
+        ValueError: If σ² is not above 0 and below 2^(2 · `MOST_BITS`).
     """
     if not 0 < variance < 1 << 2 * MOST_BITS:
         raise ValueError(f"variance must be above 0 and below 2^{2 * MOST_BITS}, not {float(variance):g}")
@@ -357,17 +371,23 @@ def discrete_gaussian(size: int, noise: Noise, *, variance: Fraction) -> NDArray
 
 
 def grid_of(output_noise: float, *, bits: int = GRID_BITS) -> float:
-    """h = τ/2^bits."""
+    """Return the grid step h = τ/2^bits."""
     return output_noise * 2.0**-bits
 
 
 def on_noisy_grid(
     weights: NDArray[np.float64], noise: Noise, *, output_noise: float, bits: int = GRID_BITS
 ) -> NDArray[np.float64]:
-    """The weights rounded to the grid of step h = τ/2^bits, plus an exact discrete Gaussian of parameter τ on it.
+    """Round weights to the grid of step h = τ/2^bits and add an exact discrete Gaussian of parameter τ on it.
 
     Args:
-        output_noise: τ, a power of two: division by h and the product with it are then exact in float64.
+        weights: The weights.
+        noise: Source of uniform words.
+        output_noise: τ, a power of two: division and multiplication by h are then exact in float64.
+        bits: Bits of the grid below τ.
+
+    Raises:
+        ValueError: If τ is not a power of two.
     """
     if not output_noise > 0 or np.frexp(output_noise)[0] != 0.5:
         raise ValueError(f"output_noise must be a power of two, not {output_noise}")
@@ -382,15 +402,15 @@ def on_noisy_grid(
 
 # --- linear term ---
 #
-# b of objective perturbation: drawn once per release, held in memory, and never anywhere else.
+# b of objective perturbation: drawn once per release and held only in memory.
 #
-# The published model beside b reveals the gradient sum of the private records exactly, so b cannot be pickled, copied, printed
-# or turned into JSON; whoever holds the object can use it and nothing more.
+# The published model together with b reveals the gradient sum of the private records exactly, so b cannot be pickled,
+# copied, printed or converted to JSON.
 #
-# Each coordinate is s√v · Φ⁻¹(U/2) with a random sign, U uniform on (0, 1) with 64 significant bits or more however small it
-# is: no draw is cut off (with plain 53-bit uniforms the law would end at 8.3 s). `rounding` bounds ‖b̂ − b‖ against an ideal b that
-# is coupled with the draw, of law N(0, s²Σ) exactly; it goes into the solver's tolerance (Theorem 3). It takes
-# `quantile.ACCURACY` for the inverse distribution function.
+# Each coordinate is s√v · Φ⁻¹(U/2) with a random sign, U uniform on (0, 1) with at least 64 significant bits however
+# small it is: the tails are not truncated (with plain 53-bit uniforms the law would end at 8.3 s). `rounding` bounds
+# ‖b̂ − b‖ against an ideal b that is coupled with the draw, of law N(0, s²Σ) exactly; it enters the solver's tolerance
+# (Theorem 3). It assumes `ACCURACY` for the inverse distribution function.
 
 
 _ACCURACY = 2.0**-44  # of z, relative to 1 + |z|: cell of U, its rounding, and the inverse distribution function
@@ -399,7 +419,7 @@ _UNUSUAL = 9.0  # P(‖b‖ > ‖s√v‖ + 9 max s√v) < e^{−81/2} (Gaussian
 
 
 class LinearTerm:
-    """b (outputs, features), float64, read-only, in units of the gradient sum."""
+    """The linear term b of objective perturbation: (outputs, features), float64, in units of the gradient sum."""
 
     __slots__ = ("_vector", "norm", "rounding")
 
@@ -407,14 +427,14 @@ class LinearTerm:
         self._vector = vector
         self._vector.flags.writeable = False
         self.rounding = rounding
-        self.norm = max(usual, float(np.linalg.norm(vector)))  # a bound on ‖b‖, public but once in 10¹⁸ draws
+        self.norm = max(usual, float(np.linalg.norm(vector)))  # a bound on ‖b‖, public except once in 10¹⁸ draws
 
     def per_record(self, records: int) -> NDArray[np.float64]:
-        """b/n: what is added to the gradient of the mean objective."""
+        """Return b/n, which is added to the gradient of the mean objective."""
         return self._vector / records
 
     def per_record_rounding(self, records: int) -> float:
-        """Bound on how far `per_record` may be from the ideal b/n, in norm."""
+        """Return a bound on the distance, in norm, of `per_record` from the ideal b/n."""
         return (self.rounding * (1 + 1e-12) + 4 * _ROUNDOFF * self.norm) / records
 
     def __repr__(self) -> str:
@@ -429,7 +449,10 @@ class LinearTerm:
 
 
 def tail_normals(size: int, noise: Noise) -> NDArray[np.float64]:
-    """Independent N(0, 1) draws whose tail probability has 53 significant bits, each within `_ACCURACY`·(1 + |z|) of ideal."""
+    """Draw independent N(0, 1) numbers, each within `_ACCURACY`·(1 + |z|) of an ideal draw.
+
+    Their tail probabilities have 53 significant bits.
+    """
     first, second = noise.words(size), noise.words(size)
     negative = (noise.words(size) & np.uint64(1)).astype(bool)
     exponent = np.full(size, -65)
@@ -445,11 +468,16 @@ def tail_normals(size: int, noise: Noise) -> NDArray[np.float64]:
 def draw_linear_term(
     shape: tuple[int, int], noise: Noise, *, deviation: float, variances: NDArray[np.float64] | None = None
 ) -> LinearTerm:
-    """b ~ N(0, s² (I ⊗ Σ)).
+    """Draw b ~ N(0, s² (I ⊗ Σ)).
 
     Args:
+        shape: (outputs, features).
+        noise: Source of uniform words.
         deviation: s.
         variances: (features,) the diagonal of Σ; None: ones.
+
+    Raises:
+        ValueError: If a variance or s is not positive and finite.
     """
     if not 0 < deviation < math.inf:
         raise ValueError(f"deviation must be positive and finite, not {deviation}")

@@ -2,7 +2,7 @@
 
     θ_{k+1} = θ_k − η ∇L_D(θ_k) + sqrt(2η) N(0, σ² I_d)
 
-The state is θ and nothing else. This is the only module that adds noise to a model certified by a plan.
+The only state is θ. This is the only module that adds noise to a model certified by a plan.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _GRID_BITS = 20
 
 
 def initial_weights(shape: tuple[int, ...], *, init_variance: float, noise: Noise) -> Weights:
-    """θ_0 ~ N(0, init_variance · I), float64 of the given shape."""
+    """Draw θ_0 ~ N(0, init_variance · I), float64 of the given shape."""
     return math.sqrt(init_variance) * noise.normal(shape)
 
 
@@ -37,10 +37,16 @@ def run_noisy_steps(
     noise: Noise,
     progress: Progress | None = None,
 ) -> Weights:
-    """`steps` steps of Noisy-GD from `weights`; the argument is left as it was.
+    """Return the weights after `steps` steps of Noisy-GD. The input is not modified.
 
-    `gradient` maps weights to ∇L_D (regulariser included), same shape. `progress` is told the steps done so far, a
-    data-independent number.
+    Args:
+        weights: θ_0.
+        gradient: Maps weights to ∇L_D, including the regularizer, of the same shape.
+        step_size: η.
+        noise_variance: σ².
+        steps: K.
+        noise: Source of noise.
+        progress: Called with the number of steps done, which does not depend on the data.
     """
     weights = np.array(weights, dtype=np.float64)
     scale = math.sqrt(2 * step_size * noise_variance)
@@ -64,10 +70,18 @@ def run_in_blocks(
     block: int,
     progress: Progress | None = None,
 ) -> Weights:
-    """`run`, by an engine that takes many steps at a time.
+    """Run `run_noisy_steps` on an engine that takes many steps at a time.
 
-    `descend(weights, blocks, step_size=η)` takes a gradient step for each row of each of `blocks` (at most `block` rows)
-    and adds that row: the step's noise.
+    Args:
+        weights: θ_0.
+        descend: `descend(weights, blocks, step_size=η)` takes a gradient step for each row of each of `blocks` and adds
+            that row, which is the step's noise.
+        step_size: η.
+        noise_variance: σ².
+        steps: K.
+        noise: Source of noise.
+        block: Largest number of rows of a block.
+        progress: Called with the number of steps done.
     """
     scale = math.sqrt(2 * step_size * noise_variance)
 
@@ -81,17 +95,17 @@ def run_in_blocks(
 
 
 def publication_grid(*, step_size: float, noise_variance: float) -> float:
-    """Spacing of the grid on which weights are published: a power of two, 2⁻²⁰ of one step's noise.
+    """Return the spacing of the grid on which weights are published: a power of two, 2⁻²⁰ of one step's noise.
 
-    It depends on public numbers only. Rounding to it is post-processing; it removes the low bits in which a
-    floating-point sum "value + noise" betrays the value (Mironov 2012; Haney et al. 2022). A test, not a proof.
+    It depends only on public numbers. Rounding to it is post-processing; it removes the low bits in which a
+    floating-point sum "value + noise" reveals the value (Mironov 2012; Haney et al. 2022). This is tested, not proven.
     """
     scale = math.sqrt(2 * step_size * noise_variance)
     return 2.0 ** (math.frexp(scale)[1] - 1 - _GRID_BITS) if scale else 0.0
 
 
 def on_grid(weights: Weights, grid: float) -> Weights:
-    """Weights rounded to multiples of `grid` (0: unchanged), as a read-only array without negative zeros."""
+    """Round weights to multiples of `grid` (0: unchanged), as a read-only array without negative zeros."""
     rounded = np.round(weights / grid) * grid + 0.0 if grid else np.array(weights)
     rounded.flags.writeable = False
     return rounded
@@ -99,14 +113,14 @@ def on_grid(weights: Weights, grid: float) -> Weights:
 
 # --- exact steps ---
 #
-# Noisy-GD down to the last bit: every step ends on a public grid, by an exact discrete Gaussian.
+# Noisy-GD accounted for down to the last bit: every step ends on a public grid, by an exact discrete Gaussian.
 #
 #     k = rint((θ̂ − η ĝ)/h) + N,   θ̂⁺ = Π(h k),   N exact discrete Gaussian of parameter 2^b,   h = τ/2^b
 #
-# What rounding may do to a step is charged (`bounds.exact_steps`): nothing here is a statement about real numbers.
+# The effect of rounding on a step is accounted for (`bounds.exact_steps`): no guarantee here assumes real arithmetic.
 
 
-_DRAWS = 1 << 11  # drawn one step at a time, few of them would cost a call each
+_DRAWS = 1 << 11  # numbers drawn at once: separate calls for each step would be slow
 
 
 def run_exactly(
@@ -121,15 +135,22 @@ def run_exactly(
     noise: Noise,
     progress: Progress | None = None,
 ) -> Weights:
-    """`steps` steps from `weights`, at least one; what is published is the last grid point, before its projection.
+    """Return the weights after `steps` ≥ 1 exact steps: the last grid point, before its projection.
 
     Args:
-        gradient: ∇L_D in float64, for weights of norm at most `radius` but for rounding.
+        weights: θ_0.
+        gradient: ∇L_D in float64, for weights of norm at most `radius` up to rounding.
+        step_size: η.
         noise_variance: σ²; the grid has step τ/2^`grid_bits`, τ = σ√(2η).
+        grid_bits: b.
+        radius: Radius of the ball that every step starts in.
+        steps: K.
+        noise: Source of noise.
+        progress: Called with the number of steps done.
     """
     grid = grid_of(math.sqrt(2 * step_size * noise_variance), bits=grid_bits)
     point: Weights = np.array(weights, dtype=np.float64)
-    together = max(1, _DRAWS // point.size)  # steps whose noise is drawn at once: it depends on nothing
+    together = max(1, _DRAWS // point.size)  # steps whose noise is drawn at once, as it depends on nothing
     drawn: NDArray[np.int64] = np.empty((0, *point.shape), np.int64)
     for step in range(1, steps + 1):
         inside = project_to_ball(point, radius)
@@ -143,11 +164,11 @@ def run_exactly(
         drawn = drawn[1:]
         if progress is not None:
             progress(step)
-    noise.words(0)  # refused where this process was forked off since: its twin has the same draws
+    noise.words(0)  # raises if this process was forked since: the other process has the same draws
     return point
 
 
 def project_to_ball(weights: Weights, radius: float) -> Weights:
-    """The nearest point of the ball about 0."""
+    """Return the nearest point of the ball about 0."""
     length = math.sqrt(float(np.vdot(weights, weights)))
     return weights * (radius / length) if length > radius else weights

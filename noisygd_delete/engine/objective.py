@@ -1,7 +1,7 @@
 """The full-batch gradient of the objective, L_D(θ) = (1/n) Σ ℓ(θ; x) + (λ/2)‖θ‖².
 
-Rows stay in float32 where they are, and are read in order. One path per kind of work: the compiled kernel for one model
-of one output, matrix products for everything else (several outputs, many chains).
+Rows stay in float32 where they are stored, and are read in order. There are two code paths: the compiled kernel for
+one model of one output, and matrix products for everything else (several outputs, many chains).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .kernel import Kernel, is_supported, row_windows, sum_pairwise
 from .noise import LinearTerm
 from .sums import CurrentRecords, sums_of
 
-_CELLS = 1 << 20  # scores, or numbers of rows, handled at a time: both products read them from cache
+_CELLS = 1 << 20  # scores, or numbers of rows, processed at a time: both products read them from cache
 
 Weights = NDArray[np.float64]
 
@@ -30,13 +30,16 @@ Weights = NDArray[np.float64]
 class Objective:
     """The objective of one table, loss and λ. Holds views of the table's rows, no copies of rows and no results.
 
-    Weights are (outputs, features) float64, or (chains, outputs, features): many models on one table, side by side.
+    Weights are (outputs, features) float64, or (chains, outputs, features) for many models on one table.
 
     Args:
-        dtype: of the arithmetic inside a block.
-        slots: n, where `records` leaves null slots out; default: the slots of `records`.
-        group: the processes that share the rows.
-        readings: how many gradients will be asked for, where that is known: a compiler is not loaded for a few.
+        records: The table.
+        loss: The loss.
+        regularization: λ.
+        dtype: Precision of the arithmetic inside a block.
+        slots: n, if `records` omits null slots; default: the slots of `records`.
+        group: The processes that share the rows.
+        readings: Number of gradients to be computed, if known: the compiler is not loaded for a few.
     """
 
     def __init__(
@@ -62,18 +65,18 @@ class Objective:
         self._kernel = Kernel(rows, loss, self._own) if compiled else None
 
     def gradient_sum(self, weights: Weights) -> Weights:
-        """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
+        """Return Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
         if self._kernel is not None and weights.shape == self.shape:
             return self._group.total(self._kernel(weights, self._labels))
         return self._group.total(self._products(weights))
 
     def gradient(self, weights: Weights) -> Weights:
-        """∇L_D(θ), float64 in the shape of the weights."""
+        """Return ∇L_D(θ), float64 in the shape of the weights."""
         gradient: Weights = self.gradient_sum(weights) / self._slots + self._regularization * weights
         return gradient
 
     def _products(self, weights: Weights) -> Weights:
-        """The sum by matrix products: one per block, the blocks added in float64."""
+        """Return the sum by matrix products: one per block, the blocks added in float64."""
         if isinstance(self._rows, SparseRows):
             turned = np.ascontiguousarray(weights.T.astype(self._kind))
             spans = (self._sparse_span(turned, first) for first in range(0, len(self._labels), SPAN))
@@ -83,7 +86,7 @@ class Objective:
         return sum_pairwise(parts, stacked.shape).reshape(weights.shape)
 
     def _parts(self, columns: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Rows and labels of this process, so many at a time that they and their scores stay in cache."""
+        """Yield rows and labels of this process, in parts that stay in cache with their scores."""
         most, numbers = SPAN, max(columns, self.shape[1])
         while most > BLOCK and most * numbers > _CELLS:
             most //= 2
@@ -94,7 +97,7 @@ class Objective:
         outputs, width = self.shape
         scores = rows @ stacked.T
         models, whole = len(stacked) // outputs, len(rows) - len(rows) % BLOCK
-        if models == 1:  # column by column: sums over the few outputs of a record run along the many records
+        if models == 1:  # column-major: sums over the few outputs of a record run along the many records
             scores, repeated = np.asfortranarray(scores), labels
         else:
             repeated = np.repeat(labels, models)
@@ -106,7 +109,7 @@ class Objective:
         return total
 
     def _sparse_span(self, turned: NDArray[Any], first: int) -> Weights:
-        """Of sparse rows, a block at a time: products run over what is not 0 (`sums`)."""
+        """Return the sum of a span of sparse rows, one block at a time; products skip zeros (see `sums`)."""
         total = np.zeros(turned.shape[::-1])
         for start in range(first, min(first + SPAN, len(self._labels)), BLOCK):
             stop = min(start + BLOCK, len(self._labels))
@@ -116,7 +119,7 @@ class Objective:
         return total
 
     def value(self, weights: Weights) -> float:
-        """L_D(θ). A function of private data: for solvers and tests, never for a log."""
+        """Return L_D(θ). It is a function of private data: use it in solvers and tests, never in a log."""
         stacked, fit = weights.astype(self._kind).T, np.zeros(1)
         for rows, labels in self._parts(len(weights)):
             fit += self._loss.value(rows @ stacked, labels, np).sum(dtype=np.float64)
@@ -124,20 +127,27 @@ class Objective:
         return float(self._group.total(fit)[0]) / self._slots + penalty
 
 
-# --- objective float64 ---
+# --- objective in float64 ---
 #
-# The objective of a solver, and how far its measured gradient may be from the true one.
+# The objective of a solver, and a bound on the error of its computed gradient.
 #
-# The engine's gradient (objective.py) is built so that *neighbouring tables* give sums within Δ. A solver needs another
-# thing: the gradient's true size. So what is measured is measured in float64, from sums over the records, whoever holds them
-# (`sums`); to them this adds what depends on no record.
+# The gradient of `Objective` is built so that *neighbouring tables* give sums within Δ. A solver needs the true size of
+# the gradient instead. So it is computed in float64, from sums over the records wherever they are stored (`sums`), to
+# which this class adds the terms that depend on no record.
 
 
 class PreciseObjective:
-    """L_D of one table, with ∇L_D. Holds no results. Weights are (outputs, features) float64.
+    """L_D of one table in float64, with ∇L_D. Holds no results. Weights are (outputs, features) float64.
 
-    With `linear`, b of objective perturbation: L_D(θ) + ⟨b, θ⟩/n, and its gradient, throughout. With `centre`, a, the regulariser is
-    (λ/2)‖θ − a‖². `by_content`: see `sums_of`.
+    Args:
+        records: The table.
+        loss: The loss.
+        regularization: λ.
+        linear: b of objective perturbation: adds ⟨b, θ⟩/n to the objective.
+        centre: a: the regularizer is (λ/2)‖θ − a‖²; default 0.
+        group: The processes that share the rows.
+        readings: Number of gradients to be computed, if known.
+        by_content: See `sums_of`.
     """
 
     def __init__(
@@ -160,7 +170,7 @@ class PreciseObjective:
         self._pull_by(linear, centre)
 
     def pulled(self, linear: LinearTerm | None, centre: NDArray[np.float64]) -> PreciseObjective:
-        """The same of these records with another linear term and centre."""
+        """Return the objective of the same records with another linear term and centre."""
         other = copy(self)
         other._pull_by(linear, centre)
         return other
@@ -172,30 +182,30 @@ class PreciseObjective:
         self.pull_norm = 0.0 if linear is None else linear.norm / self.slots * (1 + 1e-12)  # at least ‖b‖/n
 
     def gradient(self, weights: NDArray[np.float64], dtype: str = "float64") -> NDArray[np.float64]:
-        """∇L_D(θ) from one pass over the rows; in float32 about three times as fast, and good to some 2⁻²³ L."""
+        """Return ∇L_D(θ) from one pass; in float32 about three times as fast, and accurate to about 2⁻²³ L."""
         gradient: NDArray[np.float64] = self._sums.gradient(weights, dtype) / self.slots + self.regular_gradient(
             weights
         )
         return gradient
 
     def regular_gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """∇ of (λ/2)‖θ − a‖² + ⟨b, θ⟩/n: what depends on no record."""
+        """Return ∇ of (λ/2)‖θ − a‖² + ⟨b, θ⟩/n, the part that depends on no record."""
         return self.regularization * (weights - self.centre) + self._pull
 
     def regular_value(self, weights: NDArray[np.float64]) -> float:
-        """(λ/2)‖θ − a‖² + ⟨b, θ⟩/n."""
+        """Return (λ/2)‖θ − a‖² + ⟨b, θ⟩/n."""
         away = weights - self.centre
         return self.regularization / 2 * float(np.vdot(away, away)) + float(np.vdot(self._pull, weights))
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
-        """About `rows` slots, evenly spaced: their rows, and their labels."""
+        """Return the rows and labels of about `rows` evenly spaced slots."""
         return self._sums.strided(rows)
 
     def gradient_error(self, weights_norm: float) -> float:
-        """Bound on the rounding of a gradient measured in float64, for ‖θ‖ ≤ `weights_norm`; with b, against the *ideal* b.
+        """Return a bound on the rounding of a float64 gradient, for ‖θ‖ ≤ `weights_norm`; with b, to the *ideal* b.
 
-        Adding b/n rounds by 4u‖b‖/n at most, and ‖b̂ − b‖/n is how far the floats drawn are from the ideal ones. λ(θ − a) rounds by
-        no more than λθ does for ‖θ‖ + ‖a‖.
+        Adding b/n rounds by at most 4u‖b‖/n, and ‖b̂ − b‖/n is the distance of the drawn floats from the ideal ones.
+        λ(θ − a) rounds by no more than λθ does for ‖θ‖ + ‖a‖.
         """
         constants = self.loss.constants
         pulled = 0.0
@@ -212,18 +222,20 @@ class PreciseObjective:
         )
 
 
-# --- clipped ---
+# --- clipped gradients ---
 #
-# The objective of a network every record's gradient of which is clipped to L: no potential, so no value, only a gradient.
+# The objective of a network whose per-record gradients are clipped to L: there is no potential, so only a gradient.
 
 
 class ClippedObjective:
     """(1/n) Σ clipped ∇ℓ + λθ of one table. Weights are (1, dimension) float64.
 
-    A slot stays in its block whether it holds a record or not, and blocks are added in a tree: what the slack counts.
+    A slot stays in its block whether or not it holds a record, and blocks are added in a tree, as the slack assumes.
 
     Args:
-        loss: one with `block_sums`, each of which may be summed in a thread of its own.
+        records: The table.
+        loss: A loss with `block_sums`, each of which may be summed in its own thread.
+        regularization: λ.
     """
 
     def __init__(self, records: Records, loss: Loss, *, regularization: float) -> None:
@@ -231,17 +243,20 @@ class ClippedObjective:
         self._slots, self._regularization = records.slots, regularization
 
     def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """∇L_D(θ), clipped."""
+        """Return the clipped gradient ∇L_D(θ)."""
         return self._mean(weights, None, self._slots)
 
     def gradient_on(self, weights: NDArray[np.float64], slots: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
-        """(1/(rate · n)) Σ of the clipped gradients of these slots + λθ: of a Poisson sample at this rate, the same on average."""
+        """Return (1/(rate · n)) Σ of the clipped gradients of these slots + λθ.
+
+        For a Poisson sample at this rate, its expectation is `gradient`.
+        """
         return self._mean(weights, slots, rate * self._slots)
 
     def _mean(
         self, weights: NDArray[np.float64], slots: NDArray[np.int64] | None, divisor: float
     ) -> NDArray[np.float64]:
-        # a block's arithmetic grows with the weights of its hidden layer
+        # the work of a block grows with the weights of its hidden layer
         sums = run_parallel(lambda block: block(), self._sums(weights, slots), self._slots * weights.size)
         total = sum_pairwise(sums, (weights.size,))
         gradient: NDArray[np.float64] = total[None] / divisor + self._regularization * weights

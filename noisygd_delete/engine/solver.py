@@ -1,17 +1,17 @@
-"""The minimiser of the current records' objective, to a public tolerance: the "solve" of solve, then diffuse.
+"""The minimizer of the objective of the current records, to a public tolerance: the first step of output perturbation.
 
-What privacy needs is one sentence: the answer θ̃ has ‖∇L_D(θ̃)‖ ≤ γ in real arithmetic, whatever the data. So the
-gradient is measured in float64, a bound on its rounding is added, and the first point measured good enough is the
-answer. With the linear term of objective perturbation the gradient is that of L_D(θ) + ⟨b, θ⟩/n for the *ideal* b, and the
+Privacy requires only this: the result θ̃ has ‖∇L_D(θ̃)‖ ≤ γ in real arithmetic, for any data. So the gradient is
+computed in float64, a bound on its rounding is added, and the first point found to meet the tolerance is the result.
+With the linear term of objective perturbation the gradient is that of L_D(θ) + ⟨b, θ⟩/n for the *ideal* b, and the
 bound covers the rounding of b. How the point was found does not matter:
 
-* L-BFGS steered by a sample of rows (`quasi_newton`) usually gets there in four to twenty passes, all but the last in
+* L-BFGS preconditioned by a sample of rows (`minimize`) usually takes four to twenty passes, all but the last in
   float32;
-* if it stops short, Newton's method on differences of the gradient (`newton`) tries, for so many passes;
-* if that stops short, the optimal gradient method for smooth strongly convex functions (ITEM; Taylor & Drori 2023)
+* if it stalls, Newton's method on differences of the gradient (`newton_cg`) runs for a limited number of passes;
+* if that stalls, the optimal gradient method for smooth strongly convex functions (ITEM; Taylor & Drori 2023)
   takes its proven number of steps.
 
-`fixed=True` runs the last alone, from 0: its number of passes depends on public numbers only.
+`fixed=True` runs only the last method, from 0: its number of passes depends only on public numbers.
 """
 
 from __future__ import annotations
@@ -35,38 +35,42 @@ from .objective import PreciseObjective
 
 # --- preconditioner ---
 #
-# A sample of rows that steers the solver: its gradient, and about the inverse of its Hessian.
+# A sample of rows that guides the solver: its gradient, and an approximate inverse of its Hessian.
 #
-# The Hessian of the mean loss is a mean of A_i ⊗ x_i x_iᵀ over the rows, A_i = ∂²ℓ/∂z², plus λI. Its inverse is taken
+# The Hessian of the mean loss is a mean of A_i ⊗ x_i x_iᵀ over the rows, A_i = ∂²ℓ/∂z², plus λI. Its inverse is computed
 #
-# * for one output: of the sample's Hessian itself, by a Cholesky factor of features by features or, for wide tables, of rows by
-#   rows (Woodbury), so that no matrix of features by features is formed; of a multiple of I where no direction of a wide table stands out;
-# * for several outputs: of Ā ⊗ M + λI, Ā and M the means of A_i and of x_i x_iᵀ (K-FAC; Martens & Grosse 2015), by their
-#   eigenvectors; those of M come from the smaller of its two sides. What softmax cannot see, the same vector added to every class, is
-#   exact then.
+# * for one output: for the sample's Hessian, by a Cholesky factor of features by features or, for wide tables, of rows
+#   by rows (Woodbury), so that no matrix of features by features is formed; or for a multiple of I if no direction of a
+#   wide table is significant;
+# * for several outputs: for Ā ⊗ M + λI, Ā and M the means of A_i and of x_i x_iᵀ (K-FAC; Martens & Grosse 2015), by
+#   their eigenvectors; those of M are computed from the smaller of its two sides. The null direction of softmax, the
+#   same vector added to every class, is then exact.
 #
-# Directions that a sample does not have are given the curvature of a row's share, tr/m. A_i is found from differences of the loss's
-# slope, so a loss needs to state no second derivative, nor to have one everywhere. Rows stay float32, and sparse where they are:
-# nothing here is proven, and nothing of it enters a certificate.
+# Directions outside the span of a sample get the curvature of a row's share, tr/m. A_i is computed from differences of
+# the slope of the loss, so a loss need not define a second derivative, nor have one everywhere. Rows stay float32, and
+# sparse if they are sparse: nothing here is proven, and nothing of it enters a certificate.
 
 
 Vector = NDArray[np.float64]
 Operator = Callable[[Vector], Vector]
-Pair = tuple[Vector, Vector, float]  # a step, what it changed of the gradient, 1/⟨step, change⟩
+Pair = tuple[Vector, Vector, float]  # a step, the change of the gradient, 1/⟨step, change⟩
 
-_COUPLING = 200  # rows from which Ā is found
-_MOST_CLASSES = 256  # outputs whose Ā is found in full
-_CELLS = 1 << 18  # numbers of sparse rows written out at a time
-_LOST = 2.0**-20  # of the trace
-_COMPARED, _STANDS_OUT = 64, 1.5  # rows of a wide sample that are compared; an eigenvalue over noise's largest
-_ASKED = 256  # rows that say which of two starts is nearer
-_STEP = 2.5e-3  # of the differences, in units of the scores over which a slope changes
+_COUPLING = 200  # rows from which Ā is computed
+_MOST_CLASSES = 256  # most outputs for which Ā is computed in full
+_CELLS = 1 << 18  # numbers of sparse rows expanded at a time
+_LOST = 2.0**-20  # relative to the trace
+_COMPARED, _STANDS_OUT = 64, 1.5  # rows of a wide sample compared; least ratio of an eigenvalue to the largest of noise
+_ASKED = 256  # rows used to compare two starts
+_STEP = 2.5e-3  # step of the differences, relative to the range of scores over which a slope changes
 
 
 class Sample:
-    """Every so-manyth slot of an objective's table, with the objective of those rows alone.
+    """An evenly spaced sample of an objective's slots, with the objective of these rows.
 
-    `latest` is the inverse of a Hessian that was taken last, which is a scale and no more where the rows are `even`; `pairs` are those of L-BFGS.
+    Attributes:
+        latest: The last inverse of a Hessian; only a scale if the rows are `even`.
+        pairs: The pairs of L-BFGS.
+        passes: Gradient passes over the whole table that the work done here amounts to.
     """
 
     def __init__(self, objective: PreciseObjective, condition_number: float) -> None:
@@ -80,11 +84,11 @@ class Sample:
             "condition_number": condition_number,
         }
         rows, self.narrow = sample_rows(**size)
-        self.passes = 0.0  # gradient passes of the whole table that the work done here amounts to
+        self.passes = 0.0  # work done here, in gradient passes over the whole table
         self._objective = objective
         self._rows: Any
         self._rows, self._labels = objective.strided(rows)
-        if not isinstance(self._rows, np.ndarray) and not self.narrow:  # a pass costs what the values of a row cost
+        if not isinstance(self._rows, np.ndarray) and not self.narrow:  # cost depends on values per row
             size["filled"] = max(1.0, self._rows.nnz / self._rows.shape[0])
             if not isinstance(self._rows, NestedPart):
                 step = -(-self._rows.shape[0] // sample_rows(**size)[0])
@@ -98,7 +102,7 @@ class Sample:
         self.even = False
 
     def pulled(self, objective: PreciseObjective) -> Sample:
-        """The same rows, and what is known of how their objective curves, for one of other linear terms."""
+        """Return the same sample, with its curvature information, for an objective with other linear terms."""
         other = copy(self)
         other._objective, other.passes = objective, 0.0
         return other
@@ -107,17 +111,19 @@ class Sample:
         return np.asfortranarray(self._rows[::step] @ weights.T.astype(np.float32))
 
     def gradient(self, weights: Vector) -> Vector:
-        """∇ of the objective of the sample's rows, regulariser and linear term included, in float32."""
+        """Return ∇ of the objective of the sample's rows, including regularizer and linear term, in float32."""
         self.passes += self._share
         slopes = self._objective.loss.derivative(self._scores(weights), self._labels, np)
         mean: Vector = slopes.T @ self._rows / len(slopes)
         return mean + self._objective.regular_gradient(weights)
 
     def is_nearer(self, start: Vector) -> bool:
-        """Whether some rows say that the objective is less at `start`, a model with noise, than at the centre: where it was not, the way from
-        there was measured to take more passes, however small its gradient."""
+        """Return whether, on some rows, the objective is lower at `start`, a noisy model, than at the centre.
+
+        Where it was not, a descent from `start` was measured to take more passes, however small its gradient.
+        """
         step = max(1, self._taken // _ASKED)
-        self.passes += self._share / step  # two scores of each row, no sum
+        self.passes += self._share / step  # two scores for each row, no sum
 
         def value(weights: Vector) -> float:
             scores = self._scores(weights, step).astype(np.float64)
@@ -127,24 +133,24 @@ class Sample:
         return value(start) < value(self._objective.centre)
 
     def inverse(self, weights: Vector) -> Operator:
-        """About the inverse Hessian at `weights`, as an operator on (outputs, features)."""
+        """Return the approximate inverse Hessian at `weights`, as an operator on (outputs, features)."""
         self.passes += self._factor
         scores: NDArray[Any] = self._scores(weights)
-        if self._objective.loss.label_kind == "target":  # residuals of large labels lose their digits in float32
+        if self._objective.loss.label_kind == "target":  # residuals of large labels lose digits in float32
             scores = scores.astype(np.float64)
         made = self._one_output(scores) if scores.shape[1] == 1 else self._several_outputs(scores)
         self.latest = made
         return made
 
     def _change(self, scores: NDArray[Any], labels: NDArray[Any], direction: NDArray[Any]) -> NDArray[Any]:
-        """A_i v_i by a central difference."""
+        """Return A_i v_i by a central difference."""
         derivative = self._objective.loss.derivative
         ahead, behind = (derivative(scores + step * direction, labels, np) for step in (self._step, -self._step))
         change: NDArray[Any] = (ahead - behind) / (2 * self._step)
         return change
 
     def _unseen(self, trace: float) -> float:
-        """Curvature given to directions that the sample does not have; more than float32 can lose of those it has."""
+        """Return the curvature of directions outside the sample's span; it exceeds float32 errors of those inside."""
         return self._objective.regularization + trace * max(_LOST, 1 / self._taken if self._share < 1 else 0.0)
 
     def _one_output(self, scores: NDArray[Any]) -> Operator:
@@ -170,21 +176,24 @@ class Sample:
         return woodbury
 
     def _even(self, roots: NDArray[np.float32]) -> float | None:
-        """The curvature along a row, where the products of some rows with one another are those of noise: then every direction has about as
-        much, and a factor of the sample's would cost more than it says. None where one stands out."""
+        """Return the curvature along a row if the products of some rows with each other look like noise.
+
+        Then every direction has about this curvature, and a factor of the sample's Hessian would cost more than it
+        saves. None if a direction is significant.
+        """
         few = slice(None, None, -(-self._taken // _COMPARED))
         rooted = _scale_rows(self._rows[few], roots[few])
         products = _multiply(rooted, rooted.T).astype(np.float64) * self._taken
         own = float(np.trace(products)) / len(products)
         np.fill_diagonal(products, 0.0)
-        # of the largest eigenvalue, by half (the semicircle law)
+        # half of the largest eigenvalue (semicircle law)
         noise = float(np.linalg.norm(products)) / math.sqrt(len(products))
         if not own or np.abs(np.linalg.eigvalsh(products)).max() > _STANDS_OUT * 2 * noise:
             return None
         return self._objective.regularization + own / self._objective.slots + noise**2 / (own * len(products))
 
     def _nested(self, bend: NDArray[np.float32]) -> Operator:
-        """Columns that curve much together, the others each by itself."""
+        """Return the inverse for nested rows: columns of large curvature jointly, the others separately."""
         chosen, matrix, diagonal = nested_hessian(self._rows, bend, self._objective.regularization)
         unseen = self._unseen(float(diagonal.sum()))
         solve, rest = _solver(matrix, unseen), diagonal + unseen
@@ -225,28 +234,31 @@ class Sample:
         return centred if many and self._blind(part, labels) else kronecker
 
     def _coupling(self, scores: NDArray[Any], labels: NDArray[Any]) -> tuple[Vector, Vector]:
-        """Eigenvectors of Ā as columns, and its eigenvalues: once for every output, all in one call."""
+        """Return the eigenvectors of Ā as columns, and its eigenvalues; all outputs are probed in one call."""
         rows, outputs = scores.shape
-        probes = np.repeat(np.eye(outputs, dtype=scores.dtype), rows, axis=1).T  # column by column, as scores are
+        probes = np.repeat(np.eye(outputs, dtype=scores.dtype), rows, axis=1).T  # column-major, like scores
         change = self._change(np.tile(scores.T, outputs).T, np.tile(labels, outputs), probes)
         coupling = change.T.reshape(outputs, outputs, rows).mean(axis=2)
         along, classes = np.linalg.eigh((coupling + coupling.T) / 2)
         return classes, np.maximum(along, 0.0)
 
     def _each(self, scores: NDArray[Any], labels: NDArray[Any]) -> Vector:
-        """About the diagonal of Ā, for very many outputs: by random signs."""
+        """Return the approximate diagonal of Ā for very many outputs, by random signs."""
         signs = np.where(np.random.default_rng(0).random(scores.shape) < 0.5, 1, -1).astype(scores.dtype)
         diagonal: Vector = (self._change(scores, labels, signs) * signs).mean(axis=0).astype(np.float64)
         return np.maximum(diagonal, 0.0)
 
     def _blind(self, scores: NDArray[Any], labels: NDArray[Any]) -> bool:
-        """Whether adding the same number to every score leaves the loss as it is."""
+        """Return whether adding the same number to every score leaves the loss unchanged."""
         even = np.ones_like(scores)
         return bool(np.abs(self._change(scores, labels, even)).max() < 1e-3)
 
 
 def _solver(matrix: NDArray[np.float32], shift: float) -> Operator:
-    """v ↦ (`matrix` + `shift` I)⁻¹ v, in float64. By numpy: scipy's factorisations take longer to load than most deletions take."""
+    """Return v ↦ (`matrix` + `shift` I)⁻¹ v, in float64.
+
+    Computed with numpy: scipy's factorizations take longer to load than most deletions take.
+    """
     shifted = matrix.astype(np.float64)
     shifted[np.diag_indices_from(shifted)] += shift
     inverse = _inverse_of_lower(np.linalg.cholesky(shifted))
@@ -254,7 +266,7 @@ def _solver(matrix: NDArray[np.float32], shift: float) -> Operator:
 
 
 def _inverse_of_lower(lower: NDArray[Any]) -> NDArray[Any]:
-    """L⁻¹ of a lower triangular matrix, by halves."""
+    """Return L⁻¹ of a lower triangular matrix, by recursive halving."""
     half = len(lower) // 2
     if half < 32:
         return np.linalg.inv(lower)
@@ -267,7 +279,7 @@ def _inverse_of_lower(lower: NDArray[Any]) -> NDArray[Any]:
 
 
 def _second_moment(rows: Any, narrow: bool) -> tuple[Any, Vector, float]:
-    """Eigenvectors of M as columns, its eigenvalues, and its trace: all of them, or those in the span of the rows."""
+    """Return the eigenvectors of M as columns, its eigenvalues, and its trace; or those in the rows' span."""
     taken = rows.shape[0]
     trace = _square(rows) / taken
     if narrow:
@@ -280,63 +292,63 @@ def _second_moment(rows: Any, narrow: bool) -> tuple[Any, Vector, float]:
         return rows.T.astype(np.float64) @ combined, along[seen], trace
     from scipy.sparse.linalg import aslinearoperator
 
-    # two factors: their product would be dense, and as long as the table is wide
+    # two factors: their product would be dense, with as many rows as the table has columns
     return aslinearoperator(rows.T.astype(np.float64)) @ aslinearoperator(combined), along[seen], trace
 
 
 def _multiply(one: Any, other: Any) -> NDArray[np.float32]:
-    """Their product written out; its sides are no longer than a matrix to be factorised is."""
+    """Return the product as a dense array; its sides are at most those of a matrix to be factorized."""
     if isinstance(one, np.ndarray):
         return np.asarray(one @ other)
     made, few = np.empty((one.shape[0], other.shape[1]), np.float32), max(1, _CELLS // other.shape[0])
-    for first in range(0, made.shape[1], few):  # by dense columns, which scipy is quicker at
+    for first in range(0, made.shape[1], few):  # by dense columns, which is faster in scipy
         made[:, first : first + few] = one @ other[:, first : first + few].toarray()
     return made
 
 
 def _scale_rows(rows: Any, factors: NDArray[np.float32]) -> Any:
-    """The rows, each times its factor (rows, 1)."""
+    """Multiply each row by its factor; factors (rows, 1)."""
     return rows * factors if isinstance(rows, np.ndarray) else rows.multiply(factors).tocsr()
 
 
 def _square(rows: Any) -> float:
-    """The sum of all squares."""
+    """Return the sum of all squares."""
     values = rows if isinstance(rows, np.ndarray) else rows.data
     return float(np.vdot(values, values))
 
 
-# --- quasi newton ---
+# --- quasi-Newton ---
 #
-# L-BFGS on gradients alone, steered by a sample of rows (`preconditioner`).
+# L-BFGS using only gradients, preconditioned by a sample of rows.
 #
-# It only steers: what it returns is measured by the caller, and nothing of it enters a certificate. The first step goes to the
-# minimiser of the sample's objective, tilted so that its gradient at the start is the table's (DANE; Shamir, Srebro & Zhang
-# 2014): what the sample knows of how the loss bends is used there, at a cost of a few hundredths of a pass an evaluation. From
-# there L-BFGS goes on from the sample's inverse Hessian, renewed on the way.
+# The preconditioner only guides the search: the caller measures the result, and nothing of it enters a certificate. The
+# first step goes to the minimizer of the sample's objective, tilted so that its gradient at the start is the table's
+# (DANE; Shamir, Srebro & Zhang 2014): this uses the sample's curvature at a cost of a few hundredths of a pass per
+# evaluation. From there L-BFGS continues with the sample's inverse Hessian, updated on the way.
 #
-# Values are never asked for: the objective is convex, so along a line the derivative says whether a step went too far
-# (approximate Wolfe condition; Hager & Zhang 2005), and it says so in float32 where the values of two near points are equal.
+# Objective values are not used: the objective is convex, so along a line the derivative shows whether a step was too
+# long (approximate Wolfe condition; Hager & Zhang 2005), even in float32 where the values of two near points are equal.
 
 
 Gradient = Callable[[Vector], Vector]
 
-MEMORY = 20  # pairs that L-BFGS keeps
-RENEWED = 10  # evaluations after which the Hessian is taken again
-_KEPT = 4  # times that a Hessian which is known is not taken again
-PATIENCE = 50  # evaluations in which the gradient must fall by half
-_OVERSHOT = 0.8  # of the derivative at the start of a step: one as large in the other direction is too far
-_NEARLY = 0.1  # of the first gradient: to here the sample's own problem is solved
-_INNER = 30  # evaluations of that
-_AT_HAND = 4  # of them from a published model: its Hessian serves further on
-_SHORTENED = 40  # evaluations of one step
-_NOTHING = 2.0**-23  # of L: what float32 can tell from 0
+MEMORY = 20  # pairs stored by L-BFGS
+RENEWED = 10  # evaluations after which the Hessian is recomputed
+_KEPT = 4  # number of times that a known Hessian is reused
+PATIENCE = 50  # evaluations in which the gradient norm must halve
+_OVERSHOT = 0.8  # relative to the initial derivative of a step: an opposite derivative this large means too far
+_NEARLY = 0.1  # relative to the first gradient: tolerance of the sample's own problem
+_INNER = 30  # most evaluations of the sample's own problem
+_AT_HAND = 4  # at most this many of them from a published model: its Hessian is then reused
+_SHORTENED = 40  # most evaluations of one step
+_NOTHING = 2.0**-23  # relative to L: what float32 can distinguish from 0
 
 
 def minimize(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *, warm: bool = False) -> None:
-    """Minimise the measured objective of which `sample` is one; `gradient` raises when it is content.
+    """Minimize the measured objective guided by `sample`; `gradient` raises `_Reached` once the tolerance is met.
 
-    Where the inverse of a Hessian is known already, or is a scale and no more, L-BFGS goes on from it: to take another costs more than the
-    passes that it would save.
+    If an inverse Hessian is known already, or is only a scale, L-BFGS continues with it: another one costs more than
+    the passes that it would save.
     """
 
     def first_of(known: Operator, times: int) -> Callable[[Vector], Operator]:
@@ -361,7 +373,7 @@ def minimize(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float
                 )
                 times = int(taken <= (_AT_HAND if warm else 1))
         lbfgs(gradient, start, begun, first_of(known, times), first=near, pairs=sample.pairs)
-    except LinAlgError:  # the loss curves as it said it would not: the caller goes on from what was measured
+    except LinAlgError:  # the curvature contradicts the loss's declaration: the caller continues with the best point
         return
 
 
@@ -376,14 +388,21 @@ def lbfgs(
     until: float = 0.0,
     most: float = math.inf,
 ) -> tuple[Vector, int]:
-    """L-BFGS from `point`, where the gradient is `gradient`; `inverse(θ)` is asked for every `RENEWED` evaluations.
-
-    Returns the last point and the evaluations it took, when ‖∇‖ ≤ `until`, after `most` evaluations, or when `PATIENCE` of them brought too little; `function` may raise
-    to stop it earlier.
+    """Run L-BFGS from `point`.
 
     Args:
-        first: where the first step leads, if not where L-BFGS would go.
-        pairs: of the same Hessian, from before; those of this descent come to stand there.
+        function: Returns the gradient at a point; may raise to stop.
+        point: The start.
+        gradient: The gradient at the start.
+        inverse: Returns the approximate inverse Hessian at a point; called every `RENEWED` evaluations.
+        first: Target of the first step, if not that of L-BFGS.
+        pairs: Pairs of an earlier descent on the same Hessian; updated in place.
+        until: Tolerance of the gradient norm.
+        most: Most evaluations.
+
+    Returns:
+        The last point and the number of evaluations: at the tolerance, after `most` evaluations, or when the gradient
+        norm did not halve within `PATIENCE`.
     """
     pairs = [] if pairs is None else pairs
     norm = least = checked = float(np.linalg.norm(gradient))
@@ -416,9 +435,12 @@ def lbfgs(
 
 
 def search_along(function: Gradient, point: Vector, step: Vector, slope: float) -> tuple[Vector, Vector, int]:
-    """A point towards `point` − `step` that is not too far, its gradient, and the evaluations it took.
+    """Return a point towards `point` − `step` that is not too far, its gradient, and the number of evaluations.
 
     Args:
+        function: Returns the gradient at a point.
+        point: The start.
+        step: The negative direction.
         slope: ⟨∇, step⟩ > 0 at `point`.
     """
     length, used = 1.0, 0
@@ -428,11 +450,11 @@ def search_along(function: Gradient, point: Vector, step: Vector, slope: float) 
         left = float(np.vdot(gradient, step))
         if left >= -_OVERSHOT * slope or used >= _SHORTENED:
             return moved, gradient, used
-        length *= max(0.1, slope / (slope - left))  # where the derivative is 0 if it is linear
+        length *= max(0.1, slope / (slope - left))  # zero of the derivative if it is linear
 
 
 def _two_loops(gradient: Vector, pairs: list[Pair], initial: Operator) -> Vector:
-    """The step of L-BFGS: newest pair first, the initial inverse, then back (Nocedal 1980)."""
+    """Return the step of L-BFGS: newest pair first, the initial inverse, then back (Nocedal 1980)."""
     step, shares = gradient.copy(), []
     for change, bend, weight in reversed(pairs):
         shares.append(weight * float(np.vdot(change, step)))
@@ -445,19 +467,19 @@ def _two_loops(gradient: Vector, pairs: list[Pair], initial: Operator) -> Vector
 
 # --- newton ---
 #
-# Damped Newton on a gradient alone, for where the quasi-Newton method stops short: kinks, samples that show nothing.
+# Damped Newton using only gradients, for cases where the quasi-Newton method stalls: kinks, uninformative samples.
 #
-# The step solves H v = ∇ by conjugate gradients, H v by a difference of two gradients: one pass a product, nothing formed, and
-# no second derivative asked of the loss. Where there is none (clipped slopes) the difference is one of the generalised
-# derivatives, and the method is the semismooth Newton method (Qi & Sun 1993).
+# The step solves H v = ∇ by conjugate gradients, with H v a difference of two gradients: one pass per product, no
+# matrix, and no second derivative of the loss. Where there is none (clipped slopes), the difference is one of the
+# generalized derivatives, and the method is the semismooth Newton method (Qi & Sun 1993).
 
 
 _DIFFERENCE = 1e-6  # length of the difference, relative to 1 + ‖θ‖
-_RESIDUAL = 0.05  # of conjugate gradients
+_RESIDUAL = 0.05  # relative residual of conjugate gradients
 
 
 def newton_cg(function: Gradient, point: Vector, *, passes: int) -> None:
-    """From `point`, until `function` raises or so many passes are spent."""
+    """Run Newton's method from `point` until `function` raises or `passes` passes are used."""
     gradient, spent = function(point), 1
     while spent < passes and np.isfinite(gradient).all() and gradient.any():
         step, used = _newton_step(function, point, gradient, min(passes - spent, gradient.size))
@@ -466,7 +488,7 @@ def newton_cg(function: Gradient, point: Vector, *, passes: int) -> None:
 
 
 def _newton_step(function: Gradient, point: Vector, gradient: Vector, most: int) -> tuple[Vector, int]:
-    """About H⁻¹∇, by conjugate gradients to a residual of `_RESIDUAL`, and the passes it took."""
+    """Return an approximation of H⁻¹∇, by conjugate gradients to a residual of `_RESIDUAL`, and the passes used."""
     length = _DIFFERENCE * (1 + float(np.linalg.norm(point)))
     step, residual, direction = np.zeros_like(gradient), gradient, gradient
     square = float(np.vdot(residual, residual))
@@ -476,7 +498,7 @@ def _newton_step(function: Gradient, point: Vector, gradient: Vector, most: int)
         scale, used = length / float(np.linalg.norm(direction)), used + 1
         image = (function(point + scale * direction) - gradient) / scale
         curvature = float(np.vdot(direction, image))
-        if not curvature > 0:  # rounding: nothing left to gain
+        if not curvature > 0:  # dominated by rounding: no further progress
             break
         step = step + square / curvature * direction
         residual = residual - square / curvature * image
@@ -488,14 +510,20 @@ def _newton_step(function: Gradient, point: Vector, gradient: Vector, most: int)
 
 
 NEWTON_PASSES = 500
-_FLOOR = 2.0**-26  # of L: gradient norms that float32 can measure, errors of many rows being averaged
-_STALLED = 16  # times that: where it may be float32 that no step helps
-_MOST_GAINED = 0.1  # what a step leaves of the gradient's norm, at best
+_FLOOR = 2.0**-26  # relative to L: gradient norms that float32 can measure, as errors of many rows average out
+_STALLED = 16  # times `_FLOOR`: below this, stalling may be caused by float32
+_MOST_GAINED = 0.1  # least expected ratio of gradient norms after and before a step
 
 
 @dataclass(frozen=True)
 class Solution:
-    """θ̃ (outputs, features), the gradient passes it took, and the sample that steered it: functions of private data, for the caller alone."""
+    """The result of a solver. All of it depends on private data and is for the caller only.
+
+    Attributes:
+        weights: θ̃, (outputs, features).
+        gradient_passes: Number of gradient passes.
+        sample: The sample that guided the solver.
+    """
 
     weights: Vector = field(repr=False)
     gradient_passes: int
@@ -503,17 +531,17 @@ class Solution:
 
 
 class _Reached(Exception):
-    """The point just measured is good enough."""
+    """The last measured point meets the tolerance."""
 
 
 class _Spent(Exception):
-    """As many passes were taken as the quick ways have."""
+    """The pass limit of the fast methods was reached."""
 
 
 class _Measured:
-    """∇L_D; counts passes, keeps the best point, and raises `_Reached` at the first one within the tolerance.
+    """∇L_D with a pass counter; keeps the best point and raises `_Reached` at the first within the tolerance.
 
-    A point that need not be the last is measured in float32: the answer never is.
+    Intermediate points may be measured in float32; the result never is.
     """
 
     def __init__(self, objective: PreciseObjective, tolerance: float, most: float = math.inf) -> None:
@@ -526,7 +554,7 @@ class _Measured:
         self._expected = math.inf
 
     def quick(self, weights: Vector) -> Vector:
-        """The gradient in float32; as `__call__` has it where this point may be good enough, or float32 says too little."""
+        """Return the gradient in float32; as `__call__` if the point may meet the tolerance or float32 is too coarse."""
         if self.passes < self.most and self._expected > max(self._tolerance, self._floor):
             self.passes += 1
             gradient = self.objective.gradient(weights, "float32")
@@ -549,10 +577,10 @@ class _Measured:
         return gradient
 
     def _note(self, weights: Vector, norm: float) -> None:
-        """Keep the best point, and expect of the next one what the last step brought."""
+        """Update the best point, and predict the norm at the next one from the progress of the last step."""
         left = norm / self._last  # 0 at first
         self._expected = norm * min(1.0, max(_MOST_GAINED, left))
-        if left > 0.5 and norm < _STALLED * self._floor:  # float32 has nothing more to say
+        if left > 0.5 and norm < _STALLED * self._floor:  # at the accuracy limit of float32
             self._expected = 0.0
         self._last = norm
         if norm <= self._best:
@@ -560,7 +588,7 @@ class _Measured:
 
 
 def certified_norm(objective: PreciseObjective, weights: Vector, gradient: Vector) -> float:
-    """Upper bound on the true ‖∇L_D(θ)‖, from its float64 value and the bound on its rounding."""
+    """Return an upper bound on the true ‖∇L_D(θ)‖, from its float64 value and the bound on its rounding."""
     length, size = (
         float(np.linalg.norm(vector)) * (1 + (vector.size + 4) * 2.0**-53) for vector in (gradient, weights)
     )
@@ -578,23 +606,26 @@ def solve(
     quick: int | None = None,
     sample: Sample | None = None,
 ) -> Solution:
-    """A point with ‖∇L_D‖ ≤ `tolerance`.
+    """Return a point with ‖∇L_D‖ ≤ `tolerance`.
 
     Args:
-        objective: of the current records.
-        start: (outputs, features), finite, for example the published model; None, or not much nearer than the centre of the
-            regulariser, 0 as a rule: that.
-        fixed: take a number of passes that no record can change, from that centre.
-        quick: passes after which the proven method begins from that centre, so that no table takes more than these and its own; None: when
-            the quick ways stop short.
-        sample: of another solution on these records, whose objective differs by linear terms.
+        objective: The objective of the current records.
+        start: (outputs, features), finite, for example the published model; None, or a start not much nearer than the
+            centre of the regularizer (usually 0), means that centre.
+        tolerance: γ.
+        strong_convexity: Strong convexity of the objective.
+        objective_smoothness: Smoothness of the objective.
+        fixed: Take a number of passes that no record can change, from that centre.
+        quick: Number of passes after which the proven method starts from that centre, so that no table takes more than
+            these and its own; None: when the fast methods stall.
+        sample: Sample of another solution on these records, whose objective differs by linear terms.
 
     Raises:
-        AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
+        AssumptionViolated: If the tolerance was not reached, so the loss is not as smooth or convex as declared.
     """
     measured = _Measured(objective, tolerance, math.inf if quick is None else quick)
     curvature = {"strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness}
-    far = objective.loss.constants.lipschitz + objective.pull_norm  # the slope at the centre, whatever the records
+    far = objective.loss.constants.lipschitz + objective.pull_norm  # gradient norm at the centre for any records
 
     def proven(slope: float) -> int:
         return proven_steps(distance=slope / strong_convexity, tolerance=tolerance, **curvature)
@@ -631,7 +662,7 @@ def _run_accelerated(
     strong_convexity: float,
     objective_smoothness: float,
 ) -> Vector:
-    """`steps` steps of ITEM (Taylor & Drori 2023, Algorithm 1) from `start`: one gradient each."""
+    """Return the weights after `steps` steps of ITEM (Taylor & Drori 2023, Algorithm 1), one gradient each."""
     q = condition(strong_convexity, objective_smoothness)
     x, z = start, start
     sequence = growth(q)

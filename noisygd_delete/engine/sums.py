@@ -1,8 +1,8 @@
-"""What an objective is made of: sums over the current records, by whoever holds them.
+"""Gradient sums over the current records, independent of where the rows are stored.
 
-Memory, a map of a file, the processes of a group, a cluster: to a solver they are one thing, which answers sums, added in an order
-whose rounding `bounds.arithmetic.gradient_error` bounds. Whoever answers keeps nothing of what it was asked. The linear term, λ, the
-iterates and the noise stay with the asker (`objective_float64`).
+Rows may be in memory, in a mapped file, in the processes of a group, or on a cluster: a solver sees one interface that
+returns sums, added in an order whose rounding `bounds.arithmetic.gradient_error` bounds. Implementations store nothing
+about their queries. The linear term, λ, the iterates and the noise stay with the caller (`PreciseObjective`).
 """
 
 from __future__ import annotations
@@ -30,29 +30,32 @@ if TYPE_CHECKING:
     from .moments import IntegerMoments, Integers
 
 
-# --- sums held ---
+# --- local sums ---
 #
 # Sums in float64 over rows that this process can read: in memory, mapped from a file, or its share of a group's.
 #
-# Rows are float32 and are widened a cacheful at a time. On the way to a solver's answer float32
-# will do; nothing proven is said of that.
+# Rows are float32 and are converted to float64 in pieces that fit in cache. Intermediate points of a solver may use
+# float32, without a proven bound.
 
 
-_CACHED = 1 << 18  # numbers of a piece of a chunk in float64, which stays in the processor's cache
-_LEAST = 64  # rows of a piece
-_FOR_EACH_OUTPUT = 4  # rows of a piece: with fewer, several outputs' products are too small to run at their rate
-_HELD = 1 << 22  # numbers of a piece at most, for that
-_TASK = 1 << 20  # numbers worth handing to a thread
+_CACHED = 1 << 18  # numbers of a piece of a chunk in float64 that stays in the processor's cache
+_LEAST = 64  # least rows of a piece
+_FOR_EACH_OUTPUT = 4  # rows of a piece per output: products of fewer rows are too small to be efficient
+_HELD = 1 << 22  # most numbers of a piece enlarged for several outputs
+_TASK = 1 << 20  # numbers worth a task of their own thread
 
 
 class HeldSums:
-    """Sums over one table (see `engine.sums.Sums`). Holds views of the rows, or a copy in another order, and no results but the partial sums of the
-    compiled kernel.
+    """Sums over one table (see `Sums`).
+
+    Holds views of the rows, or a copy in another order, and no results except the partial sums of the compiled kernel.
 
     Args:
-        rows: (slots, features) float32, in memory, mapped, or in an order of their own.
+        rows: (slots, features) float32, in memory, mapped, or reordered.
         labels: (slots,).
-        readings: how many gradients will be asked for, where that is known: a compiler is not loaded for a few.
+        loss: The loss.
+        group: The processes that share the rows.
+        readings: Number of gradients to be computed, if known: the compiler is not loaded for a few.
     """
 
     def __init__(
@@ -75,14 +78,17 @@ class HeldSums:
         self._kernel = Kernel(cast("NDArray[np.float32]", kept), loss, self._own) if compiled else None
 
     def _tasks(self) -> Iterator[slice]:
-        """Whole chunks, so many that a thread is worth waking for them."""
+        """Yield slices of whole chunks, large enough for a thread."""
         most = CHUNK
         while most * self.width < _TASK:
             most *= 2
         return row_windows(self._rows, self._own.start, self._own.stop, most)
 
     def _pieces(self, part: slice, dtype: str) -> Iterator[tuple[Any, NDArray[Any]]]:
-        """Rows in this dtype and their labels, a cacheful at a time (chunks, or an equal part of one); each is gone when the next is asked for."""
+        """Yield rows in this dtype and their labels, in pieces that fit in cache (chunks, or equal parts of one).
+
+        The buffer is reused: a piece is valid only until the next one.
+        """
         numbers = max(_CACHED, min(_FOR_EACH_OUTPUT * self._loss.outputs * self.width, _HELD))
         most = max(_LEAST, min(CHUNK, numbers // self.width))
         if most == CHUNK:
@@ -92,7 +98,7 @@ class HeldSums:
         start = part.start
         while start < part.stop:
             stop = min(start + most, part.stop)
-            if most < CHUNK:  # no piece runs over the end of a chunk
+            if most < CHUNK:  # no piece crosses the end of a chunk
                 stop = min(stop, start + CHUNK - (start - part.start) % CHUNK)
             rows = self._rows[start:stop]
             if buffer is not None:
@@ -101,15 +107,15 @@ class HeldSums:
             start = stop
 
     def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
-        """In float32 up to twice as fast, and good to some 2⁻²³ nL."""
+        """Return the gradient sum; in float32 up to twice as fast, and accurate to about 2⁻²³ nL."""
         if self._kernel is not None:
             return self._group.total(self._kernel(weights, self._labels if dtype == "float64" else self._short))
         turned = self._of_entries(weights.T.astype(dtype))  # (features, outputs)
 
         def add(part: slice) -> list[NDArray[np.float64]]:
-            sums, begun = list[NDArray[np.float64]](), 0  # rows of the last chunk so far, where more of it is to come
+            sums, begun = list[NDArray[np.float64]](), 0  # rows of an unfinished chunk so far
             for rows, labels in self._pieces(part, dtype):
-                scores = np.asfortranarray(rows @ turned)  # as objective.py has it
+                scores = np.asfortranarray(rows @ turned)  # column-major, as in objective.py
                 made = _sums_of_chunks(self._loss.derivative(scores, labels, np).T, rows)
                 if begun:
                     sums[-1] += made[0]
@@ -122,23 +128,24 @@ class HeldSums:
         return self._group.total(sum_pairwise(parts, weights.shape))
 
     def _of_entries(self, turned: NDArray[Any]) -> NDArray[Any]:
-        """What a row's entries are multiplied with, of weights (features, outputs)."""
+        """Convert weights (features, outputs) to factors of the stored entries of a row."""
         return turned
 
     def _of_features(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-        """Sums of features, of what was summed of entries."""
+        """Convert sums over stored entries to sums over features."""
         return sums
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
+        """Return the rows and labels of about `rows` evenly spaced slots."""
         return self.every(max(1, self.slots // rows))
 
     def every(self, step: int, first: int = 0) -> tuple[NDArray[np.float32], NDArray[Any]]:
-        """Every `step`-th slot from `first` on."""
+        """Return every `step`-th slot from `first` on."""
         return np.ascontiguousarray(self._all[first::step]), self._short[first::step]
 
 
 def _sums_of_chunks(slopes: NDArray[Any], rows: Any) -> list[NDArray[np.float64]]:
-    """Σ g_i ⊗ x_i of each chunk of these rows, and of what is left; slopes (outputs, rows)."""
+    """Return Σ g_i ⊗ x_i for each chunk of these rows and for the remainder; slopes (outputs, rows)."""
     if not isinstance(rows, np.ndarray):
         return rows.sums(slopes)  # type: ignore[no-any-return]
     if slopes.shape[1] <= CHUNK:
@@ -156,8 +163,8 @@ Vector = NDArray[Any]
 class Sums(Protocol):
     """Sums over the records of one table under one loss, for weights (outputs, features) float64.
 
-    Inside a partition a term of a gradient is added as `HeldSums` does it: chunks of at most `bounds.arithmetic.CHUNK` rows in float64,
-    then chunks in a tree (`summation.in_a_tree`); then partitions, in their order, in a tree too.
+    Inside a partition the terms of a gradient are added as in `HeldSums`: chunks of at most `bounds.arithmetic.CHUNK`
+    rows in float64, then chunks in a tree (`kernel.sum_pairwise`); then partitions, in their order, also in a tree.
     """
 
     @property
@@ -166,19 +173,19 @@ class Sums(Protocol):
 
     @property
     def width(self) -> int:
-        """Features of a row."""
+        """Number of features of a row."""
 
     def gradient(self, weights: Vector, dtype: str) -> Vector:
-        """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights; `dtype` "float32" allows rounding that nobody bounds."""
+        """Return Σ_x ∇ℓ(θ; x), float64 in the shape of the weights; "float32" permits rounding without a bound."""
 
     def strided(self, rows: int) -> tuple[Vector, Vector]:
-        """About `rows` slots, evenly spaced: their rows (float32), and their labels."""
+        """Return the rows (float32) and labels of about `rows` evenly spaced slots."""
 
 
 class RowsElsewhere(ABC):
-    """A table whose rows this process does not hold: others answer for them.
+    """A table whose rows are not in this process, which only answers queries for sums.
 
-    Only what asks for sums can be run on it (`rows_here`).
+    Only methods that need nothing but sums can run on it (`local_rows`).
     """
 
     rows_per_subject = 1
@@ -186,23 +193,23 @@ class RowsElsewhere(ABC):
     @property
     @abstractmethod
     def slots(self) -> int:
-        """n of the theorems: public and fixed."""
+        """Dataset size n of the theorems: public and fixed."""
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """Features of a row."""
+        """Number of features of a row."""
 
     @abstractmethod
     def check(self, loss: Loss, variances: Vector | None) -> None:
-        """Raise unless every record meets the assumptions behind the loss's constants, as `check_records` does."""
+        """Raise unless every record meets the assumptions behind the loss's constants, as in `check_records`."""
 
     @abstractmethod
     def sums(self, loss: Loss) -> Sums:
-        """Whoever answers for these rows."""
+        """Return the sums over these rows."""
 
     def exact_sums(self, moments: IntegerMoments) -> Integers:
-        """See the function; `InvalidParameter`: whoever holds them does not count."""
+        """Return exact integer sums, as the function `exact_sums`; `InvalidParameter` unless overridden."""
         raise InvalidParameter("whoever holds these rows answers no exact sums; plan with method 'perturbed'")
 
 
@@ -210,10 +217,10 @@ CurrentRecords = Records | RowsElsewhere
 
 
 def local_rows(records: CurrentRecords) -> Records:
-    """The table, for what needs its rows and not only their sums.
+    """Return the table, for code that needs its rows and not only their sums.
 
     Raises:
-        InvalidParameter: this process does not hold them.
+        InvalidParameter: If the rows are not in this process.
     """
     if isinstance(records, RowsElsewhere):
         raise InvalidParameter(
@@ -224,7 +231,7 @@ def local_rows(records: CurrentRecords) -> Records:
 
 
 def check_partitions(table: str, partitions: int) -> None:
-    """Raise `InvalidRecords` where a table comes in more partitions than may be added up."""
+    """Raise `InvalidRecords` if a table has more partitions than the bound on rounding covers."""
     if partitions > MOST_PARTITIONS:
         raise InvalidRecords(
             f"{table} comes in {partitions} parts, more than the {MOST_PARTITIONS} that the declared rounding covers; merge its files into "
@@ -233,7 +240,7 @@ def check_partitions(table: str, partitions: int) -> None:
 
 
 def exact_sums(records: CurrentRecords, moments: IntegerMoments) -> Integers:
-    """What method 'sums' publishes of a table, before its noise."""
+    """Return what method 'sums' publishes of a table, before its noise."""
     return records.exact_sums(moments) if isinstance(records, RowsElsewhere) else moments.of_table(records)
 
 
@@ -248,11 +255,14 @@ def sums_of(
     """Return the sums over the rows of a table.
 
     Args:
-        records: the table, or whoever answers for its rows.
-        loss: of a row.
-        group: the processes that share the rows.
-        readings: how many gradients will be asked for, where that is known.
-        by_content: whether rows held here are added in an order that their contents fix, whatever their slots.
+        records: The table.
+        loss: The loss of a row.
+        group: The processes that share the rows.
+        readings: Number of gradients to be computed, if known.
+        by_content: Whether local rows are added in an order determined by their contents, independent of their slots.
+
+    Raises:
+        InvalidParameter: If `by_content` is set and the rows are not in this process.
     """
     if isinstance(records, RowsElsewhere):
         if by_content:
@@ -268,35 +278,36 @@ def sums_of(
     return HeldSums(rows, labels, loss, group, readings) if records.sparse is None else SparseSums(rows, labels, loss)
 
 
-# --- sparse ---
+# --- sparse rows ---
 #
-# Sums over rows of which most values are 0 (`records.values`): products run over the others alone.
+# Sums over sparse rows (`records.values`): products skip the zeros.
 #
-# What is declared of dense rows holds here as it stands. A score adds at most as many products as a row has features, the products left
-# out being 0 and exact; a coordinate of a gradient sum adds at most the terms of its block or chunk, starting at 0; neither bound asks
-# in which order. And a score depends on its own row alone, a block's sum on that block alone.
+# The declared bounds of dense rows hold unchanged. A score adds at most as many products as a row has features, the
+# skipped products being exactly 0; a coordinate of a gradient sum adds at most the terms of its block or chunk,
+# starting at 0; neither bound depends on the order. And a score depends only on its own row, the sum of a block only on
+# that block.
 
 
 Weights = NDArray[np.float64]
 
-_WIDE, _MOSTLY = 256, 8  # features from which rows are counted; the part of them that may not be 0
-_MOST = 1 << 27  # values held: a GiB
-_KEPT = 1 << 24  # values of a table whose parts are kept in float64 too: 128 MiB
+_WIDE, _MOSTLY = 256, 8  # least features for counting zeros; one value in this many may be non-zero
+_MOST = 1 << 27  # most values held: a GiB
+_KEPT = 1 << 24  # most values of a table whose parts are cached in float64 too: 128 MiB
 
 
 def to_sparse_records(records: Records) -> Records:
-    """The table as sparse rows in memory for as long as a run needs them, where its rows are an array that is mostly zeros; else as it is."""
+    """Return the table as sparse rows in memory, for one run, if its rows are mostly zeros; else unchanged."""
     if records.sparse is not None or records.width < _WIDE:
         return records
     rows, filled = records.features, 0
-    for part in row_windows(rows, 0, records.slots, CHUNK):  # of all rows: a sample would show which slots hold them
+    for part in row_windows(rows, 0, records.slots, CHUNK):  # all rows: a sample would reveal which slots hold them
         filled += int(np.count_nonzero(rows[part]))
         if filled > min(rows.size / _MOSTLY, _MOST):
             return records
     data, columns, lengths = list[NDArray[Any]](), list[NDArray[Any]](), [np.zeros(1, np.int64)]
     for part in row_windows(rows, 0, records.slots, CHUNK):
         block = np.ascontiguousarray(rows[part])
-        places = np.flatnonzero(block.view(np.uint32).reshape(-1) != 0)  # whole numbers are compared faster
+        places = np.flatnonzero(block.view(np.uint32).reshape(-1) != 0)  # integers are compared faster
         data.append(block.reshape(-1)[places])
         columns.append((places % records.width).astype(np.int32))
         lengths.append(np.bincount(places // records.width, minlength=len(block)))
@@ -306,13 +317,13 @@ def to_sparse_records(records: Records) -> Records:
 
 
 def numbers_of(records: CurrentRecords) -> int:
-    """How many numbers a product with all rows multiplies."""
+    """Return how many numbers a product with all rows multiplies."""
     thin = records.sparse if isinstance(records, Records) else None
     return records.slots * records.width if thin is None else thin.filled
 
 
 class TransposableRows:
-    """Some rows, and the same turned, each chunk of them with columns of its own, so that one product makes the sums of all chunks."""
+    """Some rows and their transpose, with separate columns for each chunk, so that one product sums all chunks."""
 
     def __init__(self, rows: Any, chunk: int) -> None:
         from scipy.sparse import csr_array
@@ -330,13 +341,13 @@ class TransposableRows:
         return self.rows @ other  # type: ignore[no-any-return]
 
     def sums(self, slopes: NDArray[Any]) -> list[Weights]:
-        """Σ g_i ⊗ x_i of each chunk; slopes (outputs, rows)."""
+        """Return Σ g_i ⊗ x_i for each chunk; slopes (outputs, rows)."""
         made = (self._turned @ slopes.T).astype(np.float64, copy=False)
         return list(made.reshape(self._chunks, -1, len(slopes)).transpose(0, 2, 1))
 
 
 class SparseSums(HeldSums):
-    """`HeldSums` over sparse rows, widened a chunk at a time, and once where they are few."""
+    """`HeldSums` over sparse rows, converted to float64 one chunk at a time, and cached if they are few."""
 
     _rows: Any
 
@@ -360,7 +371,7 @@ class SparseSums(HeldSums):
             yield self._part(start, min(start + most, part.stop), dtype), labels[start : start + most]
 
     def _part(self, start: int, stop: int, dtype: str) -> TransposableRows:
-        """Kept, of a large table in float32 alone: to make one costs as much as many products with it."""
+        """Return a part of the rows, cached as it costs many products. Large tables are cached only in float32."""
         place = start, stop, dtype
         if (made := self._parts.get(place)) is None:
             made = TransposableRows(self._rows.part(start, stop, dtype), CHUNK if dtype == "float64" else stop - start)
@@ -390,10 +401,10 @@ class SparseSums(HeldSums):
 
 # --- assumptions ---
 #
-# What the constants of a loss assume of the records, checked row by row.
+# The assumptions of a loss's constants about the records, checked row by row.
 
 
-_LABELS = 1 << 16  # looked at at a time
+_LABELS = 1 << 16  # labels checked at a time
 _TOO_LONG = (
     ": L and β are proven for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius",
     " in the shape of the noise: one of its one-hot blocks is cold. Give the block a column for unknown values "
@@ -406,11 +417,18 @@ def check_records(
 ) -> None:
     """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
 
-    In a group each process reads its own rows, and all of them raise alike. Alone, a table that met them and has only lost records
-    since is not read again.
+    In a group each process reads its own rows, and all of them raise alike. Outside a group, a table that met them and
+    has only lost records since is not read again.
 
     Args:
+        records: The table.
+        loss: The loss.
+        group: The processes that share the rows.
         variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
+
+    Raises:
+        AssumptionViolated: If a row is too long.
+        InvalidRecords: If a label is not of the loss's kind.
     """
     if isinstance(records, RowsElsewhere):
         return records.check(loss, variances)
@@ -429,7 +447,7 @@ def check_records(
 
 
 def check_norms(longest: list[tuple[float, int]], loss: Loss, named: Callable[[int], str]) -> None:
-    """Raise `AssumptionViolated` unless these largest norms, of `longest_rows`, are within the loss's radius."""
+    """Raise `AssumptionViolated` unless these largest norms, from `longest_rows`, are within the loss's radius."""
     for (norm, slot), advice in zip(longest, _TOO_LONG, strict=False):
         if not norm <= loss.radius * (1 + NORM_TOLERANCE):
             raise AssumptionViolated(f"{named(slot)} has norm {norm:.6g} > radius={loss.radius:g}{advice}")
@@ -438,20 +456,20 @@ def check_norms(longest: list[tuple[float, int]], loss: Loss, named: Callable[[i
 def longest_rows(
     rows: NDArray[np.float32] | SparseRows, own: range, variances: NDArray[np.float64] | None
 ) -> list[tuple[float, int]]:
-    """The largest ‖x‖ among the rows `own`, and where; with `variances`, the largest √(xᵀΣ⁻¹x) as well."""
+    """Return the largest ‖x‖ among the rows `own`, with its slot; with `variances`, also the largest √(xᵀΣ⁻¹x)."""
     weights = [np.ones(rows.shape[1]), *([] if variances is None else [1 / variances])]
     longest = [(0.0, own.start)] * len(weights)
     columns = np.array(weights).T
     for part, squares in _squares(rows, own):
         for which, sums in enumerate((squares @ columns).T):
-            slot = int(sums.argmax())  # a NaN is the largest of all
+            slot = int(sums.argmax())  # argmax returns a NaN if there is one
             norm = math.inf if np.isnan(sums[slot]) else math.sqrt(sums[slot])
             longest[which] = max(longest[which], (norm, part.start + slot))
     return longest
 
 
 def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tuple[slice, Any]]:
-    """The squares of the values of some rows at a time, in float64, and which they are."""
+    """Yield slices of rows, with the squares of their values in float64."""
     if isinstance(rows, SparseRows):
         for start in range(own.start, own.stop, CHUNK):
             chunk = slice(start, min(start + CHUNK, own.stop))
@@ -465,7 +483,7 @@ def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tup
         yield part, np.square(squares, out=squares)
 
 
-LARGEST_TARGET = 1e6  # no bound of a theorem: sums of scores and slopes stay finite far beyond it
+LARGEST_TARGET = 1e6  # not a bound of a theorem: sums of scores and slopes stay finite far beyond it
 
 
 def check_labels(labels: NDArray[np.float64], occupied: NDArray[np.bool_], loss: Loss) -> None:

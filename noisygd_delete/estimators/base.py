@@ -1,4 +1,4 @@
-"""What the classifier and the regressor share: fitting through a plan, the three edits, and pickles without rows."""
+"""Shared by classifier and regressor: fitting through a plan, the three edits, and pickles without rows."""
 
 from __future__ import annotations
 
@@ -58,12 +58,15 @@ from .rows import (
 )
 
 Array = NDArray[np.float64]
-_OF_ROWS = ("_curator", "release_", "clipped_", "targets_clipped_")  # no pickle has them
+_OF_ROWS = ("_curator", "release_", "clipped_", "targets_clipped_")  # never pickled
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Parameters:
-    """What both estimators are told, as `DeletionEstimator` says. Of these is the signature made from which scikit-learn reads their names."""
+    """Parameters of both estimators; see `DeletionEstimator`.
+
+    scikit-learn reads their names from the generated signature.
+    """
 
     feature_bounds: Any = None
     row_norm: str | float = "unit"
@@ -87,40 +90,53 @@ class Parameters:
 
 
 class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
-    """Base of the estimators. Subclasses say how labels are coded and which loss they use.
+    """Base class of the estimators. Subclasses define the coding of labels and the loss.
 
     Args:
-        feature_bounds: required. (low, high) of every raw feature, as two numbers, two sequences, or
-            {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them. Of a DataFrame with
-            categories or missing values {column: what is public of it}, for every column of X: (low, high), a list of its values, or all that a schema may say ({"bounds": [0, 9],
-            "missing": "column"}); method "auto" then gives each column a curve (`explain`) where sizes and budget speak for it.
-        row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
-        fit_intercept: append a constant column (it counts in R and is regularised).
-        method: "auto" takes what `advise` does, from sizes and budget alone; or a method, by name or as an object.
-        proof: as in `advise`.
-        regularization: λ; None: chosen by "auto", 1e-3 where a method is named. ridge, model_norm: as in `make_plan`.
-        budget: of one release; None: (ε=2, δ=1e-6) and (ε=0.2, δ=1e-6) under "auto", Budget(order=10, dp=1.0, deletion=0.1) where a
-            method is named.
-        total: (ε, δ) of all publications together, beyond which none is made; "auto": room for 12 like the first; None: no cap.
-        adjacency, deletion_notion, releases, batch, rows_per_subject, utility, dtype:
-            as in `make_plan`.
-        slots: n, public; None: a twentieth more than the rows given, as a store has. What is more leaves room for `insert`.
-        random_state: None draws certified noise. Anything else is for research: the noise can be repeated, so the
+        feature_bounds: Required. (low, high) of every raw feature, as two numbers, two sequences, or {column: (low,
+            high)}: public knowledge, never computed from the data. Values outside are clipped. For a DataFrame with
+            categories or missing values, {column: public description} for every column of X: (low, high), a list of its
+            values, or any column entry of a schema ({"bounds": [0, 9], "missing": "column"}); method "auto" then fits a
+            curve per column (`explain`) if sizes and budget favour it.
+        row_norm: How a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
+        fit_intercept: Whether to append a constant column (it counts in R and is regularised).
+        method: "auto" takes the method that `advise` selects from sizes and budget; otherwise a method, by name or as
+            an object.
+        proof: See `advise`.
+        regularization: λ; None: chosen by "auto", 1e-3 if a method is named.
+        ridge: See `make_plan`.
+        model_norm: See `make_plan`.
+        budget: Of one release; None: (ε=2, δ=1e-6) and (ε=0.2, δ=1e-6) under "auto", Budget(order=10, dp=1.0,
+            deletion=0.1) if a method is named.
+        total: (ε, δ) of all publications together, beyond which none is made; "auto": enough for 12 like the first;
+            None: no cap.
+        adjacency: See `make_plan`.
+        deletion_notion: See `make_plan`.
+        releases: See `make_plan`.
+        batch: See `make_plan`.
+        rows_per_subject: See `make_plan`.
+        utility: See `make_plan`.
+        dtype: See `make_plan`.
+        slots: n, the public dataset size; None: a twentieth more than the rows given, as in a store. The difference is
+            capacity for `insert`.
+        random_state: None draws certified noise. Any other value is for research: the noise is reproducible, so the
             model is marked uncertified (`certified_`).
 
     Attributes:
-        plan_: the Plan.
-        advice_: the ways it was chosen from, where the method was "auto".
-        accountant_: answers for all releases.
-        release_: the last release (not in pickles).
-        model_: the published model, on scaled rows.
-        clipped_: {column: values beyond feature_bounds} of the rows last given (not in pickles); many are warned about.
-        n_records_, ids_: records in the table now, and what requests call them (not in pickles).
+        plan_: The Plan.
+        advice_: The alternatives it was selected from, if the method was "auto".
+        accountant_: The account of all releases.
+        release_: The last release (not pickled).
+        model_: The published model, on scaled rows.
+        clipped_: {column: number of values beyond feature_bounds} for the rows last given (not pickled); large numbers
+            cause a warning.
+        n_records_: Number of records in the table.
+        ids_: Ids of these records for requests (not pickled).
 
-    There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are
-    two publications whose costs add; `relearn` keeps them on one account. Sparse X (CSR and what converts to it) stays
-    sparse, in the table and in predictions, where `feature_bounds` are (−b, b) in every column; elsewhere 0 is not their middle, X is
-    read a block at a time, and the table made of it is dense.
+    There is no `partial_fit` and no `warm_start`. Every `fit` starts a new account: two fits on the same people are two
+    publications whose costs add; `relearn` keeps them on one account. Sparse X (CSR and formats that convert to it)
+    stays sparse, in the table and in predictions, if `feature_bounds` are (−b, b) in every column. Otherwise 0 is not
+    the middle of the bounds, X is read in blocks, and the resulting table is dense.
     """
 
     plan_: Plan
@@ -129,21 +145,19 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
     model_: Model
     release_: Release
     n_features_in_: int
-    _raw: TableRows | None = None  # of a DataFrame that is read by what is public of its columns
-    _maps_before: Sequence[PublicMap] | None = (
-        None  # maps of the public steps before it, while `fit` takes rows from them
-    )
+    _raw: TableRows | None = None  # of a DataFrame with public column descriptions
+    _maps_before: Sequence[PublicMap] | None = None  # maps of the public steps of a pipeline, while it calls `fit`
     _feature_map: str | None = None
     _target_norm: float | None = None
 
-    # -- what a subclass supplies ------------------------------------------------------------------------------------
+    # -- supplied by subclasses --------------------------------------------------------------------------------------
 
     def _learn_labels(self, y: Any) -> None:
         """Fix the public coding of labels (class list, target bounds)."""
         raise NotImplementedError
 
     def _encode(self, y: Any) -> Array:
-        """Labels in the engine's coding."""
+        """Return labels in the engine's coding."""
         raise NotImplementedError
 
     def _loss(self, radius: float) -> Loss:
@@ -160,13 +174,18 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         subjects: Iterable[Id] | None = None,
         **unsupported: Any,
     ) -> Self:
-        """Learn and publish.
+        """Learn on the records and publish a model.
 
         Args:
-            X: (records, features) raw numbers: array, sparse matrix or DataFrame. y: (records,) class names, or numbers.
-            ids: one per record, for later requests; default: the index of X or y, where it is more than the rows' positions, else
-                0, 1, 2, … subjects: the person each record belongs to.
-            unsupported: `sample_weight` and its like are refused, with the reason.
+            X: (records, features) raw numbers: array, sparse matrix or DataFrame.
+            y: (records,) class names or numbers.
+            ids: One per record, for later requests; default: the index of X or y if it is not 0, 1, 2, …; else
+                0, 1, 2, ….
+            subjects: The data subject of each record.
+            **unsupported: `sample_weight` and similar arguments, which are rejected with the reason.
+
+        Returns:
+            The fitted estimator.
         """
         reject_fit_arguments(type(self).__name__, unsupported)
         warn_of_several_fits(self)
@@ -189,7 +208,10 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
     @contextmanager
     def _behind(self, maps: Sequence[PublicMap]) -> Iterator[None]:
-        """Within it `fit` takes rows as public steps made them, with these maps, at most one, among them: see `RecordWisePipeline`."""
+        """Let `fit`, inside the context, take rows transformed by public steps that include at most one of these maps.
+
+        See `RecordWisePipeline`.
+        """
         self._maps_before = maps
         try:
             yield
@@ -197,7 +219,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             del self._maps_before
 
     def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Numbers and labels, and how rows are made of them."""
+        """Return numeric features and labels, and set how rows are made of them."""
         self._raw, map = None, self._maps_before[0] if self._maps_before else None
         self._feature_map, self._target_norm = (None, None) if map is None else (map.digest, map.target_norm)
         check_numbers(X)
@@ -213,8 +235,10 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return features, labels
 
     def _begin_table(self, X: Any, y: Any, named: dict[str, dict[str, Any]]) -> tuple[Any, Any, Advice | None]:
-        """The same of a DataFrame whose columns are named with what is public of them: on curves, with their advice, where sizes and budget
-        speak for them."""
+        """Return features, labels and advice for a DataFrame with public column descriptions.
+
+        The columns are fitted as curves, with their advice, if sizes and budget favour it.
+        """
         validate_data(self, X, skip_check_array=True)
         check_consistent_length(X, y)
         labels = column_or_1d(y, warn=True)
@@ -232,10 +256,10 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         self._scaling = _use_rows_as_given(schema.features)
 
     def _advice_for_curves(self, named: dict[str, dict[str, Any]], slots: int) -> Advice | None:
-        """Where it is to take them; rows are then read so."""
+        """Return the advice if it favours curves, and set the rows to be read so; else None."""
         for levels, bins in TableRows(named, "columns").schema.levels if self.method == AUTO else ():
             self._read_by(TableRows(named, levels=levels))
-            with suppress(NoisyGDDeleteError):  # no plan on so many columns
+            with suppress(NoisyGDDeleteError):  # no plan for this number of columns
                 advice = self._advice(slots)
                 if advice.bears_curves(bins):
                     return advice
@@ -245,7 +269,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return default_slots(rows) if self.slots is None else check_count("slots", self.slots)
 
     def _features(self, X: Any) -> Any:
-        """Raw rows as `_scaling` takes them."""
+        """Return raw rows in the form that `_scaling` takes."""
         if self._raw is None:
             return validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
         if not hasattr(X, "columns"):
@@ -254,7 +278,10 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return self._raw.transform(X)
 
     def _count_clipped(self, features: Any, labels: Any) -> None:
-        """Count what lies beyond its public bounds, and warn where that is much: of numbers alone, for rows of a table are within theirs."""
+        """Count values beyond their public bounds, and warn if there are many.
+
+        This concerns numeric input only: rows of a described table are within their bounds.
+        """
         if self._raw is not None:
             self.clipped_ = {}
             return
@@ -275,7 +302,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return Records(table, self._encode(labels), ids, subjects, slots)
 
     def _make_plan(self, slots: int, advice: Advice | None = None) -> Plan:
-        """By this advice, where there is one already."""
+        """Return the plan, by the given advice if there is one, and warn if its worth is doubtful."""
         if self.method == AUTO:
             self.advice_ = self._advice(slots) if advice is None else advice
             plan, doubt = make_advised_plan(self.advice_, self.total), self.advice_.doubt
@@ -310,7 +337,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return advise(**facts, regularization=self.regularization, budget=budget, proof=self.proof)
 
     def _named(self, slots: int) -> Plan:
-        """The plan of the method that was named, with the paper's defaults."""
+        """Return the plan of the named method, with the article's defaults."""
         plan = make_plan(
             **self._facts(slots),
             regularization=1e-3 if self.regularization is None else self.regularization,
@@ -323,11 +350,11 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
     @property
     def ids_(self) -> list[Id]:
-        """What requests call the records that are in the table now, in the order of its slots; not in pickles."""
+        """Ids of the records in the table, in table order; not pickled."""
         return self._attached().records.ids
 
     def _generator(self) -> np.random.Generator | None:
-        """None (certified noise), or a research generator with its own stream for every release."""
+        """Return None (certified noise), or a research generator with a separate stream for every release."""
         if self.random_state is None:
             return None
         if isinstance(self.random_state, np.random.Generator):
@@ -338,7 +365,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return np.random.default_rng([int(self.random_state), released])
 
     def _published(self, release: Release) -> Release:
-        """Take over what a release made public; a withheld one withdraws the model."""
+        """Set the fitted attributes from a release; a release refused by the budget withdraws the model."""
         self.release_, self.plan_, self.accountant_ = release, self._curator.plan, self._curator.accountant
         self.n_records_, self._next_id = len(self._curator.records), self._curator.records.next_id
         self._pending = self._curator.pending
@@ -359,7 +386,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
     @property
     def certified_(self) -> bool:
-        """Whether the published model may be certified: False with a `random_state`, which makes its noise repeatable."""
+        """Whether the published model may be certified: False with a `random_state`, whose noise is reproducible."""
         return self._current_model().certified
 
     def _current_model(self) -> Model:
@@ -383,13 +410,17 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return self._per_row(X, Model.scores)
 
     def _per_row(self, X: Any, of: Callable[[Model, Array], Array]) -> Array:
-        """What the published model says of each raw row, a block at a time."""
+        """Return `of(model, rows)` for raw rows, computed in blocks."""
         check_is_fitted(self)
         features, model = self._features(X), self._current_model()
         return per_row(features, self._scaling, lambda rows: of(model, rows))
 
     def _linear(self) -> tuple[Array, Array]:
-        """(outputs, features) and (outputs,): scores of raw features within their bounds are linear in them."""
+        """Return coefficients (outputs, features) and intercepts (outputs,) for raw features within their bounds.
+
+        Raises:
+            AttributeError: If scores are not linear in the features.
+        """
         check_is_fitted(self)
         if self._raw is not None:
             raise AttributeError(
@@ -398,10 +429,10 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return self._scaling.in_raw_features(np.atleast_2d(self._current_model().weights))
 
     def explain(self) -> Shapes:
-        """Curves of a table that was learned by them; see `RecordWisePipeline.explain`.
+        """Return the curves of a table fitted by curves; see `RecordWisePipeline.explain`.
 
         Raises:
-            InvalidParameter: it was not.
+            InvalidParameter: If it was not fitted by curves.
         """
         check_is_fitted(self)
         if self._raw is None or self._raw.map is None:
@@ -418,19 +449,30 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
         The estimator's own rows are overwritten; erase the caller's copies too.
 
+        Args:
+            ids: Ids of the records.
+            subjects: Data subjects, all of whose rows are erased.
+
         Returns:
-            The release; `release.guarantee` says what an observer of it can still learn about the erased records.
-            `release.status` is "withheld" where the budget allows no further publication: the rows are gone and the
-            old model is withdrawn.
+            The release; `release.guarantee` bounds what an observer of it can still learn about the erased records.
+                `release.status` is "withheld" if the budget allows no further publication: then the rows are erased and
+                the old model is withdrawn.
 
         Raises:
-            InvalidRequest: an unknown id; nothing was changed.
-            NotLearned: not fitted, or unpickled and not attached to the rows yet.
+            InvalidRequest: If an id is unknown; nothing is changed.
+            NotLearned: If the estimator is not fitted, or was unpickled and has no rows attached yet.
         """
         return self._published(self._attached().delete(ids, subjects=subjects, rng=self._generator()))
 
     def replace(self, replacements: Mapping[Id, tuple[ArrayLike, Any]]) -> Release:
-        """Put a new (raw row, label) in place of each named record; the old content is forgotten as if deleted."""
+        """Replace named records and publish; the old contents are forgotten as if deleted.
+
+        Args:
+            replacements: {id: (raw row, label)}.
+
+        Returns:
+            The release.
+        """
         curator = self._attached()
         coded = {}
         for name, (row, label) in replacements.items():
@@ -449,7 +491,17 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         ids: Iterable[Id] | None = None,
         subjects: Iterable[Id] | None = None,
     ) -> Release:
-        """Put new raw records into free slots (a twentieth of the table, or what `slots=` leaves) and publish."""
+        """Insert raw records into free capacity (a twentieth of the table, or what `slots` leaves) and publish.
+
+        Args:
+            X: (records, features) raw numbers.
+            y: (records,) labels.
+            ids: See `fit`.
+            subjects: See `fit`.
+
+        Returns:
+            The release.
+        """
         curator, ids = self._attached(), ids_of(X, y, ids, subjects)
         raw = self._raw_rows(X)
         rows, labels = scaled_table(raw, self._scaling, raw.shape[0]), self._encode(np.asarray(y))
@@ -457,7 +509,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return self._published(curator.insert(ids, rows, labels, subjects=subjects, rng=self._generator()))
 
     def relearn(self) -> Release:
-        """Learn afresh on the current records under the current parameters: charged like any release."""
+        """Learn afresh on the current records under the current parameters; charged like any release."""
         curator = self._attached()
         return self._published(curator.relearn(self._make_plan(curator.records.slots), rng=self._generator()))
 
@@ -480,7 +532,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             )
         return self._curator
 
-    # -- what scikit-learn asks of an estimator ---------------------------------------------------------------------------
+    # -- required by scikit-learn ------------------------------------------------------------------------------------
 
     def __sklearn_clone__(self) -> Self:
         copy: Self = Copies.note(self, super().__sklearn_clone__())
@@ -488,21 +540,31 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
     @property
     def partial_fit(self) -> Any:
-        """Not there, and says why."""
+        """Not available; raises an error with the reason."""
         raise AttributeError(NO_PARTIAL_FIT.format(type(self).__name__))
 
     # -- pickles -----------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """Parameters, model, plan and accountant: never rows, ids, or what a solver needed (it depends on the rows)."""
+        """Return parameters, model, plan and accountant; never rows, ids or solver state, which depends on rows."""
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in _OF_ROWS}
 
     def attach(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, subjects: Iterable[Id] | None = None) -> Self:
-        """Give an unpickled estimator its current records back: those of the last release, without the erased ones.
+        """Attach the current records to an unpickled estimator: those of the last release, without erased ones.
+
+        Args:
+            X: See `fit`.
+            y: See `fit`.
+            ids: See `fit`.
+            subjects: See `fit`.
+
+        Returns:
+            The estimator, ready for requests.
 
         Raises:
-            InvalidRecords: the number of records is not that of the last release, or ids are missing where `fit` had some, or after an edit.
+            InvalidRecords: If the number of records differs from the last release's, or ids are missing although `fit`
+                had some or an edit was made.
         """
         check_is_fitted(self)
         ids = ids_of(X, y, ids, subjects)
@@ -534,5 +596,5 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
 
 def _use_rows_as_given(columns: int) -> RowScaling:
-    """Rows that public facts have brought to norm at most 1 already, a constant column included."""
+    """Return the scaling for rows that public facts already brought to norm at most 1, constant column included."""
     return RowScaling(np.full(columns, -1.0), np.ones(columns), 1.0, False)

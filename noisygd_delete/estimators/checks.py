@@ -1,4 +1,4 @@
-"""What users of scikit-learn try first and cannot have here, each with the reason."""
+"""Features of scikit-learn that users try first and that are not available here, each with the reason."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ _REASONS = {
     "intercept_init": "there is no start to give: a release starts where its plan says, or earlier data could show in it",
 }
 
-_FEWEST = 10  # records from which on a mean of 0 in every column is no accident
-_NEAR = 1e-9  # for each record, by rounding
+_FEWEST = 10  # records from which a mean of 0 in every column is no coincidence
+_NEAR = 1e-9  # rounding tolerance per record
 _ONE = 1e-6
 _MANY, _NAMED = 0.01, 4  # of a column's values; columns in one warning
-_WIDTH = 3  # columns of an encoder: two may be an answer and its contrary
+_WIDTH = 3  # columns of an encoder: two may be a binary answer and its complement
 
 
 def reject_fit_arguments(estimator: str, given: Mapping[str, Any]) -> None:
-    """Raise for the first argument of `fit` that is not one of its own; None is as good as absent.
+    """Reject arguments of `fit` that are not its own; None counts as absent.
 
     Raises:
-        InvalidParameter: a known one, with the reason. TypeError: any other.
+        InvalidParameter: If an argument is a known one of scikit-learn; the message has the reason.
+        TypeError: If an argument is unknown.
     """
     for name, value in given.items():
         if value is not None and name in _REASONS:
@@ -52,7 +53,7 @@ def reject_fit_arguments(estimator: str, given: Mapping[str, Any]) -> None:
 
 
 def warn_clipped(bounds: str, counts: Mapping[Any, int], rows: int) -> None:
-    """Warn where values beyond their bounds are more than a hundredth of a column."""
+    """Warn if more than a hundredth of a column's values are beyond their bounds."""
     many = [f"{name} ({100 * count / rows:.3g} %)" for name, count in counts.items() if count > _MANY * rows]
     if many:
         warnings.warn(
@@ -63,7 +64,7 @@ def warn_clipped(bounds: str, counts: Mapping[Any, int], rows: int) -> None:
 
 
 def check_preprocessing(features: Any) -> None:
-    """Warn where the rows, dense or in CSR, bear the mark of a scaler or an encoder that was fitted to them."""
+    """Warn if the rows, dense or CSR, look like the output of a scaler or an encoder fitted to them."""
     if features.shape[0] < _FEWEST:
         return
     marked = _encoded_marker(features) or ("" if hasattr(features, "toarray") else _scaled_marker(features))
@@ -78,7 +79,7 @@ def check_preprocessing(features: Any) -> None:
 
 
 def _scaled_marker(features: Any) -> str:
-    """How every column that varies and has more values than two looks; "" where nothing is to be seen."""
+    """Return the scaler that the varying, non-binary columns all look like; "" if none."""
     low, high = features.min(axis=0), features.max(axis=0)
     moving = (high - low > _ONE) & ((features != low) & (features != high)).any(axis=0)
     if not moving.any():
@@ -101,7 +102,7 @@ def _scaled_marker(features: Any) -> str:
 
 
 def _encoded_marker(features: Any) -> str:
-    """Columns side by side of which every row has exactly one at 1 and the rest at 0; "" where there are not three such."""
+    """Return a marker if adjacent columns look one-hot (exactly one 1 per row, else 0); "" if fewer than three do."""
     found = "columns of which each row has exactly one at 1: an encoder"
     if hasattr(features, "toarray"):
         hot = np.diff(features.indptr)
@@ -124,9 +125,13 @@ T = TypeVar("T")
 
 @dataclass
 class Copies:
-    """How many copies `sklearn.base.clone` has made of one estimator, itself a copy so many times removed.
+    """Number of copies that `sklearn.base.clone` has made of one estimator.
 
-    `GridSearchCV` and its like copy the estimator that they were given, and that copy once for every candidate and fold.
+    `GridSearchCV` and similar tools copy the given estimator, and that copy once per candidate and fold.
+
+    Attributes:
+        made: Number of copies made of this estimator.
+        removed: Number of cloning steps between the original and this estimator.
     """
 
     made: int = 0
@@ -134,7 +139,7 @@ class Copies:
 
     @staticmethod
     def note(original: Any, copy: T) -> T:
-        """The copy, which knows what it was made of."""
+        """Return the copy with a record of its original."""
         own = vars(original).setdefault("_copies", Copies())
         own.made += 1
         vars(copy).update(_copied_from=own, _copies=Copies(removed=own.removed + 1))
@@ -142,7 +147,7 @@ class Copies:
 
     @staticmethod
     def warn(estimator: Any) -> None:
-        """Warn where the estimator is one of several copies of a copy."""
+        """Warn if the estimator is one of several copies of a copy."""
         source: Copies | None = vars(estimator).get("_copied_from")
         if source is not None and source.removed and source.made > 1:
             _warn_of_fits("a search")
@@ -157,9 +162,10 @@ _calls: WeakKeyDictionary[Any, tuple[_Call, int]] = (
 
 
 def warn_of_several_fits(estimator: Any) -> None:
-    """Warn at the second fit that one call of a meta-estimator makes: of folds, classes, targets, members or candidates.
+    """Warn at the second fit within one call of a meta-estimator: of folds, classes, targets, members or candidates.
 
-    The call is found on the stack, so fits in other processes (`n_jobs`) are not counted; `Copies` finds a search there.
+    The call is found on the stack, so fits in other processes (`n_jobs`) are not counted; `Copies` detects a search
+    there.
     """
     found = _outermost_fit(estimator)
     if found is None:
@@ -175,7 +181,7 @@ def warn_of_several_fits(estimator: Any) -> None:
 
 
 def _outermost_fit(estimator: Any) -> tuple[Any, _Call] | None:
-    """Return the outermost other estimator whose `fit` is on the stack, and what identifies that call."""
+    """Return the outermost other estimator whose `fit` is on the stack, and the identity of that call."""
     frame: FrameType | None = sys._getframe(2)
     found: tuple[Any, _Call] | None = None
     while frame is not None:

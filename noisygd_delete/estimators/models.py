@@ -1,4 +1,4 @@
-"""`NoisyGDClassifier` and `NoisyGDRegressor`."""
+"""The estimators `NoisyGDClassifier` and `NoisyGDRegressor`."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
     Arguments and attributes are those of `DeletionEstimator`, and:
 
     Args:
-        classes: the public list of class names; None takes the names in y, which then count as public.
-        class_weight: {class: weight > 0}, public, 1 where a class is not named: how much a record of the class counts. Only their
-            ratios matter: a record of the heaviest class counts as it does without weights, so L and the noise stay, and others
-            count less beside them. "balanced" is refused: it would read the counts of private labels.
+        classes: The public list of class names; None takes the names in y, which then count as public.
+        class_weight: {class: weight > 0}, public, 1 for a class that is not named: the weight of the class's records.
+            Only ratios matter: a record of the heaviest class counts as without weights, so L and the noise are
+            unchanged, and other records count less. "balanced" is rejected: it would read the counts of private labels.
 
     Attributes:
-        classes_: class names in the order of `predict_proba`'s columns.
-        coef_, intercept_: (1, features) and (1,), of the odds of `classes_[1]`, or (classes, features) and (classes,), in raw
-            features within their bounds. Only where scores are linear in these, as with row_norm="bounds".
+        classes_: Class names in the order of `predict_proba`'s columns.
+        coef_: Coefficients of raw features within their bounds: (1, features), of the log odds of `classes_[1]`, or
+            (classes, features). Only if scores are linear in the features, as with row_norm="bounds".
+        intercept_: (1,) or (classes,), under the same condition.
     """
 
     row_norm: str | float = "unit"
@@ -73,7 +74,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         return loss if self.class_weight is None else losses.with_class_weights(loss, self._class_weights())
 
     def _class_weights(self) -> list[float]:
-        """One weight for each class, that of the heaviest 1."""
+        """Return one weight per class; the largest is 1."""
         given, names = self.class_weight, self.classes_.tolist()
         if isinstance(given, str) or not isinstance(given, Mapping):
             raise InvalidParameter(
@@ -88,21 +89,24 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         return [weight / max(weights) for weight in weights]
 
     def decision_function(self, X: Any) -> Array:
-        """(records,) for two classes, positive for `classes_[1]`; (records, classes) for more."""
+        """Return scores: (records,) for two classes, positive for `classes_[1]`; (records, classes) for more."""
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class names."""
+        """Return (records,) class names."""
         scores = self.decision_function(X)
         return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
-        """(records, classes), rows summing to 1. Post-processing of the published model: costs nothing."""
+        """Return (records, classes) probabilities with rows summing to 1.
+
+        Post-processing of the published model: it has no privacy cost.
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of `predict_proba`, finite also where a probability is below the smallest float."""
+        """Return logarithms of `predict_proba`, finite even if a probability is below the smallest float."""
         check_is_fitted(self)
         return self._per_row(X, Model.log_probabilities)
 
@@ -122,13 +126,15 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
     Arguments and attributes are those of `DeletionEstimator`, and:
 
     Args:
-        target_bounds: required. (low, high) of the target, public; targets outside are clipped.
+        target_bounds: Required. (low, high) of the target, public; targets outside are clipped.
         huber_delta: δ of the loss, in units of half the target range: residuals beyond it count linearly.
 
     Attributes:
-        targets_clipped_: targets beyond their bounds among those last given (not in pickles); many are warned about.
-        coef_, intercept_: (features,) and a number, of raw features within their bounds, where predictions are linear in them (as
-            with row_norm="bounds"); predictions are also clipped to `target_bounds`.
+        targets_clipped_: Number of targets beyond their bounds among those last given (not pickled); large numbers
+            cause a warning.
+        coef_: (features,) coefficients of raw features within their bounds, if predictions are linear in them (as with
+            row_norm="bounds"); predictions are also clipped to `target_bounds`.
+        intercept_: The intercept, under the same condition.
     """
 
     row_norm: str | float = "bounds"
@@ -160,7 +166,7 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         return losses.PseudoHuber(radius=radius, delta=self.huber_delta)
 
     def predict(self, X: Any) -> Array:
-        """Targets, within `target_bounds`."""
+        """Return (records,) targets within `target_bounds`."""
         scores = np.clip(self._scores(X)[:, 0], -1.0, 1.0)
         return np.asarray(self._target_middle + self._target_half * scores)
 

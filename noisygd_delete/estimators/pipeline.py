@@ -1,4 +1,4 @@
-"""Pipelines in which no step learns anything from the data, so that the last step's certificate covers the whole."""
+"""Pipelines whose steps learn nothing from the data, so that the last step's certificate covers the whole pipeline."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .rows import MappedRows, TableRows, ids_of, table_of_one
 
 
 class RecordWisePipeline(Pipeline):  # type: ignore[misc]
-    """`sklearn.pipeline.Pipeline` ending in an estimator of this package, with `delete`, `replace` and `insert` on raw rows.
+    """Pipeline ending in an estimator of this package, with `delete`, `replace` and `insert` on raw rows.
 
-    Raises on fit:
-        AssumptionViolated: a step is fitted to data, or transforms a record differently in the company of others.
+    A `sklearn.pipeline.Pipeline`. `fit` raises `AssumptionViolated` if a step is fitted to data, or transforms a record
+    differently depending on other records.
     """
 
     def fit(self, X: Any, y: Any = None, **parameters: Any) -> Self:
@@ -47,12 +47,17 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         return self
 
     def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = ()) -> Release:
-        """Erase records; see `NoisyGDClassifier.delete`."""
+        """Erase records and publish; see `DeletionEstimator.delete`."""
         release: Release = self[-1].delete(ids, subjects=subjects)
         return release
 
     def replace(self, replacements: Mapping[Id, tuple[Any, Any]]) -> Release:
-        """Replace records by raw rows, each a sequence in the order of the columns, a Series or a one-row DataFrame."""
+        """Replace records and publish.
+
+        Args:
+            replacements: {id: (raw row, label)}; a row is a sequence in the order of the columns, a Series or a one-row
+                DataFrame.
+        """
         coded = {}
         for name, (row, label) in replacements.items():
             table = table_of_one(name, row)
@@ -64,7 +69,7 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         return release
 
     def _named(self, X: Any) -> Any:
-        """The rows, whose columns stand as they stood when it was fitted: many a step goes by their places."""
+        """Return the rows, checked to have the columns in the order of `fit`: many transformers use positions."""
         fitted, given = getattr(self[0], "feature_names_in_", None), getattr(X, "columns", None)
         if fitted is not None and given is not None and list(given) != list(fitted):
             raise InvalidRecords(
@@ -73,22 +78,24 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         return X
 
     def explain(self) -> Shapes:
-        """What an additive model says of each column: curves with the band of the noise, for notebooks, or as plain numbers (`to_dict`).
+        """Return the contribution of each column of an additive model: curves with their noise band.
+
+        They are rendered in notebooks, and available as plain numbers (`to_dict`).
 
         Raises:
-            InvalidParameter: the first step is no additive map, or the model has several scores.
+            InvalidParameter: If the first step is no additive map, or the model has several scores.
         """
         step, model = self.steps[0][1], self[-1]
         if not isinstance(getattr(step, "map", None), Additive):
             raise InvalidParameter(
-                "a curve for each column takes an additive map: for_table(...), or mapped(maps.Additive(...), estimator)"
+                "a curve for each column takes an additive map: for_table(...), or make_mapped_pipeline(maps.Additive(...), estimator)"
             )
         weights, noise = model._current_model().weights, model.plan_.outlook.weight_deviation
         shapes: Shapes = step.shapes(weights, noise, getattr(model, "classes_", None))
         return shapes
 
     def insert(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, **options: Any) -> Release:
-        """Insert raw rows into free slots."""
+        """Insert raw rows into free capacity and publish; see `DeletionEstimator.insert`."""
         release: Release = self[-1].insert(
             self[:-1].transform(self._named(X)), y, ids=ids_of(X, y, ids, options.get("subjects")), **options
         )
@@ -100,10 +107,10 @@ def _to_dense(rows: Any) -> Any:
 
 
 def make_mapped_pipeline(map: PublicMap, estimator: DeletionEstimator) -> RecordWisePipeline:
-    """`estimator` on the map's rows, as one pipeline that fits, predicts, deletes, replaces and inserts on raw records.
+    """Return a pipeline of the map and `estimator` that fits, predicts, deletes, replaces and inserts on raw records.
 
-    The estimator's feature_bounds, row_norm and fit_intercept are set to take the rows as they are: the map has brought them to
-    norm 1 with their constant column. The plan carries the map's digest.
+    The estimator's feature_bounds, row_norm and fit_intercept are set to use the rows unchanged: the map brings them to
+    norm 1 with their constant column. The plan records the map's digest.
     """
     return _make_pipeline("map", MappedRows(map), estimator)
 
@@ -120,9 +127,11 @@ def _make_pipeline(name: str, rows: MappedRows, estimator: DeletionEstimator) ->
 def for_table(
     columns: Mapping[str, Mapping[str, Any]], estimator: DeletionEstimator, *, kind: str = "additive"
 ) -> RecordWisePipeline:
-    """`estimator` on a DataFrame as it is, as one pipeline that fits, predicts, deletes, replaces, inserts and explains itself.
+    """Return a pipeline on a DataFrame that fits, predicts, deletes, replaces, inserts and explains itself.
 
     Args:
-        columns, kind: as `TableRows` takes them.
+        columns: See `TableRows`.
+        estimator: The final estimator.
+        kind: See `TableRows`.
     """
     return _make_pipeline("rows", TableRows(columns, kind), estimator)

@@ -1,12 +1,13 @@
-"""Decide whether a transformer is record-wise: each record is mapped by itself, and fitting reads nothing from the records.
+"""Check that a transformer is record-wise: each record is mapped by itself, and fitting reads nothing from the records.
 
-Two checks have to agree, because neither is enough alone.
+Two checks have to agree, because neither is sufficient alone.
 
-`check_record_wise` reads the type and the parameters of every transformer inside a step. It accepts transformers whose `fit` is known
-to read no value of the data under the given parameters, and transformers that declare themselves stateless.
+`check_record_wise` reads the type and the parameters of every transformer inside a step. It accepts transformers whose
+`fit` is known to read no value of the data under the given parameters, and transformers that declare themselves
+stateless.
 
-`check_behaviour` runs the steps on the records: on neighbouring tables, which differ in one record, the fitted state and the columns
-must be equal; and a record must be mapped to the same row alone and in the company of others.
+`check_behaviour` runs the steps on the records: on neighbouring tables, which differ in one record, the fitted state
+and the columns must be equal, and a record must be mapped to the same row alone and among other records.
 
 >>> from sklearn.preprocessing import OneHotEncoder, StandardScaler
 >>> check_record_wise(OneHotEncoder(categories=[["a", "b"]]))
@@ -50,7 +51,7 @@ from .rows import MappedRows, TableRows
 
 
 def _is_listed(values: Any) -> bool:
-    """Whether a parameter holds public values, not the name of a rule that reads the data."""
+    """Return whether a parameter holds public values, not the name of a rule that reads the data."""
     return isinstance(values, (list, tuple, np.ndarray))
 
 
@@ -70,8 +71,8 @@ def _is_public_imputer(step: Any) -> bool:
     return step.strategy == "constant" and step.keep_empty_features is True and not step.add_indicator
 
 
-# Transformers whose `fit` reads no value of the data where the condition holds; and how to meet it. The exact type is required,
-# since a subclass may fit otherwise.
+# Transformers whose `fit` reads no value of the data if the condition holds, and how to meet it. The exact type is
+# required, since a subclass may fit differently.
 _PUBLIC_IF: dict[type, tuple[Callable[[Any], bool], str]] = {
     MappedRows: (lambda step: True, ""),
     TableRows: (lambda step: True, ""),
@@ -97,17 +98,17 @@ _INSTEAD = "feature_bounds, a FunctionTransformer, OneHotEncoder(categories=[...
 
 
 def check_record_wise(transformer: Any) -> None:
-    """Raise unless every transformer inside `transformer` is known, by type and parameters, to learn nothing from the data.
+    """Check that every transformer inside `transformer` learns nothing from the data, by its type and parameters.
 
-    Pipelines, unions and column transformers are searched, the `remainder` included. No data is read: `RecordWisePipeline.fit`
-    also compares behaviour on neighbouring tables.
+    Pipelines, unions and column transformers are searched, the `remainder` included. No data is read:
+    `RecordWisePipeline.fit` also compares behaviour on neighbouring tables.
 
     Args:
         transformer: A transformer, "passthrough", "drop" or None.
 
     Raises:
-        AssumptionViolated: If a transformer is fitted to the data (StandardScaler, PCA, an imputer by the mean, ...), is of a type of
-            which nothing is known, or keeps the records elsewhere (`memory`).
+        AssumptionViolated: If a transformer is fitted to the data (StandardScaler, PCA, an imputer by the mean, ...),
+            is of an unknown type, or stores the records elsewhere (`memory`).
     """
     for step in _leaves(transformer):
         _check_leaf(step)
@@ -133,7 +134,7 @@ def _learns(name: str, remedy: str) -> AssumptionViolated:
 
 
 def _leaves(step: Any) -> Iterator[Any]:
-    """Yield the transformers inside a container, fitted or not; the step itself if it is none."""
+    """Yield the transformers inside a container, fitted or not; the step itself if it is not a container."""
     if step is None or isinstance(step, str):
         return
     if type(step) is Pipeline:
@@ -154,6 +155,7 @@ def _leaves(step: Any) -> Iterator[Any]:
 
 
 def refuse_memory(pipeline: Any) -> None:
+    """Reject a pipeline with a cache, which would keep transformed records after their deletion."""
     if pipeline.memory is not None:
         raise AssumptionViolated(
             "memory= writes transformed records to a cache, where no deletion reaches them: give memory=None"
@@ -161,7 +163,7 @@ def refuse_memory(pipeline: Any) -> None:
 
 
 def _check_columns(columns: Any) -> None:
-    """Refuse a rule that chooses columns by their content; a selector by name alone is public."""
+    """Reject a rule that chooses columns by their content; a selector by name alone is public."""
     by_name = type(columns) is make_column_selector and columns.dtype_include is None and columns.dtype_exclude is None
     if callable(columns) and not by_name:
         raise AssumptionViolated(
@@ -186,17 +188,18 @@ def _fitted_inside(function: Any, keywords: Mapping[str, Any] | None) -> str:
 # --- behaviour ---
 
 
-_FIRST, _MOST = 6, 16  # records from the beginning of the table; records in all of a sample
-_NEIGHBOURS = 5  # tables that lack one record of the sample, and as many in which one is replaced
+_FIRST, _MOST = 6, 16  # records from the beginning of the table; records of a whole sample
+_NEIGHBOURS = 5  # tables without one record of the sample, and the same number with one replaced
 _ROUNDING = 1e-9  # relative
-_COLUMNS = 64  # that are searched for rare records
+_COLUMNS = 64  # columns searched for rare records
 _STORAGE = {"sparse_output_"}  # whether a ColumnTransformer stores zeros: the numbers are the same
 
 
 def check_behaviour(steps: Sequence[tuple[str, Any]], X: Any, y: Any) -> None:
-    """Raise unless the steps, fitted to neighbouring tables, are equal and map every record by itself.
+    """Check that the steps, fitted to neighbouring tables, are equal and map every record by itself.
 
-    The tables are made of the records that reveal a statistic: the extremes of a column, its missing values and its rarest ones.
+    The tables consist of the records that reveal a statistic: the extremes of a column, its missing values and its
+    rarest ones.
 
     Args:
         steps: (name, transformer) pairs that `check_record_wise` accepts. They are cloned, and not changed.
@@ -239,7 +242,7 @@ def check_behaviour(steps: Sequence[tuple[str, Any]], X: Any, y: Any) -> None:
 
 
 def _check_states(one: Any, other: Any) -> None:
-    """Raise unless two fitted pipelines learned the same, and stateless transformers learned nothing."""
+    """Check that two fitted pipelines learned the same, and that stateless transformers learned nothing."""
     for mine, theirs in zip(_leaves(one), _leaves(other), strict=True):
         equal = _are_equal(vars(mine), vars(theirs)) and _names(mine) == _names(theirs)
         if not equal or (type(mine) not in _PUBLIC_IF and _learned_attributes(mine)):
@@ -310,7 +313,7 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 
 def _is_missing(cell: Any) -> bool:
-    """Whether a value is None, or one that does not equal itself: NaN, NaT, pandas' NA."""
+    """Return whether a value is None, or does not equal itself: NaN, NaT, pandas' NA."""
     try:
         return cell is None or bool(cell != cell)  # noqa: PLR0124
     except TypeError:
@@ -320,7 +323,7 @@ def _is_missing(cell: Any) -> bool:
 
 
 def _check_rows(fitted: Any, table: Any, together: Any) -> None:
-    """Raise unless every record has the same row alone, in either half of the table, and in the whole of it."""
+    """Check that every record has the same row alone, in either half of the table, and in the whole table."""
     count = _count(table)
     parts = [[place] for place in range(count)]
     parts += [list(range(start, count, 2)) for start in range(min(2, count - 1))] + [list(range(count))[::-1]]
@@ -338,7 +341,7 @@ def _depends() -> AssumptionViolated:
 
 
 def _are_close(one: Any, other: Any) -> bool:
-    """Compare the rows that a step made: numbers up to rounding, anything else as it is."""
+    """Return whether two outputs of a step are equal: numbers up to rounding, other values exactly."""
     if hasattr(one, "toarray") and hasattr(other, "toarray"):
         return bool(one.shape == other.shape and (abs(one - other) > _ROUNDING * abs(other)).nnz == 0)
     one, other = _dense(one), _dense(other)
@@ -364,7 +367,7 @@ def _take(table: Any, places: Sequence[int]) -> Any:
 
 
 def _revealing_records(X: Any) -> list[int]:
-    """Return the places of the first records, of the extremes of each column, of its missing values and of its rarest ones."""
+    """Return positions of the first records, of the extremes of each column, its missing values and its rarest ones."""
     count = _count(X)
     found = dict[int, None]()
     for column in _columns(X):
@@ -385,7 +388,7 @@ def _revealing_records(X: Any) -> list[int]:
 
 
 def _columns(X: Any) -> Iterator[Any]:
-    """Yield the first columns of the records as arrays; none of a sparse matrix or a list of texts."""
+    """Yield the first columns of the records as arrays; nothing for a sparse matrix or a list of texts."""
     if hasattr(X, "columns"):
         for name in list(X.columns)[:_COLUMNS]:
             with suppress(TypeError, ValueError, AttributeError):

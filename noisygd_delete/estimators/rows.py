@@ -1,4 +1,7 @@
-"""Raw records to rows by public facts alone: a map's, or those of the columns of a DataFrame; what is made on the way stays small."""
+"""Rows from raw records by public facts only: a map, or column descriptions of a DataFrame.
+
+Intermediate results stay small.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,23 @@ from ..records.records import check_size
 
 # --- scaling ---
 #
-# Raw rows -> rows of norm at most R by public bounds, record by record. Nothing is ever fitted to data.
+# Raw rows -> rows of norm at most R by public bounds, record by record. Nothing is fitted to data.
 
 
 Array = NDArray[np.float64]
 
 
 def public_bounds(name: str, bounds: Any, columns: list[Any]) -> tuple[Array, Array]:
-    """(low, high), one per column, from a pair of numbers, a pair of sequences, or {column: (low, high)}.
+    """Return (low, high), each (columns,), from a pair of numbers, a pair of sequences, or {column: (low, high)}.
+
+    Args:
+        name: Name of the parameter for messages.
+        bounds: The bounds.
+        columns: Names of the columns.
 
     Raises:
-        InvalidParameter: bounds are missing, not finite, or not low < high; read off the data they would leak it.
+        InvalidParameter: If bounds are missing, not finite, or not low < high. Bounds computed from the data would leak
+            it.
     """
     if bounds is None:
         raise InvalidParameter(
@@ -64,14 +73,14 @@ def public_bounds(name: str, bounds: Any, columns: list[Any]) -> tuple[Array, Ar
 
 @dataclass(frozen=True)
 class RowScaling:
-    """One record in, one row out.
+    """Scaling of one record to one row.
 
     Each value is clipped to its public bounds and mapped to [−1, 1]; a constant column 1 is appended for the intercept;
     then the row is brought to norm at most `radius`:
 
-    "unit"    divided by its own norm (signs of scores are those of the unscaled row: made for classification)
-    "bounds"  divided by √columns, which keeps the model linear in the features (made for regression)
-    a number  rows longer than it are shortened to it; it is the radius
+    "unit"    divided by its own norm (signs of scores are those of the unscaled row: for classification)
+    "bounds"  divided by √columns, which keeps the model linear in the features (for regression)
+    a number  the radius; longer rows are shortened to it
     """
 
     low: Array
@@ -95,13 +104,13 @@ class RowScaling:
 
     @property
     def keeps_zeros(self) -> bool:
-        """Whether 0 is the middle of every column's bounds, so that a value that is 0 stays 0."""
+        """Whether 0 is the middle of every column's bounds, so that zeros stay zeros."""
         return bool((self.low == -self.high).all())
 
     def sparse_rows(self, features: Any) -> Any:
-        """`rows` of a csr_array of raw rows, as a csr_array; where zeros are kept."""
+        """Return `rows` of a csr_array of raw rows, as a csr_array; requires `keeps_zeros`."""
         raw = csr_array(features, dtype=np.float64, copy=True)
-        raw.sum_duplicates()  # what is clipped is their sum
+        raw.sum_duplicates()  # the sum of duplicates is clipped
         low, half = self.low[raw.indices], ((self.high - self.low) / 2)[raw.indices]
         raw.data = (np.clip(raw.data, low, -low) - low) / half - 1
         if self.intercept:
@@ -117,7 +126,7 @@ class RowScaling:
         return raw
 
     def rows(self, features: Array) -> Array:
-        """(records, columns) from raw (records, features)."""
+        """Return (records, columns) rows from raw (records, features)."""
         half = (self.high - self.low) / 2
         scaled = (np.clip(features, self.low, self.high) - self.low) / half - 1
         if self.intercept:
@@ -131,21 +140,21 @@ class RowScaling:
 
     @property
     def divisor(self) -> float | None:
-        """What every row is divided by, where that is one number; None where it depends on the row."""
+        """Divisor of every row; None if it depends on the row."""
         if self.row_norm == "bounds":
             return math.sqrt(self.columns)
         if self.row_norm == "unit" or float(self.row_norm) < math.sqrt(self.columns):
             return None
-        return 1.0  # no row is ever so long that it is shortened
+        return 1.0  # no row is longer than the radius
 
     def in_raw_features(self, weights: Array) -> tuple[Array, Array]:
-        """(coefficients (outputs, features), constants (outputs,)): scores are linear in raw features within their bounds.
+        """Return coefficients (outputs, features) and constants (outputs,) for raw features within their bounds.
 
         Args:
-            weights: (outputs, columns), of scaled rows.
+            weights: (outputs, columns), for scaled rows.
 
         Raises:
-            AttributeError: rows are divided by their own norm, so the scores are not linear in the features.
+            AttributeError: If rows are divided by their own norm, so that scores are not linear in the features.
         """
         divisor = self.divisor
         if divisor is None:
@@ -162,27 +171,27 @@ class RowScaling:
 
 
 class MappedRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Raw records to the map's rows of norm at most 1, a constant column included. Nothing is fitted.
+    """Transformer from raw records to the map's rows of norm at most 1, constant column included. Nothing is fitted.
 
     Args:
-        map: a `maps.PublicMap`, chosen before the records were read.
+        map: A `maps.PublicMap`, chosen before the records were read.
     """
 
     def __init__(self, map: PublicMap) -> None:
         self.map = map
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Does nothing: the map was fixed beforehand."""
+        """Return self; the map is fixed beforehand."""
         return self
 
     def transform(self, X: Any) -> Any:
-        """(records, width + 1) float32; of an additive map as a csr_array."""
+        """Return (records, width + 1) float32 rows; a csr_array for an additive map."""
         if isinstance(self.map, Additive):
             return self.map.sparse_rows(np.asarray(X))
         return self.map.rows(list(X) if self.map.inputs is None else np.asarray(X))
 
     def shapes(self, weights: Any, noise: float, classes: Any) -> Shapes:
-        """What a head with these weights says of each column, by number."""
+        """Return the contribution of each column to the score of a head with these weights, by column number."""
         assert isinstance(self.map, Additive)
         return Shapes.of(self.map, weights, noise=noise, unit=score_unit(classes))
 
@@ -197,13 +206,13 @@ class MappedRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class TableRows(MappedRows):
-    """Rows of a DataFrame, numbers and categories as they are, to rows of norm at most 1. Nothing is fitted.
+    """Transformer from a DataFrame of numbers and categories to rows of norm at most 1. Nothing is fitted.
 
     Args:
-        columns: what is public of each column that is read, as a schema has it: {"age": {"bounds": [0, 120]}, "town": {"categories":
-            ["a", "b"]}}. See docs/schema.md for all that can stand there.
-        kind: "additive", a curve for each column (`maps.Additive`), or "columns", as they are.
-        levels: of bins of a curve.
+        columns: Public description of each column to read, as in a schema: {"age": {"bounds": [0, 120]}, "town":
+            {"categories": ["a", "b"]}}. See docs/schema.md for all keys.
+        kind: "additive", a curve for each column (`maps.Additive`), or "columns", the columns themselves.
+        levels: Levels of bins of a curve.
     """
 
     def __init__(self, columns: Mapping[str, Mapping[str, Any]], kind: str = "additive", levels: int = 7) -> None:
@@ -223,7 +232,7 @@ class TableRows(MappedRows):
         return self.schema.map
 
     def transform(self, X: Any) -> Any:
-        """(records, width + 1) float32; of an additive map as a csr_array."""
+        """Return (records, width + 1) float32 rows; a csr_array for an additive map."""
         if not hasattr(X, "columns"):
             raise InvalidRecords("give a DataFrame, whose columns have names")
         schema = self.schema
@@ -241,12 +250,12 @@ class TableRows(MappedRows):
         return rows if schema.map is None else csr_array(rows)
 
     def shapes(self, weights: Any, noise: float, classes: Any) -> Shapes:
-        """What a head with these weights says of each column, in its own unit."""
+        """Return the contribution of each column to the score of a head with these weights, in the column's unit."""
         return named_shapes(self.schema, weights, noise=noise, unit=score_unit(classes))
 
 
 def _in_frame(error: UnreadableRows, X: Any, table: Table) -> InvalidRecords:
-    """Return the error in the terms of a DataFrame: the index of the first row, and how missing cells are declared."""
+    """Return the error in DataFrame terms: the index of the first rows, and how to declare missing cells."""
     names = [X.index[row] for row in error.rows[:_NAMED_ROWS]]
     where = f"column {error.column!r}, {len(error.rows)} row(s) (index {', '.join(map(repr, names))}{', …' * (len(error.rows) > len(names))})"
     if all(table.columns[error.column][row] == "" for row in error.rows):
@@ -255,6 +264,7 @@ def _in_frame(error: UnreadableRows, X: Any, table: Table) -> InvalidRecords:
 
 
 def declare_missing(column: Any) -> str:
+    """Return how to declare missing cells of a column, for messages."""
     return f'Declare missing cells as public: {{{column!r}: {{"bounds": [low, high], "missing": "column"}}}}'
 
 
@@ -262,17 +272,17 @@ _NAMED_ROWS = 5  # in one message
 
 
 def _texts(column: Any, name: str) -> Any:
-    """Return the cells as a file of text would have them; a missing one is "".
+    """Return the cells as the text that a file would contain; "" for a missing one.
 
     Raises:
-        InvalidRecords: If a cell holds a list, a record or bytes that are no text.
+        InvalidRecords: If a cell holds a list, a record or bytes that are not text.
     """
     if column.dtype.kind == "f":
         values = column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", column.dtype), na_value=np.nan)
         return FloatColumn(np.where(np.isnan(values), 0, values).astype(values.dtype), np.isnan(values))
     try:
         cells = column.tolist()
-    except (OverflowError, ValueError):  # a moment beyond Python's calendar
+    except (OverflowError, ValueError):  # a datetime beyond Python's calendar
         cells = [BEYOND] * len(column)
     texts = []
     for row, (cell, none) in enumerate(zip(cells, column.isna().to_numpy(), strict=True)):
@@ -288,7 +298,10 @@ def _texts(column: Any, name: str) -> Any:
 
 
 def table_columns(bounds: Any) -> dict[str, dict[str, Any]] | None:
-    """{column: what is public of it}, as a schema has it, where one of them is more than two numbers; None: bounds of numbers alone."""
+    """Return {column: public description}, as in a schema, if a description is more than two numbers.
+
+    None if all are bounds of numbers.
+    """
     if not isinstance(bounds, Mapping) or all(map(_is_pair, bounds.values())):
         return None
     found = {}
@@ -303,7 +316,11 @@ def table_columns(bounds: Any) -> dict[str, dict[str, Any]] | None:
 
 
 def check_named(table: Any, bounds: Any) -> None:
-    """Raise `InvalidParameter` where bounds by name leave a column of the table out."""
+    """Check that bounds given by name cover every column of the table.
+
+    Raises:
+        InvalidParameter: If they omit a column.
+    """
     named = set(map(str, bounds)) if isinstance(bounds, Mapping) else None
     unnamed = [] if named is None else [str(name) for name in table.columns if str(name) not in named]
     if unnamed:
@@ -314,10 +331,10 @@ def check_named(table: Any, bounds: Any) -> None:
 
 
 def check_numbers(table: Any) -> None:
-    """Refuse a DataFrame with a column of something else, of which two numbers say nothing.
+    """Check that a DataFrame has numeric columns only, without missing values.
 
     Raises:
-        InvalidRecords: names the first.
+        InvalidRecords: If it has other columns or missing values; names the first column.
     """
     kinds = getattr(table, "dtypes", None)
     for name, kind in kinds.items() if kinds is not None and hasattr(kinds, "items") else ():
@@ -339,7 +356,7 @@ def _are_numbers(column: Any) -> bool:
 
 
 def _is_pair(given: Any) -> bool:
-    """Whether these are the two ends of a range."""
+    """Return whether the value is the two ends of a range."""
     return not isinstance(given, (Mapping, str)) and len(given) == 2 and not any(isinstance(end, str) for end in given)
 
 
@@ -347,12 +364,20 @@ _SAY = "pass ids=, one whole number or string per row, so that a request finds i
 
 
 def ids_of(X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | None = None) -> Iterable[Id] | None:
-    """The ids that were given; else the index of X or y, where one is more than the rows' positions; else None: the positions.
+    """Return the given ids, else the index of X or y if it differs from the row positions, else None (positions).
 
-    After `train_test_split` a row's index is what its owner calls it, and its position is somebody else's name.
+    After `train_test_split` a row's index is its owner's name for it, while its position is the original index of
+    another row.
+
+    Args:
+        X: The records.
+        y: The labels.
+        ids: Ids given by the caller.
+        subjects: Data subjects given by the caller.
 
     Raises:
-        InvalidRecords: the index is no list of whole numbers or strings, or X and y, ids or subjects have different ones.
+        InvalidRecords: If the index is not a list of distinct whole numbers or strings, or X and y, ids or subjects
+            have different ones.
     """
     own = next((index for index in (_index(X), _index(y)) if index is not None), None)
     for name, given in (("ids", _index(ids)), ("subjects", _index(subjects))):
@@ -381,10 +406,10 @@ def ids_of(X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | No
 
 
 def table_of_one(name: Id, row: Any) -> Any:
-    """A raw row as a table: a pandas Series goes by its names.
+    """Return a raw row as a table with one row; a pandas Series keeps its names.
 
     Raises:
-        InvalidRecords: it is a table, of another number of rows than one.
+        InvalidRecords: If it is a table with more or fewer rows.
     """
     table = row.to_frame().T if hasattr(row, "to_frame") else row
     if not (hasattr(table, "columns") or hasattr(table, "toarray")):
@@ -395,7 +420,7 @@ def table_of_one(name: Id, row: Any) -> Any:
 
 
 def _index(table: Any) -> list[Any] | None:
-    """The names of the rows of a pandas object; None of anything else (a list has a method `index`)."""
+    """Return the index of a pandas object as a list; None for anything else (a list has a method `index`)."""
     index = getattr(table, "index", None)
     return None if index is None or callable(index) or not hasattr(table, "iloc") else list(index)
 
@@ -408,7 +433,7 @@ _CELLS = 1 << 20  # numbers of a dense block: 8 MiB
 
 
 def row_blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Dense blocks of raw rows (an array, or sparse in CSR), each with its place."""
+    """Yield dense blocks of raw rows (an array, or sparse CSR) with their slices."""
     rows, columns = features.shape
     most = max(1, _CELLS // max(1, columns))
     for start in range(0, rows, most):
@@ -418,7 +443,7 @@ def row_blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
 
 
 def count_clipped(features: Any, scaling: RowScaling) -> NDArray[np.int64]:
-    """(features,): values of each column of raw rows beyond their bounds."""
+    """Return (features,), the number of values of each column beyond its bounds."""
     if stays_sparse(features, scaling):
         beyond = np.abs(features.data) > scaling.high[features.indices]
         return np.bincount(features.indices[beyond], minlength=features.shape[1])
@@ -429,10 +454,15 @@ def count_clipped(features: Any, scaling: RowScaling) -> NDArray[np.int64]:
 
 
 def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
-    """(rows, columns): in the float32 of the table, or as a csr_array of sparse rows that stay sparse.
+    """Return (rows, columns) as float32, or as a csr_array if sparse rows stay sparse.
+
+    Args:
+        features: Raw rows.
+        scaling: The scaling.
+        slots: Dataset size of the table, for the memory check.
 
     Raises:
-        InvalidRecords: a dense table of so many slots does not fit into this machine's memory; nothing was made.
+        InvalidRecords: If a dense table of `slots` rows does not fit into memory; nothing is allocated.
     """
     if stays_sparse(features, scaling):
         return scaling.sparse_rows(features)
@@ -452,12 +482,12 @@ def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
 
 
 def per_row(features: Any, scaling: RowScaling, of: Callable[[Any], NDArray[np.float64]]) -> NDArray[np.float64]:
-    """What `of` says of the scaled rows: all at once where they stay sparse, else a block at a time."""
+    """Return `of` of the scaled rows: all at once if they stay sparse, else in blocks."""
     if stays_sparse(features, scaling):
         return of(scaling.sparse_rows(features))
     return np.concatenate([of(scaling.rows(block)) for _, block in row_blocks(features)])
 
 
 def stays_sparse(features: Any, scaling: RowScaling) -> bool:
-    """Whether these raw rows are sparse and their scaling keeps them so."""
+    """Return whether these raw rows are sparse and their scaling keeps them sparse."""
     return hasattr(features, "tocsr") and scaling.keeps_zeros

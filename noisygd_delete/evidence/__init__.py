@@ -1,4 +1,15 @@
-"""What is claimed on paper, from which facts, and how a stranger checks it."""
+"""Erasure certificates: the facts they state, the claims derived from these facts, and offline verification.
+
+Example:
+    Check a certificate without the store, the data or a network::
+
+        from noisygd_delete.evidence import verify_certificate
+        from noisygd_delete.records import limited_io
+
+        text = limited_io.read_text("certificate.json", limited_io.DOCUMENT)
+        result = verify_certificate(limited_io.parse_json(text), public_key="controller.pem.pub")
+        print(result.text())
+"""
 
 from __future__ import annotations
 

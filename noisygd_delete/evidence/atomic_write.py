@@ -1,7 +1,7 @@
-"""The one rule for every file that a user names to be written.
+"""Atomic writes of every file that a user names.
 
-Never through a link, never inside a store, never over a key, a list or an input: an output takes a free name, or the place of
-an earlier output of its own kind. Readable by its owner alone. It is there whole or not at all.
+A file is never written through a link, inside a store, or over a key, a list or an input. An output takes an unused
+name, or replaces an earlier output of its own kind. Only its owner can read it. A write is complete or has no effect.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from ..store.layout import Layout
 
 @dataclass(frozen=True)
 class Output:
-    """A place to write to, looked at before any work is done.
+    """A path to write to, checked before any work is done.
 
-    name     what the user called it, for messages: "--out report.html"
-    path     resolved: no link on the way
-    begins   how an earlier output of this kind begins, which alone is written over; None: only a free name will do
+    Attributes:
+        name: What the user typed, for messages: "--out report.html".
+        path: The resolved path, without links.
+        begins: First bytes of an earlier output of this kind, which may be overwritten; None allows only a new file.
     """
 
     name: str
@@ -29,10 +30,10 @@ class Output:
     begins: bytes | None = None
 
     def write(self, text: str | bytes) -> None:
-        """Make the file, for its owner only. Another writer never sees half of it.
+        """Write the file atomically, readable by its owner only.
 
         Raises:
-            InvalidParameter: it cannot be written; what was there before still is.
+            InvalidParameter: If it cannot be written; an existing file is unchanged.
         """
         data = text.encode() if isinstance(text, str) else text
         try:
@@ -42,13 +43,19 @@ class Output:
 
 
 def open_output(option: str, file: str, *, begins: bytes | None = None, inputs: Iterable[str | None] = ()) -> Output:
-    """Where `option` of a command asks to write.
+    """Check the path that an option asks to write to.
 
     Args:
-        begins: the first bytes of every file of this kind. inputs: files that the same command reads, or writes besides.
+        option: Name of the option, for messages.
+        file: The path as typed.
+        begins: First bytes of every file of this kind; None allows only a new file.
+        inputs: Files that the same command reads, or also writes.
+
+    Returns:
+        The checked path; nothing was written.
 
     Raises:
-        InvalidParameter: not a place to write to; nothing was changed.
+        InvalidParameter: If the file must not be written.
     """
     name = f"{option} {file}"
     try:
@@ -66,7 +73,7 @@ def open_output(option: str, file: str, *, begins: bytes | None = None, inputs: 
             raise InvalidParameter(f"cannot write {name}: there is no folder {path.parent}; make it first")
     except OSError as error:
         raise InvalidParameter(f"cannot write {name}: {error.strerror}; give another name") from error
-    except (ValueError, RuntimeError) as error:  # a zero byte, letters that no name can hold, links in a circle
+    except (ValueError, RuntimeError) as error:  # a zero byte, characters not allowed in a name, a cycle of links
         if isinstance(error, InvalidParameter):
             raise
         raise InvalidParameter(f"cannot write {name!r}: not the name of a file; give another name") from error
@@ -74,16 +81,16 @@ def open_output(option: str, file: str, *, begins: bytes | None = None, inputs: 
 
 
 def check_outside_store(option: str, file: str | None) -> None:
-    """Refuse a key, a list or another file that must not lie in a store.
+    """Check that a key, a list or another file is not inside a store.
 
     Raises:
-        InvalidParameter: it does.
+        InvalidParameter: If it is inside a store.
     """
     if file is None:
         return
     try:
         path = Path(file).resolve()
-    except (OSError, ValueError, RuntimeError):  # whoever opens the file says what is wrong with it
+    except (OSError, ValueError, RuntimeError):  # opening the file will report the error
         return
     _outside_stores(f"{option} {file}", path)
 
@@ -100,7 +107,7 @@ def _holds_a_store(folder: Path) -> bool:
     layout = Layout(folder)
     try:
         return any(path.exists() for path in (layout.ledger, layout.ids, layout.features))
-    except OSError:  # nobody reads or writes there
+    except OSError:  # the folder is not accessible
         return False
 
 

@@ -1,9 +1,9 @@
-"""The erasure certificate: facts, what is claimed from them, and a signature.
+"""The erasure certificate: facts, the claims that follow from them, and a signature.
 
-The facts (identity, request, action, evidence, the plan, the releases) are stated by the operator, each in its range (`facts`). The
-claims are derived from them (`deriving`): keys of one table (`claims`), each with its values and conditions. There is no prose in the
-file: its sentences are those of a catalogue, so that no wording can say more than the claim. No name, id of a record, row or label
-enters; the request id is the caller's own token.
+The operator states the facts (identity, request, action, evidence, plan, releases), each checked against its range
+(`facts`). The claims are derived from them (`derivation`): keys of one table (`claims`), with values and conditions.
+The file contains no prose: its sentences come from a catalogue, so that no wording can exceed the claim. It contains no
+name, record id, row or label; the request id is the caller's own token.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _REQUEST = ("request_id", "received", "edited", "served", "rows", "replaced", "i
 _EVIDENCE = (
     "checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers",
 )  # fmt: skip
-_FACTS = {  # by block and name in it: what of an `Erasure` stands there
+_FACTS = {  # by block, name in the file -> field of `Erasure`
     "request": {name: name for name in _REQUEST},
     "action": {
         "status": "status",
@@ -46,21 +46,23 @@ _FACTS = {  # by block and name in it: what of an `Erasure` stands there
 }
 
 
-_SINCE: dict[str, int] = {}  # facts that came with a later catalogue, with its number; `Erasure` has a default for each
+_SINCE: dict[str, int] = {}  # facts added by a later catalogue -> its number; `Erasure` has a default for each
 
 
 def erasure_certificate(
     erasure: Erasure, *, plan: Plan, events: Iterable[Event], delta: float | None = None, issued: str | None = None
 ) -> dict[str, Any]:
-    """The certificate as a JSON object; `sign` it, then hand it out.
+    """Return the certificate as a JSON object, to be signed with `sign_document`.
 
     Args:
-        plan: the plan under which the release was made. events: every release so far, in order.
-        delta: δ of the (ε, δ) figures; None: the budget's own, or 1e-6.
-        issued: time of issue, ISO 8601; default now.
+        erasure: The stated facts.
+        plan: The plan under which the release was made.
+        events: Every release so far, in order.
+        delta: δ of the (ε, δ) figures; None takes the budget's own, or 1e-6.
+        issued: Time of issue, ISO 8601; None means now.
 
     Raises:
-        InvalidParameter: facts that contradict one another or the ledger.
+        InvalidParameter: If the facts contradict each other or the ledger.
     """
     history = tally_events(list(events), erasure.release)
     when = parse_datetime("issued", datetime.now(UTC).isoformat() if issued is None else issued)
@@ -78,7 +80,7 @@ def erasure_certificate(
 
 
 def claim_to_json(claim: Claim) -> dict[str, Any]:
-    """A claim as it stands in the file: its bounds rounded up, so that a reader may compare every digit."""
+    """Return a claim as written in the file; bounds are rounded up, so that every digit can be compared."""
     units = KEYS[claim.key].values
     values = {
         name: round_up(value, WRITTEN) if units[name] == "bound" and value is not None else value
@@ -88,7 +90,7 @@ def claim_to_json(claim: Claim) -> dict[str, Any]:
 
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
-    """What the figures need of a plan."""
+    """Return the parts of a plan that the figures depend on."""
     facts = {name: value for name, value in plan.to_dict().items() if name not in FORECASTS}
     facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in FORECASTS}
     if plan.stages:
@@ -97,7 +99,11 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
 
 
 def check_facts(erasure: Erasure, plan: Plan, history: TallyAccount) -> None:
-    """Raise `InvalidParameter` where what was stated cannot be."""
+    """Check the stated facts against the plan and the releases.
+
+    Raises:
+        InvalidParameter: If they contradict each other.
+    """
     if erasure.ledger_entries is not None and not erasure.ledger_entries > history.releases:
         raise InvalidParameter(
             f"is too few: {history.releases} releases and the beginning have one each",
@@ -110,7 +116,18 @@ def check_facts(erasure: Erasure, plan: Plan, history: TallyAccount) -> None:
 def facts_to_json(
     erasure: Erasure, *, certificate_id: str, issued: str, made_by: str = __version__, catalogue: int = CATALOGUE
 ) -> dict[str, Any]:
-    """The facts that the operator states, each in the one form in which it is written."""
+    """Return the stated facts by block, in the only form in which they are written.
+
+    Args:
+        erasure: The stated facts.
+        certificate_id: UUID of the certificate.
+        issued: Time of issue, ISO 8601.
+        made_by: Version of the software that writes it.
+        catalogue: Number of the catalogue of claims.
+
+    Raises:
+        InvalidParameter: If a fact is out of range, or days are in the wrong order.
+    """
     when = parse_datetime("issued", issued)
     check_chronological(
         edited=erasure.edited, served=erasure.served, issued=local_day(when, erasure.received).isoformat()
@@ -136,7 +153,7 @@ def facts_to_json(
 
 
 def _facts_of(catalogue: int) -> dict[str, dict[str, str]]:
-    """The facts that a certificate of this catalogue states, by block."""
+    """Return the facts that a certificate of this catalogue states, by block."""
     return {
         block: {name: fact for name, fact in facts.items() if _SINCE.get(name, 1) <= catalogue}
         for block, facts in _FACTS.items()
@@ -157,7 +174,11 @@ def check_catalogue(number: Any) -> int:
 
 
 def erasure_of(certificate: Mapping[str, Any]) -> Erasure:
-    """The `Erasure` a certificate was made from; contradictions are refused."""
+    """Return the `Erasure` that a certificate was made from.
+
+    Raises:
+        InvalidParameter: If the facts contradict each other.
+    """
     known = _facts_of(check_catalogue(certificate["identity"]["catalogue"]))
     facts = {fact: certificate[block][name] for block, facts in known.items() for name, fact in facts.items()}
     notices = Notices(**certificate["request"]["notices"])
@@ -165,7 +186,7 @@ def erasure_of(certificate: Mapping[str, Any]) -> Erasure:
 
 
 def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, TallyAccount, float]:
-    """The plan, the releases and δ, every field of them of its type."""
+    """Return the plan, the releases and δ of a certificate, every field checked for its type."""
     public = certificate["public_facts"]
     if set(public) != {"plan", "ledger", "delta"}:
         raise InvalidParameter("public_facts are plan, ledger and delta")
@@ -178,7 +199,7 @@ def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, TallyAccount, fl
 
 
 def plain_words(certificate: Mapping[str, Any]) -> list[str]:
-    """What was done, and what somebody can still tell, a sentence each."""
+    """Return one sentence each for what was done and what an observer can still learn."""
     claims = [Claim(**claim) for claim in certificate["claims"]]
     told = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "odds", "limit")]
     return [

@@ -1,8 +1,8 @@
-"""A Merkle log of certificates: that a paper stands in one list for all readers, which grows and is never rewritten.
+"""An append-only Merkle log of certificates, which shows all readers the same list and is never rewritten.
 
-A leaf is a certificate's random id and the SHA-256 of its canonical form, and nothing else, so the whole file may be published. The
-tree is that of RFC 9162 (section 2.1). A proof is the leaf, its path to the root, and the root of that day, signed with the key of the
-certificates. Whoever holds a proof of his own and the published file sees whether leaves before his day were changed.
+A leaf is a certificate's random id and the SHA-256 of its canonical form, so that the whole file may be published. The
+tree is that of RFC 9162 (section 2.1). A proof is the leaf, its path to the root and the current root, signed with the
+key of the certificates. With a proof and the published file, its holder detects changes of earlier leaves.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .signing import canonical_bytes, sign_document, signed_by
 BEGINS = b'{"format":"noisygd-delete/certificate-log/1"}\n'  # the first line of every log
 _PROOF_FORMAT = "noisygd-delete/log-proof/1"
 PROOF = f'{{\n  "format": "{_PROOF_FORMAT}"'.encode()  # how every proof begins
-MOST_LEAVES = 200_000  # in one log: an answer in seconds, and about 27 MB
-_PATIENCE = 30.0  # seconds, for other processes that issue certificates
+MOST_LEAVES = 200_000  # in one log: verified in seconds, about 27 MB
+_PATIENCE = 30.0  # seconds to wait for other processes that issue certificates
 _FIELDS = {"format", "leaf", "index", "size", "path", "root", "issued", "signature"}
 
 
 def leaf_of(certificate: Mapping[str, Any]) -> dict[str, str]:
-    """What the log keeps of a certificate."""
+    """Return the log entry of a certificate."""
     return {
         "certificate_id": certificate["identity"]["certificate_id"],
         "sha256": hashlib.sha256(canonical_bytes(certificate)).hexdigest(),
@@ -41,7 +41,7 @@ def leaf_of(certificate: Mapping[str, Any]) -> dict[str, str]:
 
 
 def leaf_hash(leaf: Mapping[str, str]) -> bytes:
-    """SHA-256 of a zero byte and the leaf's canonical form."""
+    """Return the SHA-256 of a zero byte followed by the leaf's canonical form."""
     return hashlib.sha256(b"\0" + canonical_bytes(leaf)).digest()
 
 
@@ -50,13 +50,13 @@ def _hash_pair(left: bytes, right: bytes) -> bytes:
 
 
 def _parent_level(level: Sequence[bytes]) -> list[bytes]:
-    """The level over this one; a last node without a neighbour goes up as it is."""
+    """Return the next level of the tree; a last node without a sibling moves up unchanged."""
     pairs = [_hash_pair(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
     return [*pairs, *level[len(pairs) * 2 :]]
 
 
 def tree_root(leaves: Sequence[bytes]) -> bytes:
-    """Of the tree over these leaf hashes; of none, the SHA-256 of nothing."""
+    """Return the root of the tree over these leaf hashes; without leaves, the SHA-256 of the empty string."""
     level = list(leaves)
     while len(level) > 1:
         level = _parent_level(level)
@@ -64,7 +64,7 @@ def tree_root(leaves: Sequence[bytes]) -> bytes:
 
 
 def path_to_root(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """The neighbours on the way from leaf `index` (from 0) to the root, the lowest first."""
+    """Return the siblings on the path from leaf `index` (from 0) to the root, lowest first."""
     level, found = list(leaves), []
     while len(level) > 1:
         if index ^ 1 < len(level):
@@ -74,7 +74,14 @@ def path_to_root(leaves: Sequence[bytes], index: int) -> list[bytes]:
 
 
 def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
-    """The root that a path leads to; None where no tree of `size` leaves has such a path at this place."""
+    """Return the root that a path leads to; None if no tree of `size` leaves has such a path at `index`.
+
+    Args:
+        leaf: Hash of the leaf.
+        index: Position of the leaf, from 0.
+        size: Number of leaves.
+        path: Siblings on the path, lowest first.
+    """
     if not 0 <= index < size:
         return None
     found, last, steps = leaf, size - 1, iter(path)
@@ -91,20 +98,26 @@ def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) ->
 def enter_certificate(
     log: str | Path, certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None
 ) -> dict[str, Any]:
-    """The certificate as a new leaf of the log in this file, which is made where there is none; returns the signed proof.
+    """Append the certificate to the log in this file and return the signed proof.
 
-    Several processes may do so at once; a line that was cut off by a crash is taken away. A certificate that stands there already is not
-    entered twice.
+    The file is created if it does not exist. Several processes may append concurrently; a line torn by a crash is
+    removed. The operation is idempotent: a certificate that is already in the log is not entered again.
+
+    Args:
+        log: File of the log.
+        certificate: The signed certificate.
+        key: PEM file of the key that signs the proof.
+        password: Passphrase of the key.
 
     Raises:
-        InvalidParameter: not signed, or the file is no log, may not be written, or is full.
+        InvalidParameter: If the certificate is not signed, or the file is no log, cannot be written, or is full.
     """
     if "signature" not in certificate:
         raise InvalidParameter("a certificate is entered into a log with its signature; give --key")
     leaf = leaf_of(certificate)
     with _lock_log(log) as file:
         data = limited_io.read_limited(file, limited_io.DOCUMENT, str(log))
-        kept = data[: data.rfind(b"\n") + 1]  # what a crash cut off is no line
+        kept = data[: data.rfind(b"\n") + 1]  # ignores a line torn by a crash
         leaves = _read_leaves(kept or BEGINS, str(log))
         if leaf not in leaves:
             if len(leaves) >= MOST_LEAVES:
@@ -132,10 +145,15 @@ def enter_certificate(
 
 
 def check_log_proof(certificate: Any, proof: str | Path, log: str | Path | None = None) -> Check:
-    """Whether a proof in a file shows that this certificate stands in the log of its signer, and, given the log, in this one.
+    """Check that a proof shows this certificate in its signer's log and, if `log` is given, in that log.
+
+    Args:
+        certificate: The parsed certificate.
+        proof: File of the proof.
+        log: File of the current log; it must begin with the entries that were signed.
 
     Raises:
-        InvalidParameter: a file cannot be read, or `log` is no log.
+        InvalidParameter: If a file cannot be read, or `log` is no log.
     """
     text = limited_io.read_text(proof, limited_io.SCHEMA)
     try:
@@ -172,10 +190,10 @@ def _check_proof(certificate: Any, said: Any, log: str | Path | None) -> Check:
 
 
 def _read_leaves(data: bytes, source: str) -> list[dict[str, str]]:
-    """The lines of a log.
+    """Return the entries of a log.
 
     Raises:
-        InvalidParameter: it is none, or a line was altered into something that is no leaf.
+        InvalidParameter: If `data` is no log, or a line is no entry.
     """
     if not data.startswith(BEGINS):
         raise InvalidParameter(f"{source} is not a log of certificates; give the file of `certificate --log`")
@@ -199,7 +217,7 @@ def _read_leaves(data: bytes, source: str) -> list[dict[str, str]]:
 
 @contextmanager
 def _lock_log(log: str | Path) -> Iterator[BinaryIO]:
-    """The file, open for reading and writing, for one process at a time."""
+    """Open the log for reading and writing, locked for one process at a time."""
     path = open_output("--log", str(log), begins=BEGINS).path
     try:
         lock = Lock(path, wait=_PATIENCE)

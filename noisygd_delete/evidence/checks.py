@@ -1,4 +1,4 @@
-"""The answer of a verification: one line per check, and how two JSON values are compared."""
+"""The result of a verification, one line per check, and the comparison of two JSON values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ REFUSALS = (
     NoisyGDDeleteError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, MemoryError,
     RecursionError,
 )  # fmt: skip
-LAST_DIGITS = 1e-9  # relative: another machine's log and exp, and where a search over orders ends there
-_LARGEST = 10**300  # of a whole number that is read as a fraction
-_LONGEST = 400  # characters of an answer that may quote what a stranger wrote
+LAST_DIGITS = 1e-9  # relative: log, exp and the search over orders may differ between machines
+_LARGEST = 10**300  # largest whole number that is compared as a float
+_LONGEST = 400  # characters of a message that may quote untrusted text
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the answer."""
+    """One line of the result."""
 
     name: str
     passed: bool
@@ -29,7 +29,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """The answer: every check, and whether all passed."""
+    """The result of a verification: every check, and whether all passed."""
 
     checks: tuple[Check, ...]
 
@@ -49,14 +49,17 @@ class Verification:
 
 
 def shorten_error(error: BaseException) -> str:
-    """An error in at most a few lines, without characters that would take over a terminal."""
+    """Return the message of an error, shortened and without control characters."""
     said = str(error) or type(error).__name__
     said = "".join(letter if letter.isprintable() else "?" for letter in said[:_LONGEST])
     return said + ("..." if len(str(error)) > _LONGEST else "")
 
 
 def at_least(said: Any, proven: float | None) -> bool:
-    """Whether a stated bound is a number no less than what can be proven; null, where there is no bound, claims nothing."""
+    """Return whether a stated bound is a number no less than the proven one.
+
+    If there is no finite proven bound, only null is accepted, which claims nothing.
+    """
     if said is None or proven is None or math.isinf(proven):
         return said is None
     number = type(said) in (int, float) and 0 <= said < math.inf and str(said)[0] != "-"
@@ -64,10 +67,12 @@ def at_least(said: Any, proven: float | None) -> bool:
 
 
 def with_whole_numbers(document: Any) -> Any:
-    """Return a JSON value in which every number without a fraction is an `int`: in a certificate, 2.0 and 2 are one number.
+    """Return a JSON value in which every integral number is an `int`: in a certificate, 2.0 and 2 are equal.
+
+    Numbers of magnitude 2⁵³ or more, and −0.0, are unchanged.
 
     Args:
-        document: a parsed JSON document. Beyond 2⁵³ and at −0.0 numbers are left as they are.
+        document: A parsed JSON document.
 
     Raises:
         RecursionError: If it is nested too deeply.
@@ -82,9 +87,14 @@ def with_whole_numbers(document: Any) -> Any:
 
 
 def first_difference(stated: Any, again: Any, path: str = "") -> str | None:
-    """Path of the first place where two JSON values differ in kind or content.
+    """Return the path of the first place where two JSON values differ in type or content; None if they are equal.
 
-    Where a fraction is due, 1 is 1.0: most languages write it so.
+    An integer is equal to the float of the same value, as most languages write 1.0 as 1.
+
+    Args:
+        stated: The value as stated.
+        again: The value as computed.
+        path: Prefix of the returned path.
     """
     if isinstance(stated, Mapping) and isinstance(again, Mapping):
         for name in [*again, *(name for name in stated if name not in again)]:
@@ -101,5 +111,5 @@ def first_difference(stated: Any, again: Any, path: str = "") -> str | None:
         return next((found for i, (a, b) in pairs if (found := first_difference(a, b, f"{path}{i}."))), None)
     if type(stated) is int and isinstance(again, float) and abs(stated) < _LARGEST and float(stated) == stated:
         stated = float(stated)
-    same = type(stated) is type(again) and repr(stated) == repr(again)  # −0.0 is another number than 0.0 to a reader
+    same = type(stated) is type(again) and repr(stated) == repr(again)  # −0.0 differs from 0.0
     return None if same else path.rstrip(".") or "value"

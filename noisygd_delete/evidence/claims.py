@@ -1,8 +1,8 @@
-"""Everything that a paper may claim: one table of keys, and the sentence of each.
+"""Everything that a certificate may claim: one table of keys, and the sentence of each.
 
-A claim is a key with values. It is derived from facts (`deriving`), never written by hand, and holds if what it states is at least what
-can be proven: a figure may be larger than it needs to be, a condition may stand where none is needed, and never the other way round.
-The conditions of a figure stand inside its sentence: there is no way to print one without them.
+A claim is a key with values. It is derived from facts (`derivation`), never written by hand, and holds if what it
+states is at least what can be proven: a figure may be larger than necessary, and a condition may be superfluous, but
+not the reverse. The conditions of a figure are part of its sentence, so that it cannot be printed without them.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from ..errors import InvalidParameter
 from ..privacy.sentences import fill_entry, format_bound, format_number, load_catalogue, without_quotes
 from ..register.case import parse_day
 
-CATALOGUE = 1  # number of the newest catalogue of claims, which new certificates name
+CATALOGUE = 1  # number of the newest catalogue of claims, stated by new certificates
 
 
 @dataclass(frozen=True)
 class Claimable:
-    """A line of the table.
+    """An entry of the table of claims.
 
-    role    what it is: "done" (what became of the rows), "figure", "odds" (that no observer exceeds), "limit" (how little a figure says), "condition" (figures hold only
-            under it), "notice" (for the person), "uncovered" (what no figure is about) or "duty" (left to the operator)
-    values  name and unit of everything that it states. "bound" and "odds" hold if they are at least what can be proven; any other
-            value must be the one that follows from the facts
-    needs   the facts that it follows from
-    row     the row of `proofs_check` that licenses it, of figures and odds
-    since   the first catalogue that has it: certificates of earlier catalogues neither state nor owe it
+    Attributes:
+        role: "done" (what happened to the rows), "figure", "odds" (not exceeded by any observer), "limit" (how little a
+            figure limits), "condition" (assumption of the figures), "notice" (for the person), "uncovered" (outside
+            every figure) or "duty" (left to the operator).
+        values: Name and unit of everything that it states. "bound" and "odds" hold if they are at least what can be
+            proven; any other value must be the one that follows from the facts.
+        needs: The facts that it follows from.
+        row: The row of `proofs_check` that licenses it, for figures and odds.
+        since: The first catalogue that has it; certificates of earlier catalogues neither state nor owe it.
     """
 
     role: str
@@ -40,21 +42,22 @@ class Claimable:
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing that a paper claims: a key of the table, its values, and the conditions (keys too) under which it holds."""
+    """A claim: a key of the table, its values, and the keys of the conditions under which it holds."""
 
     key: str
     values: Mapping[str, Any]
     conditions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in a signed file."""
+        """Return the claim as written in a signed file."""
         return {"key": self.key, "values": dict(self.values), "conditions": list(self.conditions)}
 
 
-# of one figure. renyi, epsilon, gdp: null where there is none. of_hundred: even bets won at most by the best observer, of a hundred
+# values of a figure; renyi, epsilon, gdp: null if there is none
+# of_hundred: number of even bets, of 100, that the best observer wins at most
 _FIGURE = {
-    "rows": "count",  # erased together, each of which the figure is about
-    "unit": "word",  # what it is about: a "record" (each is another person's), all rows of a "person" together, or a "row" alone
+    "rows": "count",  # erased together; the figure is about each of them
+    "unit": "word",  # a "record" (one per person), all rows of a "person" together, or a single "row"
     "rows_per_person": "count",
     "question": "word",  # "used" (was it ever there?) or "which" (this content or another?)
     "worlds": "word",
@@ -66,7 +69,8 @@ _FIGURE = {
     "renyi": "bound",
     "gdp": "bound",
 }
-# whatever decided who is erased, and when: log of the odds (epsilon) and the odds themselves, exceeded with probability delta per record
+# however erasures and their times were chosen: log of the odds (epsilon) and the odds, exceeded with probability
+# at most delta per record
 _ODDS = {
     "unit": "word",
     "rows_per_person": "count",
@@ -108,7 +112,7 @@ KEYS: dict[str, Claimable] = {
     "deadline.extended": Claimable("notice", {"day": "day", "reason": "word"}, "the extension"),
     "in-time": Claimable("notice", {"what": "word"}, "deadline; days of edit, publication and answer"),
     "late": Claimable("notice", {"what": "word"}, "deadline; days of edit, publication and answer"),
-    # what somebody can still tell
+    # what an observer can still learn
     "erased.later": Claimable("figure", _FIGURE, _LEDGER, "S.forgotten"),
     "erased.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
     "erased.before": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
@@ -118,7 +122,7 @@ KEYS: dict[str, Claimable] = {
     "present.one": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
     "present.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
     "odds.ever": Claimable("odds", _ODDS, "the total of the plan; the mechanism of every release", "S.stopping"),
-    # under which conditions: of one figure (they stand in its sentence) ...
+    # conditions of a single figure (part of its sentence) ...
     "requests-blind": Claimable("condition", {}, "figures for later models, or of one release"),
     "target-fixed": Claimable("condition", {}, "figures about erased records: nothing says by what they were chosen"),
     "record-fixed": Claimable("condition", {}, "figures about a record that is still there"),
@@ -127,7 +131,7 @@ KEYS: dict[str, Claimable] = {
     "schedule-fixed": Claimable(
         "condition", {}, "figures for several models: nothing says by what their times were chosen"
     ),
-    # ... and of all
+    # ... and of all figures
     "ranges-public": Claimable("condition", {"radius": "number"}, "columns whose range was read off the data: none"),
     "ranges-from-data": Claimable(
         "condition", {"radius": "number", "columns": "list"}, "columns read off the data: these"
@@ -197,7 +201,7 @@ KEYS: dict[str, Claimable] = {
     "complaint": Claimable("notice", {}),
     "complaint.to": Claimable("notice", {"authority": "text"}, "the register"),
     "record-kept": Claimable("notice", {}),
-    # left to do
+    # duties of the operator
     "to-do.budget": Claimable("duty", {}),
     "to-do.total": Claimable("duty", {}),
     "to-do.publish": Claimable("duty", {}),
@@ -209,10 +213,10 @@ KEYS: dict[str, Claimable] = {
 
 
 def claim_sentence(claim: Claim, language: str = "en") -> str:
-    """A claim in words, its figures and its conditions filled in.
+    """Return a claim as a sentence, with its values and conditions.
 
     Raises:
-        InvalidParameter: no such key, or other values than it has.
+        InvalidParameter: If the key is unknown, or its values are others than the table has.
     """
     key = KEYS.get(claim.key)
     if key is None or set(claim.values) != set(key.values):
@@ -225,13 +229,13 @@ def claim_sentence(claim: Claim, language: str = "en") -> str:
 
 
 def conditions_in_words(claim: Claim, language: str = "en") -> str:
-    """What a claim holds under, in words that go after "if"."""
+    """Return the conditions of a claim as text that follows "if"."""
     words = load_catalogue(language)
     return str(words["and"].join(fill_entry(words["claims"][name], {}, {}) for name in claim.conditions))
 
 
 def claim_terms(claim: Claim, language: str = "en") -> str:
-    """A figure in the terms of the field; a measure that says nothing is left out."""
+    """Return a figure in the field's terms; a Rényi bound is included if there is one."""
     words, units = load_catalogue(language), KEYS[claim.key].values
     named = {"figure": words["words"].get(claim.key, claim.key)}
     filled = named | {name: _format_value(value, units[name], words) for name, value in claim.values.items()}
@@ -240,7 +244,7 @@ def claim_terms(claim: Claim, language: str = "en") -> str:
 
 
 def _format_value(value: Any, unit: str, words: Mapping[str, Any]) -> str:
-    """A value as people of this language write it; bounds rounded up."""
+    """Return a value in the notation of this language; bounds are rounded up."""
     if unit == "bound":
         return format_bound(value).replace(".", words["decimal"])
     if unit == "number":
@@ -268,6 +272,8 @@ def select_owed(claims: Iterable[Claim], catalogue: int) -> list[Claim]:
 
 
 def of_history(key: str) -> bool:
-    """Whether a claim only says under what figures hold, or how little they limit, by the mechanisms of the releases. A better proof may
-    need fewer of them: to state one too many does no harm."""
+    """Return whether a claim only states a condition or a limit that follows from the mechanisms of the releases.
+
+    A better proof may need fewer of them, so a superfluous one does no harm.
+    """
     return KEYS[key].needs == _HISTORY and KEYS[key].role in ("condition", "limit")

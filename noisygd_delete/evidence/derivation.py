@@ -1,7 +1,7 @@
-"""From facts to claims: everything that a certificate says, and nothing that its facts do not show.
+"""Derivation of claims from facts: everything that a certificate states, and nothing beyond its facts.
 
-Each claim is made here, once, for whoever writes a paper and for whoever checks one. A fact that is missing removes its claim, or adds
-the condition under which the others still hold.
+Issuing and verification use the same derivation. A missing fact removes its claim, or adds the condition under which
+the others still hold.
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ from ..store.sources.residue_report import Verdicts
 from .claims import KEYS, Claim
 from .facts import UNKNOWN, Erasure
 
-HARDLY = 0.9  # an advantage that limits little
-MOST_ODDS = 100.0  # ε of odds that are claimed: larger ones limit nothing
+HARDLY = 0.9  # an advantage from which on a figure limits little
+MOST_ODDS = 100.0  # largest ε of claimed odds: larger ones limit nothing
 NOT_COVERED = tuple(key for key, claimable in KEYS.items() if claimable.role == "uncovered")
 
 
 def claims_of(erasure: Erasure, plan: Plan, history: TallyAccount, delta: float) -> tuple[Claim, ...]:
-    """All that a paper about this erasure claims.
+    """Return all claims of a certificate of this erasure.
 
     Args:
-        plan: under which the release was made. history: every release so far. delta: δ of the (ε, δ) figures.
+        erasure: The stated facts.
+        plan: The plan under which the release was made.
+        history: Every release so far.
+        delta: δ of the (ε, δ) figures.
 
     Raises:
-        InvalidParameter: the facts contradict one another.
+        InvalidParameter: If the facts contradict each other.
     """
     served, accountant = find_serving_release(erasure, plan, history), history.accountant(plan)
     left = tuple(dict.fromkeys(facts.left for facts in accountant.account.mechanisms if facts.left))
@@ -54,10 +57,10 @@ def claims_of(erasure: Erasure, plan: Plan, history: TallyAccount, delta: float)
 
 
 def find_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) -> Event | None:
-    """The release that published the edited table; None where none has.
+    """Return the release that published the edited table; None if there is none yet.
 
     Raises:
-        InvalidParameter: it is not one that the plan and the request could have led to.
+        InvalidParameter: If the plan and the request could not have led to this release.
     """
     if erasure.release is None:
         if erasure.notices.put_back is not None:
@@ -80,7 +83,7 @@ def find_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) ->
             f"release {release} covers {event.edits} edits, fewer than the {erasure.rows} rows erased"
             + (f" and {erasure.inserted} inserted" if erasure.inserted else "")
         )
-    chained = not (event.fresh or event.mechanism.shows_order)  # whose figures rest on what changed in between
+    chained = not (event.fresh or event.mechanism.shows_order)  # its figures depend on the changes in between
     if erasure.read_at is not None and erasure.counted is None and chained:
         raise InvalidParameter(
             f"release {release} continues from the model before, and nothing counted what changed in between: where rows lie in a source "
@@ -96,11 +99,12 @@ def find_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) ->
 
 
 def derive_guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Guarantee]:
-    """What observers can tell, by the key of the figure: about what was erased, from later models alone and from all of them; about
-    records that are still there.
+    """Return what observers can learn, by the key of the figure.
 
-    Of a deleted record the plan's own question is answered; of replaced content "this or other content?". A record counts
-    as present since the first release, which is the worst case. One that was kept aside and put back is still there.
+    The figures concern what was erased, from later models alone and from all models, and records that are still
+    present. For a deleted record they answer the plan's own question; for replaced content "this or other content?". A
+    record counts as present since the first release, which is the worst case. A restricted record that was restored is
+    still present.
     """
     plan = accountant.plan
     assert plan is not None
@@ -111,7 +115,7 @@ def derive_guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Gua
         notions["replaced"] = Worlds.PAIRWISE
     found = {}
     for what, notion in notions.items():
-        if erasure.release is None:  # nothing published since: only what was out before
+        if erasure.release is None:  # nothing published since: only earlier releases count
             world = Worlds.REPLACE if notion == Worlds.PAIRWISE else Worlds.ZERO_OUT
             found[f"{what}.before"] = accountant.dp_cumulative(adjacency=world)
             continue
@@ -122,7 +126,7 @@ def derive_guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Gua
 
 
 def are_whole_subjects(erasure: Erasure, rows_per_person: int) -> bool:
-    """Whether every row of the persons concerned is gone, so that a figure is about them and not about their rows."""
+    """Return whether all rows of the persons concerned are gone, so that a figure is about persons rather than rows."""
     return rows_per_person == 1 or erasure.remaining == 0
 
 
@@ -158,7 +162,7 @@ def _edit_claims(erasure: Erasure, plan: Plan, served: Event | None, left: tuple
 
 
 def _source_claims(erasure: Erasure, served: Event | None) -> Iterator[Claim]:
-    """In which order the source was changed and read, by its own count; and what is known of its other changes."""
+    """Yield the order in which the source was changed and read, and what its own count shows of other changes."""
     if erasure.deleted_at is None or erasure.read_at is None or served is None:
         return
     yield Claim("source.order", {"deleted_at": erasure.deleted_at, "read_at": erasure.read_at})
@@ -171,7 +175,7 @@ def _source_claims(erasure: Erasure, served: Event | None) -> Iterator[Claim]:
 
 
 def _residue(erasure: Erasure) -> Iterator[Claim]:
-    """Places in which the operator's search found what was erased, or which it could not read."""
+    """Yield the places in which the operator's search found erased content, or which it could not read."""
     for key, verdict in (("residue.found", Verdicts.RESIDUAL), ("residue.unread", Verdicts.NOT_COVERED)):
         places = len([place for place in erasure.residue if place["verdict"] == verdict])
         if places:
@@ -179,7 +183,7 @@ def _residue(erasure: Erasure) -> Iterator[Claim]:
 
 
 def _figure_claims(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator[Claim]:
-    """Each figure with its own conditions, and where it limits little, that it does."""
+    """Yield each figure with its conditions, and a limit if it limits little."""
     plan = accountant.plan
     assert plan is not None
     for key, guarantee in derive_guarantees(erasure, accountant).items():
@@ -197,14 +201,20 @@ def _figure_claims(erasure: Erasure, accountant: Accountant, delta: float) -> It
 def figure_claim(
     key: str, guarantee: Guarantee | WorstCase, plan: Plan, *, rows: int, whole: bool, delta: float, by_calendar: bool
 ) -> Claim:
-    """One figure and the conditions that it holds under.
+    """Return one figure with the conditions under which it holds.
 
     Args:
-        whole: whether it is about every row of a person. by_calendar: whether publications kept to dates fixed beforehand.
+        key: Key of the figure.
+        guarantee: The guarantee that it states.
+        plan: The current plan.
+        rows: Rows erased together.
+        whole: Whether it is about every row of a person.
+        delta: δ of its (ε, δ) form.
+        by_calendar: Whether publications followed dates fixed beforehand.
     """
     exact, order, seen = guarantee.with_slack(), plan.budget.order, key.partition(".")[2]
     most = plan.problem.rows_per_subject
-    person = (whole or most == 1) and guarantee.rows >= most  # and every release that it is about covers all of them
+    person = (whole or most == 1) and guarantee.rows >= most  # and every release concerned covers all rows of a person
     values: dict[str, Any] = {
         "rows": rows,
         "unit": "row" if not person else "record" if most == 1 else "person",
@@ -226,7 +236,10 @@ def figure_claim(
 
 
 def odds(accountant: Accountant, delta: float) -> Iterator[Claim]:
-    """The odds that no observer exceeds, whoever chose whose record is erased and when; nothing where no total is enforced."""
+    """Yield the odds that no observer exceeds, however erasures and their times are chosen.
+
+    Yields nothing without an enforced total.
+    """
     plan = accountant.plan
     epsilon = None if plan is None else accountant.stopping_epsilon(delta)
     if plan is None or plan.total is None or epsilon is None or not epsilon <= MOST_ODDS:
@@ -247,21 +260,23 @@ def odds(accountant: Accountant, delta: float) -> Iterator[Claim]:
 
 
 def _finite_or_none(bound: float) -> float | None:
-    """JSON has no infinity: a bound that does not exist is null."""
+    """Return None for an infinite bound, as JSON has no infinity."""
     return None if math.isinf(bound) else bound
 
 
 def conditions_of(
     plan: Plan, accountant: Accountant, from_data: Sequence[str] | None, runs: Iterable[tuple[Mechanism, int]]
 ) -> Iterator[Claim]:
-    """What every figure assumes: of the plan, of the machine, and of each mechanism that the history has.
+    """Yield the assumptions of every figure: on the plan, the machine, and each mechanism of the history.
 
     Args:
-        from_data: columns whose range or list of values was read off the data; None: not known.
-        runs: the mechanism of the releases so far, in their order, and how many releases in a row it made.
+        plan: The current plan.
+        accountant: Accountant of the releases so far.
+        from_data: Columns whose range or list of values was read off the data; None if not known.
+        runs: Mechanisms of the releases so far, in order, each with its number of consecutive releases.
 
     Raises:
-        InvalidParameter: a release of a model does not state the norm of its rows.
+        InvalidParameter: If the release of a model does not state the norm of its rows.
     """
     norms = _row_norms(runs) or [(plan.loss.radius, 1, 1)]
     radius = {"radius": max(norm for norm, _, _ in norms)}
@@ -294,7 +309,7 @@ def _row_norms(runs: Iterable[tuple[Mechanism, int]]) -> list[tuple[float, int, 
             raise InvalidParameter(
                 f"release {first} does not state the norm of its rows; state row_norm", row_norm=norm
             )
-        if found and norm in (None, found[-1][0]):  # a statistic has rows of any norm
+        if found and norm in (None, found[-1][0]):  # a statistic does not depend on the row norm
             found[-1] = (*found[-1][:2], number)
         elif norm is not None:
             found.append((norm, first, number))
@@ -309,7 +324,7 @@ def _unique(claims: Iterable[Claim]) -> list[Claim]:
 
 
 def _deadline_claims(erasure: Erasure) -> Iterator[Claim]:
-    """What is known of the deadline; of what was done when, only where the day is stated."""
+    """Yield the deadline if it is known, and whether each step with a stated day met it."""
     last, notices = erasure.deadline, erasure.notices
     if last is None:
         return
@@ -324,7 +339,7 @@ def _deadline_claims(erasure: Erasure) -> Iterator[Claim]:
 
 
 def _notice_claims(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
-    """What the operator states for the person beside the erasure; nothing where nothing was stated."""
+    """Yield what the operator states for the person besides the erasure."""
     said, rows = erasure.notices, {"rows": erasure.rows}
     for name in ("models", "purposes"):
         if getattr(said, name) is not None:
@@ -355,7 +370,7 @@ def _notice_claims(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
 
 
 def _destination_claims(erasure: Erasure) -> Iterator[Claim]:
-    """What the other places hold to which models are put, and whether all of them are known."""
+    """Yield what other publishing locations hold, and whether all of them are known."""
     named = [place for place in erasure.publishers if place["kind"] != UNKNOWN]
     if len(named) < len(erasure.publishers):
         yield Claim("elsewhere.unknown", {})
@@ -367,15 +382,16 @@ def _destination_claims(erasure: Erasure) -> Iterator[Claim]:
 
 
 def _may_have_used(oldest: int | None, release: int | None) -> bool:
-    """Whether the earliest release that may lie in a place was made before the one without the rows."""
+    """Return whether the earliest release that a location may hold precedes the one without the rows."""
     return oldest is not None and (release is None or oldest < release)
 
 
 def _duties(erasure: Erasure, *, total: bool) -> Iterator[str]:
-    """What the software cannot do for the controller; of rows that came back nothing is to be kept out.
+    """Yield what the controller has to do outside this software; restored rows need not be kept out.
 
     Args:
-        total: whether all publications together have a budget.
+        erasure: The stated facts.
+        total: Whether all publications together have a budget.
     """
     if erasure.status is Statuses.WITHHELD:
         yield "total" if total else "budget"

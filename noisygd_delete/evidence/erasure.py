@@ -1,4 +1,7 @@
-"""From a store's ledger to the facts of its papers. Reads public entries only; opens no table and no model."""
+"""Read the facts of certificates and reports from a store's ledger.
+
+Reads public entries only; opens no table and no model.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,11 @@ from .notices import LONGEST, NOTHING_STATED, Notices
 
 
 def ledger_of(store: str | Path) -> Ledger:
-    """The ledger of the store in this folder; needs no lock.
+    """Return the ledger of the store in this folder; no lock is needed.
 
     Raises:
-        StoreError, StoreCorrupt: there is no store, or its hash chain is broken.
+        StoreError: If there is no store.
+        StoreCorrupt: If its hash chain is broken.
     """
     layout = Layout.at(store)
     disk.require_store(layout)
@@ -34,18 +38,20 @@ def ledger_of(store: str | Path) -> Ledger:
 
 
 def release_times(ledger: Ledger) -> list[str]:
-    """When each release was made."""
+    """Return the time of each release."""
     return [entry.time for entry in ledger.outline if entry.event is not None]
 
 
 @dataclass(frozen=True)
 class Unpublished:
-    """Edits that were carried out on the rows without a release of their own, and what came of them.
+    """Edits of the rows without a release of their own, and the release that covered them later.
 
-    kind     "edit": left for a later release; "withheld": the budget allowed none, and the model was withdrawn
-    counts   the edits, by kind
-    covered  number of the release that has covered them since; None while none has
-    counted  by what the source counted them, where nobody told of them
+    Attributes:
+        kind: "edit" (left for a later release) or "withheld" (the budget allowed none, and the model was withdrawn).
+        time: Time of the edits.
+        counts: The edits, by kind.
+        covered: Number of the release that has covered them since; None if there is none.
+        counted: How the source counted them, if it did.
     """
 
     kind: EntryKinds
@@ -57,18 +63,27 @@ class Unpublished:
 
 @dataclass(frozen=True)
 class LedgerStatus:
-    """How a store stands: edits no release covers yet, edits that had to wait, and whether a model is in force."""
+    """The state of a store beyond its releases.
+
+    Attributes:
+        pending: Edits that no release covers yet.
+        unpublished: Edits that had to wait for a release.
+        withdrawn: Since when no model is published, if one was published before.
+        by_hand: Whether the operator withdrew it; otherwise the budget allowed no other.
+        besides: External locations that models are published to, as last known.
+        register_put_back: Whether the register was restored from an earlier copy and lacks requests noted since.
+    """
 
     pending: EditCounts
     unpublished: tuple[Unpublished, ...]
-    withdrawn: str | None  # since when no model is in force, having been published before
-    by_hand: bool = False  # its operator took it out of service; else the budget allowed no other
-    besides: tuple[publishing.PublisherState, ...] = ()  # where models are put besides the store, as last known
-    register_put_back: bool = False  # from an earlier copy: requests noted since are missing there
+    withdrawn: str | None
+    by_hand: bool = False
+    besides: tuple[publishing.PublisherState, ...] = ()
+    register_put_back: bool = False
 
 
 def ledger_status(ledger: Ledger) -> LedgerStatus:
-    """What the releases alone do not show: what is pending, what was withheld, and since when the model is withdrawn."""
+    """Return what releases do not show: pending edits, refused publications, and the time of a withdrawal."""
     found, release, entries = [], ledger.releases, ledger.outline
     following: int | None = None
     for position in range(len(entries) - 1, 0, -1):
@@ -100,12 +115,26 @@ def erasure_in(
     checked: str | None = None,
     notices: Notices = NOTHING_STATED,
 ) -> tuple[Erasure, Plan, list[Event]]:
-    """What `erasure_certificate` needs, for the request with this id, or for all edits that a release covered. Whether rows were only
-    set aside, and came back, is what the register says.
+    """Return the arguments of `erasure_certificate` for one request, or for all edits that a release covered.
+
+    Restrictions, and whether they were lifted, are taken from the request register.
+
+    Args:
+        ledger: The ledger of the store.
+        request_id: The request; give this or `release`.
+        release: Number of the release; give this or `request_id`.
+        received: Time of receipt, with time zone.
+        controller: The organisation responsible for the data.
+        checked: What was checked on the store afterwards, with the result.
+        notices: Further statements of the operator.
+
+    Returns:
+        The facts, the plan of the release, and every release so far.
 
     Raises:
-        InvalidParameter: no such request or release, it erased nothing, its kind was not recorded, nothing has been published yet,
-            or the release covered rows that were only set aside, or may have: those have a paper of their own.
+        InvalidParameter: If there is no such request or release, it erased nothing, its kind was not recorded, nothing
+            has been published yet, or the release covered rows that were, or may have been, restricted only: these have
+            their own certificates.
     """
     first, counts = _find_entry(ledger, request_id, release)
     if release is not None and ledger.source is not None:
@@ -127,7 +156,7 @@ def erasure_in(
     edited: str | None = ledger.entry(first).time
     served = None if published is None else ledger.entry(published).time
     if release is not None or (served is not None and served < str(edited)):
-        edited = None  # several requests, or a clock that was set back in between: no one time is right
+        edited = None  # several requests, or a clock set back in between: there is no single correct time
     erasure = Erasure(
         rows=counts.deleted + counts.replaced,
         replaced=counts.replaced,
@@ -159,7 +188,11 @@ def erasure_in(
 
 
 def _require_erased(ledger: Ledger, register: RequestLog, place: int, release: int) -> None:
-    """Raise `InvalidParameter` where the release at this place (from 0) covered rows that were only set aside, or may have."""
+    """Check that the release at position `place` of the ledger covers no rows that were only restricted.
+
+    Raises:
+        InvalidParameter: If it does, or may: the register was made to forget one of its requests.
+    """
     known = {committed: (token, case) for token, (committed, case) in register.cases().items()}
     before = takewhile(lambda entry: entry.event is None, reversed(ledger.outline[:place]))
     for entry in (ledger.outline[place], *before):
@@ -177,7 +210,7 @@ def _require_erased(ledger: Ledger, register: RequestLog, place: int, release: i
 
 
 def from_data_of(ledger: Ledger) -> tuple[str, ...]:
-    """Columns whose range or list of values was read off the data, as the store's schema says of them, in characters that a page can show."""
+    """Return the columns whose range or values were read off the data, per the schema, in printable characters."""
     schema = ledger.schema
     label = schema.get("label", {})
     columns = {**schema.get("columns", {}), str(label.get("column")): label}
@@ -186,21 +219,23 @@ def from_data_of(ledger: Ledger) -> tuple[str, ...]:
 
 
 def is_on_calendar(ledger: Ledger) -> bool:
-    """Whether every publication after the first was made on a date of a calendar, and no date went by unused: whether one is used depends
-    on requests."""
+    """Return whether every publication after the first followed a calendar, and no date was left unused.
+
+    Whether a date is used depends on requests.
+    """
     made = [entry for entry in ledger.outline if entry.event is not None and entry.kind is not EntryKinds.STATISTIC]
     return len(made) > 1 and all(entry.occasion == Occasions.CALENDAR and not entry.unused_dates for entry in made[1:])
 
 
 def _remaining_rows(ledger: Ledger, position: int) -> int | None:
-    """Rows that a request left of the persons whose rows it edited, as it found the table; None: not known."""
+    """Return the rows that a request left of the persons concerned, in the table it found; None if not known."""
     answer = ledger.entry(position).answer or {}
     left = answer.get("remaining")
     return left if isinstance(left, int) else None
 
 
 def publisher_facts(ledger: Ledger) -> tuple[dict[str, Any], ...]:
-    """What the publishers of a store were last known to hold; their addresses are the operator's own."""
+    """Return what the publishers of a store were last known to hold, without their addresses."""
     found = publishing.destinations(Layout(ledger.path.parent))
     return tuple({"kind": kind_of(each.address), "release": each.release, "oldest": each.oldest} for each in found)
 
@@ -212,7 +247,7 @@ def _status(ledger: Ledger, published: int | None) -> Statuses:
 
 
 def _find_entry(ledger: Ledger, request_id: str | None, release: int | None) -> tuple[int, EditCounts]:
-    """(position of the entry, the edits it stands for)."""
+    """Return the position of the ledger entry and the edits it covers."""
     if (request_id is None) == (release is None):
         raise InvalidParameter("name the erasure by its request id or by the release that covered it, one of the two")
     asked = f"release {release}" if request_id is None else f"request {request_id!r}"
@@ -229,7 +264,7 @@ def _find_entry(ledger: Ledger, request_id: str | None, release: int | None) -> 
 
 
 def _known_erasure(counts: EditCounts, asked: str) -> EditCounts:
-    """The edits, if some of them erased something."""
+    """Return `counts` if some of the edits erased a record; otherwise raise `InvalidParameter`."""
     if not counts.erased:
         done = f"{counts.text()}, and erased none" if counts.total else "edited no record"
         raise InvalidParameter(f"{asked}: {done}; there is no erasure to certify")

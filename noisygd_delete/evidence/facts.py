@@ -1,7 +1,7 @@
-"""The facts of an erasure certificate: what the operator states, each held to its range.
+"""The facts of an erasure certificate: what the operator states, each checked against its range.
 
-Nothing here can be recomputed by a stranger, so each fact has a type, a range and an order with the others, is marked as
-stated (`STATED`), and is written in one form only: reading a certificate and writing its facts again gives the same text.
+None of them can be recomputed by a third party. So each fact has a type, a range and an order relative to the others,
+and is written in one form only: reading a certificate and writing its facts again gives the same text.
 """
 
 from __future__ import annotations
@@ -27,35 +27,40 @@ MOST_AUDITS, MOST_COLUMNS = 100, 10_000
 class Erasure:
     """The facts of one erasure, as the operator states them.
 
-    rows         rows whose content was erased: records deleted, and the earlier content of records replaced
-    replaced     of these, records whose content was replaced by new content (a rectification); the others were deleted
-    inserted     new records put in by the same request: nothing was erased for them
-    release      number of the release that published the edited table; None while none has
-    status       "published"; "withheld": rows erased, the budget allowed no publication, the old model is withdrawn;
-                 "pending": rows erased, no release has come since
-    request_id   the caller's random token: never a name or an address
-    received     when the request came in, with the time zone of that place: the deadline depends on its calendar
-    edited       the day on which the rows were edited; served: the day on which the model without them was published, None while
-                 none is. A moment is kept as its day where the request came in: how long a run took may depend on the records
-    remaining    rows of the same persons that the request left in the table; None: not known
-    model_before, model_after   SHA-256 of the model files, hexadecimal
-    checked      what was checked on the store afterwards, in words, with the result
-    audit        results of an audit run, if any: {"name", "measured_lower_bound", "claimed_advantage"}
-    controller   who answers for the data (an organisation)
-    ledger_entries, ledger_sha256   length of the store's hash chain when this was issued, and its last link: what
-                 `verify --certificate` holds a store against
-    notices      what else the register holds of the request, and what the operator states of every one
-    deleted_at, read_at   where the rows lie in a source of their own: the position of the deletion there, and of the snapshot that
-                 the published model was computed from (see `store.entry`); counted: by what that source counted everything that
-                 changed since the model before ("trigger", "versions"), None where only what was told is counted
-    residue      what was looked for in the source and around it afterwards, place by place: {"place", "verdict", "found", "remedy"}
-    by_calendar  whether every publication after the first kept to dates of a calendar fixed beforehand, each of which was used
-    from_data    columns whose range or list of values was read off the data, by their schema; None: not known
-    publishers   what the other places to which models are put were last known to hold: {"kind", "release", "oldest"}, the release in
-                 force there and the earliest that may still lie there, None: none
+    Attributes:
+        rows: Rows whose content was erased: records deleted, and the earlier content of records replaced.
+        release: Number of the release that published the edited table; None if there is none yet.
+        status: "published"; "withheld": rows erased, the budget allowed no publication, the old model is withdrawn;
+            "pending": rows erased, no release since.
+        replaced: Of `rows`, records whose content was replaced (a rectification); the others were deleted.
+        inserted: New records inserted by the same request; nothing was erased for them.
+        remaining: Rows of the same persons that the request left in the table; None if not known.
+        request_id: The caller's random token: never a name or an address.
+        received: Time of receipt, with the time zone of that place: the deadline depends on its calendar.
+        edited: Day on which the rows were edited. A time is stored as its day at the place of receipt, since the
+            duration of a run may depend on the records.
+        served: Day on which the model without the rows was published; None if there is none yet.
+        model_before: SHA-256 of the model file before, hexadecimal.
+        model_after: SHA-256 of the model file after, hexadecimal.
+        checked: What was checked on the store afterwards, as text, with the result.
+        audit: Results of an audit run, if any: {"name", "measured_lower_bound", "claimed_advantage"}.
+        controller: The organisation responsible for the data.
+        ledger_entries: Length of the store's hash chain at the time of issue.
+        ledger_sha256: Last link of that chain; `verify --certificate` compares the store with both.
+        notices: Further contents of the register on this request, and what the operator states for every request.
+        deleted_at: Position of the deletion in an external source (see `store.entry`).
+        read_at: Position of the snapshot that the published model was computed from.
+        counted: How that source counted all changes since the previous model ("trigger", "versions"); None if only the
+            reported changes are counted.
+        residue: Results of the search for residue in and around the source: {"place", "verdict", "found", "remedy"}.
+        publishers: What other publishing locations were last known to hold: {"kind", "release", "oldest"}, the current
+            release there and the earliest that may still be there, or None.
+        from_data: Columns whose range or list of values was read off the data, per their schema; None if not known.
+        by_calendar: Whether every publication after the first was on a date of a calendar fixed beforehand, and every
+            date was used.
 
     Raises:
-        InvalidParameter: a fact is outside its range, or two contradict each other.
+        InvalidParameter: If a fact is outside its range, or two contradict each other.
     """
 
     rows: int
@@ -125,16 +130,16 @@ class Erasure:
 
     @property
     def deleted(self) -> int:
-        """Records deleted: rows erased that nothing took the place of."""
+        """Records deleted: erased rows that were not replaced."""
         return self.rows - self.replaced
 
     @property
     def deadline(self) -> str | None:
-        """The last day, where the request was received, on which it may be answered (Article 12(3) GDPR).
+        """The last day, at the place of receipt, on which the request may be answered (Article 12(3) GDPR).
 
-        One month by the calendar, to the end of the day; a Saturday, a Sunday or a public holiday gives way to the next working day
-        (Regulation 1182/71, Article 3). Holidays differ from place to place: those that the operator stated are known here. An
-        extension puts its own day in the place of this one.
+        It is one calendar month after receipt, to the end of the day; a Saturday, a Sunday or a public holiday moves it
+        to the next working day (Regulation 1182/71, Article 3). Holidays depend on the place: only those that the
+        operator stated are known here. An extension replaces this day by its own.
         """
         if self.received is None:
             return None
@@ -143,7 +148,7 @@ class Erasure:
 
 
 def _day_of(name: str, when: Any, received: str | None) -> str | None:
-    """A day, where the request came in."""
+    """Return a day, or the day of a time at the place of receipt, as text."""
     if when is None:
         return None
     if isinstance(when, str) and "T" in when:
@@ -152,7 +157,7 @@ def _day_of(name: str, when: Any, received: str | None) -> str | None:
 
 
 def _check_columns(names: Any) -> tuple[str, ...] | None:
-    """Names of columns, each once, in their order."""
+    """Return column names without duplicates, in order."""
     if names is None:
         return None
     if not isinstance(names, (list, tuple)) or len(names) > MOST_COLUMNS:
@@ -165,7 +170,11 @@ def _check_columns(names: Any) -> tuple[str, ...] | None:
 
 
 def check_chronological(**days: str | None) -> None:
-    """Refuse days that do not follow one another as named."""
+    """Check that the known days are in the order of the arguments.
+
+    Raises:
+        InvalidParameter: If one day precedes an earlier one.
+    """
     known = [(name, when) for name, when in days.items() if when is not None]
     for (before, first), (after, second) in pairwise(known):
         if first > second:
@@ -175,13 +184,13 @@ def check_chronological(**days: str | None) -> None:
 
 
 def check_digest(name: str, value: Any) -> None:
-    """A SHA-256 in hexadecimal, or None."""
+    """Check that `value` is a SHA-256 in hexadecimal, or None."""
     if value is not None and not (isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)):
         raise InvalidParameter(f"{name} must be a SHA-256, 64 hexadecimal digits in lower case, or left out")
 
 
 def check_certificate_id(certificate_id: Any) -> str:
-    """The certificate's own number: a UUID in its usual form."""
+    """Return the id of a certificate, a UUID in canonical form."""
     try:
         if str(UUID(certificate_id)) == certificate_id:
             return str(certificate_id)
@@ -191,14 +200,14 @@ def check_certificate_id(certificate_id: Any) -> str:
 
 
 def check_version(name: Any) -> str:
-    """The version of the software that wrote the certificate."""
+    """Return the version of the software that wrote the certificate."""
     if not isinstance(name, str) or not re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name):
         raise InvalidParameter("version must be that of the software, for example 1.0.0")
     return name
 
 
 def check_audit_rows(results: Any) -> tuple[dict[str, Any], ...]:
-    """Rows of an audit: advantages between 0 and 1, of which none measured exceeds the one certified."""
+    """Return the rows of an audit: advantages in [0, 1], none measured above the certified one."""
     found = check_report_rows("audit", results, MOST_AUDITS, ("name", "measured_lower_bound", "claimed_advantage"))
     for result in found:
         for name in ("measured_lower_bound", "claimed_advantage"):
@@ -213,16 +222,22 @@ def check_audit_rows(results: Any) -> tuple[dict[str, Any], ...]:
     return found
 
 
-MOST_PLACES = 1000  # of a residue report
+MOST_PLACES = 1000  # in a residue report
 MOST_PUBLISHERS = 50
-UNKNOWN = "unknown"  # the kind that stands for places that a list of publishers no longer names
+UNKNOWN = "unknown"  # the kind of locations that a list of publishers no longer names
 
 
 def check_report_rows(name: str, rows: Any, most: int, parts: Sequence[str]) -> tuple[dict[str, Any], ...]:
-    """Rows of a report, each with these parts and no others; the first of them names it.
+    """Return the rows of a report, each with exactly the keys `parts`.
+
+    Args:
+        name: Name of the report, for messages.
+        rows: The rows.
+        most: Largest number of rows.
+        parts: The keys; the first one names a row.
 
     Raises:
-        InvalidParameter: they are something else, or more than `most`.
+        InvalidParameter: If the rows are of another form, or more than `most`.
     """
     if not isinstance(rows, (list, tuple)) or len(rows) > most:
         raise InvalidParameter(f"{name} must be a list of at most {most}")
@@ -234,7 +249,17 @@ def check_report_rows(name: str, rows: Any, most: int, parts: Sequence[str]) -> 
 
 
 def check_source_order(deleted_at: str | None, read_at: str | None, counted: str | None, *, published: bool) -> None:
-    """Raise unless the published model was computed from a state of the source that shows the deletion."""
+    """Check that the published model was computed from a state of the source that includes the deletion.
+
+    Args:
+        deleted_at: Position of the deletion in the source.
+        read_at: Position of the snapshot that the model was computed from.
+        counted: How the source counted all changes up to `read_at`.
+        published: Whether a model was published since.
+
+    Raises:
+        InvalidParameter: If it was not, or the positions are inconsistent.
+    """
     for place in (deleted_at, read_at):
         if place is not None:
             entry.check_position(place)
@@ -252,7 +277,7 @@ def check_source_order(deleted_at: str | None, read_at: str | None, counted: str
 
 
 def check_residue_rows(places: Any) -> tuple[dict[str, Any], ...]:
-    """Rows of a residue report: a place, what is there, how many of the texts looked for were found in it, what to do."""
+    """Return the rows of a residue report: place, verdict, number of texts found in it, remedy."""
     found = check_report_rows("residue", places, MOST_PLACES, ("place", "verdict", "found", "remedy"))
     for place in found:
         check_text("remedy", place["remedy"])
@@ -263,7 +288,10 @@ def check_residue_rows(places: Any) -> tuple[dict[str, Any], ...]:
 
 
 def check_destinations(places: Any) -> tuple[dict[str, Any], ...]:
-    """What publishers were last known to hold: the kind of place, the release in force there, the earliest that may still lie there."""
+    """Return what publishers were last known to hold.
+
+    Each entry has the kind of location, the current release there, and the earliest release that may remain.
+    """
     found = check_report_rows("publishers", places, MOST_PUBLISHERS, ("kind", "release", "oldest"))
     for place in found:
         for name in ("release", "oldest"):
@@ -275,7 +303,7 @@ def check_destinations(places: Any) -> tuple[dict[str, Any], ...]:
 
 
 def check_released(releases: int, publishers: Sequence[Mapping[str, Any]]) -> None:
-    """Raise where a publisher is said to hold a release that was never made."""
+    """Check that no publisher is stated to hold a release that was never made."""
     for place in publishers:
         for name in ("release", "oldest"):
             if place[name] is not None and place[name] > releases:

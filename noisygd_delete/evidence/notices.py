@@ -1,4 +1,4 @@
-"""What a controller owes a person beside the erasure: whom to ask, who else was told, until when backups last."""
+"""Notices that a controller owes a person besides the erasure: contact, recipients notified, expiry of backups."""
 
 from __future__ import annotations
 
@@ -14,28 +14,35 @@ TEXTS = ("purposes", "models", "contact", "authority")
 
 
 def check_text(name: str, value: Any) -> None:
-    """Refuse what is neither None nor a text that a page can show."""
+    """Check that `value` is None or a printable text of at most `LONGEST` characters."""
     if value is None:
         return
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST:
         raise InvalidParameter(f"{name} must be a text of at most {LONGEST} characters, or left out")
-    if not value.isprintable() or "\ufffd" in value:  # what a browser reads in the place of a byte that is no text
+    if not value.isprintable() or "\ufffd" in value:  # a browser's replacement character for invalid bytes
         raise InvalidParameter(f"{name} holds characters that no page can show; leave them out")
 
 
 @dataclass(frozen=True)
 class Notices:
-    """What a controller owes beside the erasure itself, as the register holds it. Everything may be left out.
+    """What a controller owes besides the erasure itself, as the register holds it; every field is optional.
 
-    purposes, models, contact, authority   what the models are for, which they are, whom to ask, where to complain: texts
-    informed            when the person was told
-    recipients          how many recipients of the data were told (Article 19 GDPR), `recipients_told` when
-    backups_until       when the last backup that holds the rows expires
-    withdrawn           since when the model that had used the rows is out of service
-    publish_by          until when a release is promised, where one is still to come
-    extended_until      the later deadline of Article 12(3), `extension_reason` why
-    holidays            the public holidays by which the deadline moved, and no others
-    set_aside           when the rows were taken out to be kept aside, where processing is restricted; put_back: when they came back
+    Attributes:
+        purposes: What the models are for.
+        models: Which models they are.
+        contact: How to reach the controller.
+        authority: Where to complain.
+        informed: When the person was informed.
+        recipients: Number of recipients of the data that were notified (Article 19 GDPR).
+        recipients_told: When the recipients were notified.
+        backups_until: When the last backup that holds the rows expires.
+        withdrawn: Since when the model that had used the rows is out of service.
+        publish_by: Until when a release is promised, if one is pending.
+        extended_until: The later deadline of Article 12(3).
+        extension_reason: Reason of the extension.
+        holidays: The public holidays that moved the deadline, and no others.
+        set_aside: When the rows were removed and archived, if processing is restricted.
+        put_back: When they were restored.
     """
 
     purposes: str | None = None
@@ -71,7 +78,12 @@ class Notices:
         object.__setattr__(self, "holidays", parse_days("holidays", self.holidays))
 
     def fit(self, received: str | None) -> None:
-        """Refuse days that a request received then cannot have had."""
+        """Check that the days are possible for a request received at this time.
+
+        Raises:
+            InvalidParameter: If a day precedes receipt, an extension is not between one and three months after it, or
+                the holidays are not exactly those that moved the deadline.
+        """
         if received is None:
             if self.holidays or self.extended_until is not None:
                 raise InvalidParameter(
@@ -94,7 +106,11 @@ class Notices:
             raise InvalidParameter("holidays must be those by which the deadline moved, and no others")
 
     def follow(self, *, edited: str | None, received: str | None, issued: str) -> None:
-        """Refuse days that a certificate of rows edited then, and issued then, cannot name: nobody is told of what was not done."""
+        """Check that the days are possible for rows edited on `edited` and a certificate issued at `issued`.
+
+        Raises:
+            InvalidParameter: If an event precedes the edit, or is later than the day of issue.
+        """
         if edited is not None:
             done = date.fromisoformat(edited)
             for name in ("informed", "recipients_told", "backups_until", "withdrawn"):
@@ -115,7 +131,7 @@ class Notices:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """In JSON's own types, every part of it; of a restriction only where there was one."""
+        """Return all fields as JSON types; those of a restriction only if there was one."""
         found = {part.name: getattr(self, part.name) for part in fields(self)}
         return {
             name: case_to_json(value) for name, value in found.items() if value is not None or name not in _RESTRICTED

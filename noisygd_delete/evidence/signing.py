@@ -1,4 +1,7 @@
-"""Ed25519 signatures over canonical JSON (RFC 8785). Keys are files of their own, outside the store: they depend on no data."""
+"""Ed25519 signatures over canonical JSON (RFC 8785), and signing keys.
+
+Keys are separate files outside the store and do not depend on data.
+"""
 
 from __future__ import annotations
 
@@ -28,22 +31,22 @@ from ..store.disk import Disk
 from .atomic_write import open_output
 from .checks import Check, with_whole_numbers
 
-# --- canonical ---
+# --- canonical JSON ---
 #
-# One byte string per JSON value, by RFC 8785: what is signed and hashed, the same in every language.
+# One byte string per JSON value, by RFC 8785, which is signed and hashed; the same in every language.
 #
-# Names in the order of their UTF-16 code units, no spaces, UTF-8, numbers as ECMAScript writes a double. What has no such form
-# (NaN, infinity, half a surrogate pair, a whole number that no double is) has no signature either.
+# Names are ordered by UTF-16 code units, without spaces, in UTF-8; numbers as ECMAScript writes a double. A value
+# without such a form (NaN, infinity, half a surrogate pair, an integer that no double equals) cannot be signed.
 
 
-MOST_VALUES = 1_000_000  # in one document: a stranger's is to be answered in seconds, and no certificate comes near
+MOST_VALUES = 1_000_000  # in one document: bounds the time spent on an untrusted one; no certificate is nearly as large
 
 
 def canonical_bytes(document: Any) -> bytes:
-    """The bytes of a parsed JSON document.
+    """Return the canonical bytes of a parsed JSON document (RFC 8785).
 
     Raises:
-        InvalidParameter: it has none, or more than `MOST_VALUES` values.
+        InvalidParameter: If it has no canonical form, or more than `MOST_VALUES` values.
     """
     if _count_values(document) > MOST_VALUES:
         raise InvalidParameter(
@@ -60,7 +63,7 @@ def canonical_bytes(document: Any) -> bytes:
 
 
 def _count_values(document: Any) -> int:
-    """How many values a document holds, itself included; counting ends past `MOST_VALUES`."""
+    """Return the number of values in a document, itself included; counting stops above `MOST_VALUES`."""
     found, left = 0, [document]
     while left and found <= MOST_VALUES:
         value = left.pop()
@@ -73,7 +76,10 @@ def _count_values(document: Any) -> int:
 
 
 def _as_doubles(value: Any) -> Any:
-    """Whole numbers beyond 2⁵³ as the doubles that they are: 1e20 is written without an exponent by most languages."""
+    """Return the document with exactly representable integers of magnitude 2⁵³ or more as floats.
+
+    Most languages write 1e20 without an exponent.
+    """
     if isinstance(value, dict):
         return {name: _as_doubles(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -83,7 +89,7 @@ def _as_doubles(value: Any) -> Any:
     return value
 
 
-# points of order 1, 2, 4 and 8 in every form, with either sign: a signature by such a "key" fits any document
+# points of order 1, 2, 4 and 8 in every encoding, with either sign: a signature by such a "key" fits any document
 _OF_SMALL_ORDER = (
     *("00" * 31 + sign for sign in ("00", "80")),
     *("01" + "00" * 30 + sign for sign in ("00", "80")),
@@ -95,15 +101,16 @@ ALGORITHM = "Ed25519 over canonical JSON (RFC 8785)"
 
 
 def new_key(path: str | Path, *, password: bytes | None = None) -> str:
-    """Write a new signing key to `path` and its public half to `path`.pub; returns the key id.
+    """Write a new signing key to `path` and its public half to `path`.pub, and return the key id.
 
-    A key that is there and lacks its public half, because making it was interrupted, gets that half.
+    If the private key exists without its public half, because its creation was interrupted, write that half.
 
     Args:
-        password: the key is stored encrypted under it (PKCS #8); None: in the clear.
+        path: File of the private key.
+        password: Encrypts the stored key (PKCS #8); None stores it unencrypted.
 
     Raises:
-        InvalidParameter: one of the files exists (neither is made), or the place is not one for a key.
+        InvalidParameter: If one of the files exists (then neither is made), or a key must not be written there.
     """
     whole = None if is_incomplete_key(path) else open_output("key file", str(path))
     half = open_output("public key file", f"{path}.pub")
@@ -125,7 +132,7 @@ def new_key(path: str | Path, *, password: bytes | None = None) -> str:
 
 
 def is_incomplete_key(path: str | Path) -> bool:
-    """Whether a key is there whose public half was never written."""
+    """Return whether there is a private key whose public half was never written."""
     if not Path(path).is_file() or Path(f"{path}.pub").exists():
         return False
     with limited_io.open_plain(path) as file:
@@ -133,17 +140,21 @@ def is_incomplete_key(path: str | Path) -> bool:
 
 
 def key_id(key: Ed25519PublicKey) -> str:
-    """Sixteen hexadecimal digits of the public key's SHA-256, to compare by eye."""
+    """Return the first 16 hexadecimal digits of the public key's SHA-256, to compare by eye."""
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
 
 
 def is_encrypted(pem: bytes) -> bool:
-    """Whether a PEM file holds a key under a passphrase."""
+    """Return whether a PEM file holds an encrypted key."""
     return b"ENCRYPTED" in pem
 
 
 def read_private(path: str | Path, *, password: bytes | None = None) -> Ed25519PrivateKey:
-    """The signing key in a PEM file, decrypted with `password` if it is encrypted."""
+    """Return the signing key in a PEM file, decrypted with `password` if it is encrypted.
+
+    Raises:
+        InvalidParameter: If the file is no Ed25519 key in PEM form, or `password` is missing, wrong or not needed.
+    """
     pem = limited_io.read_file(path, limited_io.KEY)
     if is_encrypted(pem) != (password is not None):
         raise InvalidParameter(
@@ -164,7 +175,11 @@ def read_private(path: str | Path, *, password: bytes | None = None) -> Ed25519P
 
 
 def read_public(path: str | Path) -> Ed25519PublicKey:
-    """The public key in a PEM file."""
+    """Return the public key in a PEM file.
+
+    Raises:
+        InvalidParameter: If the file is no Ed25519 public key.
+    """
     try:
         key = load_pem_public_key(limited_io.read_file(path, limited_io.KEY))
     except (ValueError, UnsupportedAlgorithm) as error:
@@ -177,7 +192,16 @@ def read_public(path: str | Path) -> Ed25519PublicKey:
 
 
 def sign_document(document: dict[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
-    """The document with a `signature` block over everything else in it."""
+    """Return the document with a `signature` block over everything else in it.
+
+    Args:
+        document: The document; an existing signature is replaced.
+        key: PEM file of the signing key.
+        password: Passphrase of the key; None if it is not encrypted.
+
+    Raises:
+        InvalidParameter: If the key cannot be read, or the document has no canonical form.
+    """
     private = read_private(key, password=password)
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     raw = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
@@ -191,7 +215,7 @@ def sign_document(document: dict[str, Any], key: str | Path, *, password: bytes 
 
 
 def signed_by(document: dict[str, Any]) -> Ed25519PublicKey | None:
-    """The key that signed the document as it stands; None if there is no signature or it does not fit."""
+    """Return the key that signed the document; None if there is no valid signature."""
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     try:
         block = document["signature"]
@@ -208,7 +232,11 @@ def signed_by(document: dict[str, Any]) -> Ed25519PublicKey | None:
 
 
 def decode_base64(coded: str) -> bytes:
-    """Base64 in its one form: the last letter may hold bits that decoding ignores, and then it is another text."""
+    """Decode base64 in its canonical form: unused bits of the last character must be zero.
+
+    Raises:
+        ValueError: If `coded` is not in this form.
+    """
     raw = base64.b64decode(coded, validate=True)
     if base64.b64encode(raw).decode() != coded:
         raise ValueError("not base64 as it is written")
@@ -219,22 +247,23 @@ def decode_base64(coded: str) -> bytes:
 #
 # A certificate in the form that supply-chain tools read: an in-toto Statement v1 in a DSSE envelope.
 #
-# The statement's subject is the model published without the erased rows (before there is one, the ledger as it stood), its predicate the
-# signed certificate as it is: whoever unwraps it has the JSON that `verify_certificate` recomputes. DSSE signs
-# "DSSEv1 LENGTH TYPE LENGTH BODY" (github.com/secure-systems-lab/dsse, protocol.md), here with the certificate's own Ed25519 key.
+# The statement's subject is the model published without the erased rows (or, before there is one, the current ledger);
+# its predicate is the signed certificate unchanged, which `verify_certificate` recomputes. DSSE signs
+# "DSSEv1 LENGTH TYPE LENGTH BODY" (github.com/secure-systems-lab/dsse, protocol.md), here with the certificate's own
+# Ed25519 key.
 
 
 PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "urn:noisygd-delete:erasure-certificate:"  # and the number of the format
+PREDICATE = "urn:noisygd-delete:erasure-certificate:"  # followed by the number of the format
 BEGINS = b'{\n  "payload": "'  # how every envelope on disk begins
 
 
 def intoto_statement(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """The in-toto statement about a signed certificate.
+    """Return the in-toto statement about a signed certificate.
 
     Raises:
-        InvalidParameter: it names neither a model nor a ledger, so there is nothing it could be about.
+        InvalidParameter: If the certificate names neither a model nor a ledger as its subject.
     """
     action, evidence = certificate["action"], certificate["evidence"]
     if action["model_after_sha256"] is not None:
@@ -250,7 +279,16 @@ def intoto_statement(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_envelope(certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
-    """A signed certificate in a DSSE envelope, signed by the same key."""
+    """Return a signed certificate in a DSSE envelope, signed by the same key.
+
+    Args:
+        certificate: The signed certificate.
+        key: PEM file of the signing key.
+        password: Passphrase of the key; None if it is not encrypted.
+
+    Raises:
+        InvalidParameter: If the certificate is not signed, or names neither a model nor a ledger.
+    """
     if "signature" not in certificate:
         raise InvalidParameter("an envelope holds a signed certificate; sign it first")
     body, private = canonical_bytes(intoto_statement(certificate)), read_private(key, password=password)
@@ -263,20 +301,21 @@ def make_envelope(certificate: Mapping[str, Any], key: str | Path, *, password: 
 
 
 def pre_authentication_encoding(kind: str, body: bytes) -> bytes:
-    """What DSSE signs: both lengths stand in it, so that nothing moves from one part into the other."""
+    """Return the bytes that DSSE signs, including both lengths, so that no byte can move between the parts."""
     return f"DSSEv1 {len(kind.encode())} {kind} {len(body)} ".encode() + body
 
 
 def is_envelope(document: Any) -> bool:
-    """Whether this is an envelope, and not a certificate as it is."""
+    """Return whether a document is an envelope rather than a bare certificate."""
     return isinstance(document, Mapping) and "payloadType" in document
 
 
 def open_envelope(envelope: Mapping[str, Any], *, public_key: str | Path | None = None) -> tuple[Any, Check]:
-    """The certificate in an envelope, and whether the envelope holds. It may come from anywhere.
+    """Return the certificate in an untrusted envelope, and the check of the envelope.
 
     Args:
-        public_key: PEM file of the signer expected; None: the key of the certificate inside.
+        envelope: The parsed JSON.
+        public_key: PEM file of the expected signer; None takes the key of the certificate inside.
     """
     certificate: Any = None
     try:
@@ -311,7 +350,7 @@ def decode_dsse(coded: str) -> bytes:
 
 
 def _signatures(listed: Any) -> dict[Any, bytes]:
-    """Return the signatures of an envelope by key id, those of other signers included.
+    """Return all signatures of an envelope by key id, including those of other signers.
 
     Each has a `keyid` and a `sig`, and may have further fields (as in securesystemslib, the reference implementation).
 

@@ -1,4 +1,4 @@
-"""What observers can tell of a store as it stands: claims, for the papers that are about no single request."""
+"""Claims about the current state of a store, for documents that are not about a single request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..records import NO_EDITS, EditCounts
 from .claims import Claim
 from .derivation import figure_claim, odds
 
-_OF_SOME = ("present.one", "erased.later")  # to whoever does not know every model
+_OF_SOME = ("present.one", "erased.later")  # for observers who do not know every model
 
 
 def claims_of_store(
@@ -20,12 +20,19 @@ def claims_of_store(
     by_calendar: bool = False,
     waiting: EditCounts = NO_EDITS,
 ) -> dict[str, Claim]:
-    """By key: an erased record, from later models alone and from all, by the worst release so far (where nothing was erased yet, or what
-    was erased waits for its release, as the next one would leave it); and a record that is still there, from one release and, where
-    there is any, from all so far; and, where a total is enforced, the odds that no observer exceeds ("odds.ever").
+    """Return the claims about a store, by key.
+
+    They concern an erased record, from later models alone and from all models, for the worst release so far (if nothing
+    was erased yet, or erasures are pending, as after the next release); a record that is still present, from one
+    release and, if there are any, from all releases so far; and, if a total is enforced, the odds that no observer
+    exceeds ("odds.ever").
 
     Args:
-        waiting: edits that no release covers yet.
+        accountant: Accountant of the releases so far.
+        plan: The current plan.
+        delta: δ of the (ε, δ) figures; None takes the budget's own, or 1e-6.
+        by_calendar: Whether publications followed dates fixed beforehand.
+        waiting: Edits that no release covers yet.
     """
     figures = erased_figures(accountant, plan, waiting)
     found: dict[str, Guarantee | WorstCase] = {f"erased.{seen}": guarantee for seen, guarantee in figures.items()}
@@ -38,8 +45,10 @@ def claims_of_store(
 
 
 def risks_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:
-    """By question: whether a record that is still there was used, and which of two contents it has, to whoever kept every model; before
-    the first, from the one that the plan makes.
+    """Return the figures for a record still present against an observer of every model, by question.
+
+    The questions are whether it was used, and which of two contents it has. Before the first release, the plan's own
+    question is answered for the planned model.
     """
     if not accountant.releases:
         claim = _standing_claim("present.one", plan.dp, plan, by_calendar)
@@ -52,15 +61,16 @@ def risks_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = Fa
 
 
 def cumulative_guarantee(accountant: Accountant, plan: Plan) -> Guarantee:
-    """What every model reveals of a record that is still there, by the proofs of all of them; before the first, what the plan promises."""
+    """Return the guarantee of a present record over all models; before the first, that of the plan."""
     return accountant.dp_cumulative() if accountant.releases else plan.dp
 
 
 def erased_figures(
     accountant: Accountant, plan: Plan, waiting: EditCounts = NO_EDITS
 ) -> dict[str, Guarantee | WorstCase]:
-    """An erased record: from later models alone, and from all of them, the worst release so far; where nothing was erased yet, or what was
-    erased waits for its release, as the next one would leave it.
+    """Return the guarantees of an erased record, from later models alone and from all, for the worst release so far.
+
+    If nothing was erased yet, or erasures are pending, they are those after the next release.
     """
     if not accountant.releases:
         return {"later": plan.deletion, "all": plan.deletion_observed()}
@@ -79,6 +89,6 @@ def _standing_claim(
 ) -> Claim:
     whole = key.startswith("present.")
     if key in _OF_SOME and not guarantee.non_adaptive:
-        guarantee = guarantee.assuming(NON_ADAPTIVE)  # a plan's own figure, of nothing that was published
+        guarantee = guarantee.assuming(NON_ADAPTIVE)  # the plan's own figure, not of a published model
     delta = plan.budget.shown_delta if delta is None else delta
     return figure_claim(key, guarantee, plan, rows=1, whole=whole, delta=delta, by_calendar=by_calendar)

@@ -1,6 +1,6 @@
-"""RFC 3161 time stamps: that a certificate existed at a time, said by a server that somebody else runs and the reader trusts.
+"""RFC 3161 time stamps, which show by a server trusted by the reader that a certificate existed at a time.
 
-The server learns a SHA-256 and nothing else. It is asked only where one is named.
+The server learns a SHA-256 only, and is contacted only if one is named.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ..errors import InvalidParameter, MissingDependency
 from ..records import limited_io
 from .checks import Check, shorten_error
 
-_LONGEST = 1 << 16  # bytes of an answer: a stamp with its certificates takes a tenth of it
+_LONGEST = 1 << 16  # bytes of a response: about ten times a stamp with its certificates
 _PATIENCE = 30.0  # seconds
 
 
 def request_timestamp(data: bytes, server: str) -> bytes:
-    """The server's answer for these bytes: a time-stamp response, as it goes into a file.
+    """Return the server's time-stamp response for these bytes, as written to a file.
 
     Raises:
-        InvalidParameter: no http address, no answer, or one that is no stamp of these bytes.
+        InvalidParameter: If `server` is no HTTP address, does not respond, or responds with no stamp of these bytes.
     """
     client = _client()
     if not server.startswith(("http://", "https://")):
@@ -53,7 +53,16 @@ def request_timestamp(data: bytes, server: str) -> bytes:
 
 
 def check_stamp(data: bytes, stamp: str | Path, root: str | Path) -> Check:
-    """Whether a stamp in a file is one of these bytes, by a server that this root certificate (PEM) vouches for."""
+    """Check a time stamp of these bytes.
+
+    Args:
+        data: The stamped bytes.
+        stamp: File of the time-stamp response.
+        root: PEM file of the root certificate under which the server must be certified.
+
+    Raises:
+        MissingDependency: If rfc3161-client is not installed.
+    """
     client = _client()
     from cryptography import x509
 

@@ -1,7 +1,7 @@
-"""Offline verification: a certificate holds if what it claims is at least what can be proven from its facts, by this version.
+"""Offline verification: a certificate holds if it claims at least what this version can prove from its facts.
 
-A better bound, another planner, a forecast or other words change nothing about a paper that was issued before. A looser bound, after a
-fault was found in a proof, makes exactly those papers fail that state less than it, and names the claim.
+A tighter bound, another planner, a forecast or another wording does not affect certificates issued before. A looser
+bound, after an error was found in a proof, fails exactly those certificates that state less, and names the claim.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from .claims import KEYS, Claim, of_history, select_owed
 from .derivation import claims_of
 from .signing import key_id, read_public, signed_by
 
-SAME = 1e-9  # relative, of a number that a bound is computed from
-MOST_CLAIMS = 20_000  # in one paper: a stranger's is to be answered in seconds
+SAME = 1e-9  # relative tolerance of a number that a bound is computed from
+MOST_CLAIMS = 20_000  # in one certificate: bounds the time spent on an untrusted one
 
 
 def verify_certificate(
@@ -43,14 +43,14 @@ def verify_certificate(
 ) -> Verification:
     """Check a certificate without the store, the data or a network.
 
-    What it claims is compared with what its facts prove; what the operator states is held to its type, range and order. Read the file
-    with `bounded.parsed`, which refuses a name that stands twice in an object.
+    Its claims are compared with what its facts prove; the facts stated by the operator are checked for type, range and
+    order. Read the file with `limited_io.parse_json`, which rejects duplicate names in an object.
 
     Args:
-        certificate: the parsed JSON. It may come from anywhere: whatever is wrong with it ends in a failed check.
-        public_key: PEM file of the signer expected; without it the signature only shows that nothing was altered since
-            *somebody* signed.
-        model: a model file whose SHA-256 must be the published one.
+        certificate: The parsed JSON, from any source: every fault gives a failed check, not an exception.
+        public_key: PEM file of the expected signer; without it the signature only shows that nothing was altered since
+            *some* key signed.
+        model: A model file whose SHA-256 must be the published one.
     """
     certificate = _with_whole_numbers(certificate)
     checks = [_check_format(certificate), _check_signature(certificate, public_key)]
@@ -63,7 +63,7 @@ def verify_certificate(
 
 
 def _with_whole_numbers(certificate: Any) -> Any:
-    """Return the certificate with whole numbers as `int`; one that is nested too deeply stays as it is, and fails a check."""
+    """Return the certificate with integral numbers as `int`; one nested too deeply is unchanged, and fails a check."""
     try:
         return with_whole_numbers(certificate)
     except RecursionError:
@@ -71,7 +71,7 @@ def _with_whole_numbers(certificate: Any) -> Any:
 
 
 def read_claims(certificate: Mapping[str, Any]) -> list[Claim]:
-    """The claims of a certificate of this format; anything else is refused with one of `REFUSALS`."""
+    """Return the claims of a certificate of this format; anything else raises one of `REFUSALS`."""
     found = []
     for given in certificate["claims"]:
         if set(given) != {"key", "values", "conditions"}:
@@ -84,7 +84,7 @@ def read_claims(certificate: Mapping[str, Any]) -> list[Claim]:
 
 
 def _check_facts(certificate: Mapping[str, Any]) -> Check:
-    """What the operator states: each fact in its range, nothing beside them, and a plan whose proof covers what was run."""
+    """Check the stated facts: each in its range, no others, and a plan whose proof covers what was run."""
     try:
         identity, erasure = certificate["identity"], erasure_of(certificate)
         again = facts_to_json(
@@ -109,7 +109,7 @@ def _check_facts(certificate: Mapping[str, Any]) -> Check:
 
 
 def find_over_budget(plan: Plan) -> str | None:
-    """Which part of its budget a plan exceeds."""
+    """Return which part of its budget a plan exceeds; None if it exceeds none."""
     for name, promise in (("a record that is still there", plan.dp), ("a deleted record", plan.deletion)):
         if not is_within_budget(promise, plan):
             return name
@@ -130,10 +130,12 @@ def _check_claims(certificate: Mapping[str, Any]) -> Check:
 
 
 def claims_fault(said: Sequence[Claim], proven: Sequence[Claim], catalogue: int) -> str | None:
-    """What is claimed beyond what is proven, or is left unsaid; None where nothing is.
+    """Return what is claimed without proof, or missing; None if there is no fault.
 
     Args:
-        said: the claims of a certificate. proven: those that it owes. catalogue: the one that the certificate names.
+        said: The claims of a certificate.
+        proven: The claims that it owes.
+        catalogue: Number of the catalogue that the certificate states.
     """
     for claim in said:
         if not _is_known_claim(claim) or max(KEYS[name].since for name in (claim.key, *claim.conditions)) > catalogue:
@@ -154,7 +156,7 @@ def claims_fault(said: Sequence[Claim], proven: Sequence[Claim], catalogue: int)
 
 
 def _missing_part(claim: Claim, due: Claim) -> str:
-    """In which part a claim says less than it has to, or something else."""
+    """Return the part in which a claim states less than the proven one, or something else."""
     for name, unit in KEYS[due.key].values.items():
         if not _is_at_least(unit, claim.values.get(name), due.values[name], due.values):
             return f"{name} is stated as {claim.values.get(name)!r}, where {due.values[name]!r} can be proven"[:200]
@@ -162,7 +164,7 @@ def _missing_part(claim: Claim, due: Claim) -> str:
 
 
 def _is_known_claim(claim: Claim) -> bool:
-    """Whether a claim is one of the table: its key, its values, each of its type, and conditions that are keys."""
+    """Return whether a claim is in the table, with values of the right types and conditions that are keys."""
     key = KEYS.get(claim.key) if isinstance(claim.key, str) else None
     if key is None or set(claim.values) != set(key.values) or len(set(claim.conditions)) != len(claim.conditions):
         return False
@@ -185,7 +187,10 @@ def _has_type(unit: str, value: Any) -> bool:
 
 
 def covers_claim(claim: Claim, due: Claim) -> bool:
-    """Whether a claim states at least what another one proves: no figure is smaller, no condition is left out, all else is the same."""
+    """Return whether a claim states at least what another one proves.
+
+    No figure is smaller, no condition is missing, and everything else is equal.
+    """
     return (
         claim.key == due.key
         and set(claim.conditions) >= set(due.conditions)
@@ -207,10 +212,15 @@ def _is_at_least(unit: str, said: Any, proven: Any, values: Mapping[str, Any]) -
 
 
 def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | None = None) -> str | None:
-    """What is wrong if the store with this ledger does not continue from the state in which a certificate was issued.
+    """Return why the ledger does not continue the state in which a certificate was issued; None if it does.
 
-    An old copy of a whole store agrees with itself; only something kept outside it can tell that it is old. The
-    certificate names one link of the ledger's hash chain, so any history without that very link is another one.
+    An old copy of a whole store is consistent in itself; only something kept outside can show that it is stale. The
+    certificate names one link of the ledger's hash chain, so a history without this link is another one.
+
+    Args:
+        ledger: Ledger of the store.
+        certificate: The parsed certificate, from any source.
+        public_key: PEM file of the expected signer; None accepts any.
     """
     certificate = _with_whole_numbers(certificate)
     for check in (_check_format(certificate), _check_signature(certificate, public_key)):
@@ -235,7 +245,10 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
 
 
 def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
-    """What is wrong if the releases that a certificate states are not those of the ledger that it continues from (`history_fault`)."""
+    """Return how the stated releases differ from those of this ledger; None if they agree.
+
+    The ledger must continue the state of the certificate (`history_fault`).
+    """
     certificate = with_whole_numbers(certificate)
     entries = certificate["evidence"]["ledger_entries"]
     made = sum(entry.event is not None for entry in ledger.outline[:entries])
@@ -253,7 +266,7 @@ def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
 
 
 def _named_format(certificate: Any) -> str:
-    """The format that a certificate names."""
+    """Return the format that a certificate states; "" if none."""
     found = certificate.get("format") if isinstance(certificate, Mapping) else None
     return found if isinstance(found, str) else ""
 

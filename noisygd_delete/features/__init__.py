@@ -1,1 +1,4 @@
-"""How a raw record becomes a row of norm <= R: the public schema of its columns, and public maps; nothing is ever fitted to data."""
+"""Conversion of raw records to rows of norm ≤ R by the public schema of the columns and public feature maps.
+
+Nothing is fitted to data.
+"""

@@ -1,16 +1,16 @@
-"""What every loss must state and compute.
+"""Base classes of the losses: the interface and constants that every loss provides.
 
 A loss here is a function of the record's scores z = Wx (W: outputs × features) and its label, so its gradient is
-g ⊗ x with g = ∂ℓ/∂z. Two facts follow, and every docstring of a loss uses them:
+g ⊗ x with g = ∂ℓ/∂z. Two facts follow, which the docstring of every loss uses:
 
 * ‖∇ℓ‖ = ‖g‖·‖x‖, so L = R · sup‖g‖ for rows of norm at most R;
-* the Hessian of ℓ is H ⊗ xxᵀ with H = ∂²ℓ/∂z², so its eigenvalues lie between R² · min(0, inf λ_min(H)) and
+* the Hessian of ℓ is H ⊗ xxᵀ with H = ∂²ℓ/∂z², so its eigenvalues are between R² · min(0, inf λ_min(H)) and
   R² · sup λ_max(H): β₊ = R² sup λ_max(H), β₋ = −R² min(0, inf λ_min(H)).
 
-The null record is the zero row (constant column included): its gradient is g ⊗ 0 = 0 whatever its label.
+The null record is the zero row (constant column included). Its gradient is g ⊗ 0 = 0 for any label.
 
-`value` and `derivative` are written against the array module they are handed (numpy or torch) and import neither. A loss of
-one score per record states `slope` instead, in arithmetic on plain numbers: arrays and the compiled kernel run that one text.
+`value` and `derivative` receive the array module (numpy or torch) as `xp` and import neither. A loss of one score per
+record defines `slope` instead, in arithmetic on plain numbers, which both arrays and the compiled kernel evaluate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = Any
 
 MOST_CLASSES = 1_000_000
 
-ONE_DIRECTION = "one direction"  # ∇ℓ = g·x for a scalar g, so that the Hessian has rank one: in each of `blocks`
+ONE_DIRECTION = "one direction"  # ∇ℓ = g·x for a scalar g, so the Hessian has rank one, in each of `blocks`
 SEVERAL_DIRECTIONS = "several directions"  # ∂²ℓ/∂z² has Frobenius norm at most β₊/R²
 
 
@@ -35,11 +35,13 @@ SEVERAL_DIRECTIONS = "several directions"  # ∂²ℓ/∂z² has Frobenius norm 
 class LossConstants:
     """Constants of one record's loss on rows of norm ≤ R.
 
-    lipschitz       L: ‖∇ℓ‖ ≤ L
-    smoothness      β₊: largest eigenvalue of the Hessian is at most β₊
-    weak_convexity  β₋: smallest eigenvalue is at least −β₋ (0: convex)
-    range           ω: sup ℓ − inf ℓ over θ for a fixed record (inf: unbounded)
-    proven          whether the loss's docstring proves them; else whoever wrote the loss declares them, and papers say so
+    Attributes:
+        lipschitz: L; ‖∇ℓ‖ ≤ L.
+        smoothness: β₊; the largest eigenvalue of the Hessian is at most β₊.
+        weak_convexity: β₋; the smallest eigenvalue is at least −β₋ (0: convex).
+        range: ω; sup ℓ − inf ℓ over θ for a fixed record (inf: unbounded).
+        proven: Whether the loss's docstring proves the constants. If not, they are declared by the author of the loss,
+            and documents state this.
     """
 
     lipschitz: float
@@ -50,20 +52,23 @@ class LossConstants:
 
     @property
     def convex(self) -> bool:
+        """Whether the loss is convex, β₋ = 0."""
         return self.weak_convexity == 0
 
     @property
     def curvature(self) -> float:
-        """β: no eigenvalue of the Hessian is larger in size."""
+        """β, the largest absolute eigenvalue of the Hessian."""
         return max(self.smoothness, self.weak_convexity)
 
 
 class ScalarSlope(NamedTuple):
-    """∂ℓ/∂z of one score, as the compiled kernel takes it.
+    """∂ℓ/∂z of a loss of one score, in the form that the compiled kernel takes.
 
-    formula    slope(score, label, parameter, tanh, sqrt): + − · / on these, on float literals and on local names, nothing else
-    parameter  a number of the loss, such as δ of pseudo-Huber
-    bound      sup |∂ℓ/∂z|, to which the kernel clamps what it computes, whatever its rounding
+    Attributes:
+        formula: slope(score, label, parameter, tanh, sqrt); it may use only + − · / on these, on float literals and on
+            local names.
+        parameter: A number of the loss, such as δ of pseudo-Huber.
+        bound: sup |∂ℓ/∂z|, to which the kernel clamps the computed slope to exclude rounding errors.
     """
 
     formula: Any
@@ -73,34 +78,41 @@ class ScalarSlope(NamedTuple):
 
 @dataclass(frozen=True)
 class Loss(ABC):
-    """A per-record loss with proven constants. `radius` R bounds the norm of every feature row."""
+    """A per-record loss with proven constants.
+
+    Attributes:
+        radius: R, upper bound on the norm of every feature row.
+    """
 
     radius: float
 
     name: ClassVar[str]
     label_kind: ClassVar[str]  # "binary" (−1/+1), "class" (0..k−1), "target" (real) or "none"
-    curving: ClassVar[str] = ""  # how one record's Hessian lies, of the words below; "" where nothing is proven
-    clips_each: ClassVar[bool] = False  # whether each gradient is clipped by itself: it then brings `block_sums`
-    twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need C^{1,1} only
-    slope: ClassVar[Any] = None  # a static method, the formula of `ScalarSlope`; None: the loss states `derivative`
+    curving: ClassVar[str] = ""  # structure of one record's Hessian, a constant above; "" if nothing is proven
+    clips_each: ClassVar[bool] = False  # whether each gradient is clipped individually; requires `block_sums`
+    twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need only C^{1,1}
+    slope: ClassVar[Any] = None  # static method, the formula of `ScalarSlope`; None if `derivative` is overridden
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", check_scale("radius", self.radius))
 
     @property
     def outputs(self) -> int:
-        """Scores per record."""
+        """Number of scores per record."""
         return 1
 
     @property
     def blocks(self) -> int:
-        """Independent models that the loss is a sum of, each with L/√blocks."""
+        """Number of independent models of which the loss is a sum, each with L/√blocks."""
         return 1
 
     @property
     def steps_exact(self) -> bool:
-        """Whether noisy steps on it are proven to the last bit: only where it is convex, and its gradients and their sum are rounded as is
-        proven. Of one that a user declares nobody knows how its slope is rounded."""
+        """Whether finite-precision noisy steps on this loss are covered by the proof.
+
+        The loss must be convex, and the rounding of its gradients and of their sum must be bounded by the proof. The
+        rounding of a user-defined slope is unknown.
+        """
         return self.constants.convex and self.constants.proven and not self.clips_each
 
     @property
@@ -110,28 +122,37 @@ class Loss(ABC):
 
     @abstractmethod
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
-        """Loss per record, shape (n,), from scores (n, outputs) and labels (n,)."""
+        """Return the loss of each record.
+
+        Args:
+            scores: Scores, shape (n, outputs).
+            labels: Labels, shape (n,).
+            xp: Array module, numpy or torch.
+
+        Returns:
+            Losses, shape (n,).
+        """
 
     def derivative(self, scores: Array, labels: Array, xp: Any) -> Array:
-        """g = ∂ℓ/∂z, shape (n, outputs), in the dtype of `scores`."""
+        """Return g = ∂ℓ/∂z, shape (n, outputs), in the dtype of `scores`."""
         if self.slope is None:
             raise NotImplementedError(f"{type(self).__name__} states neither slope nor derivative")
         return self.slope(scores, labels[..., None], self.parameter, xp.tanh, xp.sqrt)
 
     @property
     def parameter(self) -> float:
-        """The number that `slope` is handed."""
+        """The number that is passed to `slope`."""
         return 1.0
 
     @property
     def scalar_slope(self) -> ScalarSlope | None:
-        """The slope for the compiled kernel; None where `derivative` is not made of it, in an heir for example."""
+        """The slope for the compiled kernel; None if `derivative` does not use it (in a subclass, for example)."""
         if self.slope is None or type(self).derivative is not Loss.derivative:
             return None
         return ScalarSlope(type(self).slope, self.parameter, self.constants.lipschitz / self.radius)
 
     def predict(self, scores: Array, xp: Any) -> Array:
-        """Labels from scores (rows, outputs), in the coding of `label_kind`."""
+        """Return labels for scores of shape (rows, outputs), in the coding of `label_kind`."""
         if self.label_kind == "binary":
             return xp.where(scores[..., 0] >= 0, 1.0, -1.0)
         if self.label_kind == "class":
@@ -140,43 +161,47 @@ class Loss(ABC):
 
     @property
     def loss_of_fit(self) -> float:
-        """A factor: the loss that this one stands for is nowhere more than so many times it; 1 but for a clipped loss."""
+        """Factor c such that the original loss is at most c times this one everywhere; 1 except for clipped losses."""
         return 1.0
 
     def largest_at_zero(self, xp: Any) -> float:
-        """The largest loss of a record whose scores are 0, whatever its label."""
+        """Return the largest loss of a record with scores 0, over all labels."""
         return float(self.value(xp.zeros((1, self.outputs)), xp.ones(1, int), xp)[0])
 
     @property
     def gap_at_zero(self) -> float:
-        """By how much a record's loss at scores 0 exceeds its least, at most, whatever its label; ∞ where nothing public bounds it."""
+        """Upper bound on a record's loss at scores 0 minus its minimum, for any label; ∞ if no public bound exists."""
         return math.inf
 
     @property
     def curvature_trace(self) -> float:
-        """Bound on the trace of one record's Hessian, R² · sup tr ∂²ℓ/∂z²; for forecasts of utility alone."""
+        """Bound on the trace of one record's Hessian, R² · sup tr ∂²ℓ/∂z²; used for forecasts of utility only."""
         return self.constants.smoothness * self.outputs
 
     def dimension(self, features: int) -> int:
-        """d of the theorems: the number of weights."""
+        """Return d of the theorems, the number of weights."""
         return self.outputs * features
 
     def shape(self, features: int) -> tuple[int, int]:
-        """Shape of the weights inside the engine: (outputs, features), for a loss of scores z = Wx."""
+        """Return the shape of the weights inside the engine, (outputs, features) for a loss of scores z = Wx."""
         return self.outputs, features
 
     def scores(self, weights: Array, features: Array) -> Array:
-        """z = Wx per row: (rows, outputs)."""
+        """Return the scores z = Wx of each row, shape (rows, outputs)."""
         return features @ weights.T
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON description; `losses.from_dict` reads it back."""
+        """Return a JSON description, which `losses.from_dict` reads."""
         return {"name": self.name, **asdict(self)}
 
 
 @dataclass(frozen=True)
 class MulticlassLoss(Loss):
-    """A loss of one score for each of `classes` k, y ∈ {0, …, k−1}."""
+    """A loss with one score for each of k classes, y ∈ {0, …, k−1}.
+
+    Attributes:
+        classes: k.
+    """
 
     classes: int = 2
 

@@ -1,9 +1,10 @@
-"""A loss whose per-record gradient is clipped to norm L, where that is sound: one gradient direction per record.
+"""Losses with per-record gradients clipped to norm L, for losses of one gradient direction per record.
 
-For ∇ℓ = g(z)·x clipping shortens the scalar g, and a clipped increasing function is increasing: convexity and smoothness
-survive. In general they do not, and Lemma F.3 of Chourasia & Shah is false: for ½θᵀHθ, H = diag(1, h), h ≠ 1, the clipped
-gradient field has Jacobian (L/‖g‖)(I − ĝĝᵀ)H, whose symmetric part is indefinite off the axes, so it is no gradient of a
-convex function, and two runs may move apart. Softmax with three or more classes has the same fault.
+For ∇ℓ = g(z)·x clipping shortens the scalar g, and a clipped increasing function is increasing, so convexity and
+smoothness are preserved. In general they are not, and Lemma F.3 of Chourasia & Shah is false: for ½θᵀHθ, H = diag(1,
+h), h ≠ 1, the clipped gradient field has Jacobian (L/‖g‖)(I − ĝĝᵀ)H, whose symmetric part is indefinite off the axes.
+So it is not the gradient of a convex function, and two runs may move apart. The same holds for softmax with three or
+more classes.
 """
 
 from __future__ import annotations
@@ -17,10 +18,16 @@ from .base import ONE_DIRECTION, Array, Loss, LossConstants, ScalarSlope
 
 @dataclass(frozen=True)
 class Clipped(Loss):
-    """ℓ where |g| ≤ t = limit/R, continued linearly: g becomes min(max(g, −t), t). Use `losses.clip`.
+    """A loss ℓ continued linearly where |g| > t = limit/R, so that g becomes min(max(g, −t), t).
 
-    |g| ≤ t gives L = limit for rows of norm ≤ R. Where g is not clipped its derivative is ∂²ℓ/∂z² of the base, elsewhere
-    0 (C^{1,1}, not C²): β₊ of the base, β₋ = 0. Unbounded: ω = ∞.
+    Create it with `losses.clip_loss`.
+
+    |g| ≤ t gives L = limit for rows of norm ≤ R. Where g is not clipped its derivative is ∂²ℓ/∂z² of the base,
+    elsewhere 0 (C^{1,1}, not C²): β₊ of the base, β₋ = 0. Unbounded: ω = ∞.
+
+    Attributes:
+        base: The loss to clip.
+        limit: Largest gradient norm L.
     """
 
     base: Any = None
@@ -44,12 +51,15 @@ class Clipped(Loss):
 
     @property
     def loss_of_fit(self) -> float:
-        """L/limit: where g is not clipped both losses are equal, beyond it one has slope up to L/R and the other limit/R."""
+        """L/limit of the base's L.
+
+        Both losses are equal where g is not clipped; beyond, the base has slope up to L/R and this loss limit/R.
+        """
         return float(self.base.constants.lipschitz / self.limit)
 
     @property
     def gap_at_zero(self) -> float:
-        """That of the base at most: a continuation along tangents lies below a convex function, and leads upwards."""
+        """At most that of the base: the tangent continuation is below a convex function, and increases outward."""
         return float(self.base.gap_at_zero)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
@@ -70,14 +80,16 @@ class Clipped(Loss):
 
 
 def clip_loss(loss: Loss, limit: float) -> Loss:
-    """`loss` with per-record gradients clipped to norm `limit`; the loss itself where none is longer.
+    """Return `loss` with per-record gradients clipped to norm `limit`; `loss` itself if no gradient is longer.
 
     Raises:
-        AssumptionViolated: clipping would break convexity, or the loss has no unclipped part.
+        AssumptionViolated: If the loss has several gradient directions per record, so that clipping would not preserve
+            convexity.
+        InvalidParameter: If the loss is not convex or does not implement `unclipped`.
     """
     limit = check_scale("limit", limit)
     clipped: Any = loss
-    if hasattr(loss, "clip"):  # a network: its gradients are always clipped, and to any norm
+    if hasattr(loss, "clip"):  # a network, whose gradients are always clipped; any norm is allowed
         network: Loss = replace(clipped, clip=limit)
         return network
     if limit >= loss.constants.lipschitz:

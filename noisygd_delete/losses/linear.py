@@ -1,4 +1,4 @@
-"""The linear loss: the worst case that makes the sharp bounds equalities."""
+"""The linear loss: the worst case for which the tight bounds are equalities."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
 @dataclass(frozen=True)
 class Linear(Loss):
-    """ℓ = ⟨θ, x⟩. The gradient is x: L = R. The Hessian is 0: β₊ = β₋ = 0. Unbounded: ω = ∞.
+    """The linear loss ℓ = ⟨θ, x⟩. The gradient is x: L = R. The Hessian is 0: β₊ = β₋ = 0. Unbounded: ω = ∞.
 
-    Labels play no part. Noisy-GD on it is a Gaussian chain, so every divergence has a closed form; it serves tests
-    and audits.
+    Labels are not used. Noisy GD on this loss is a Gaussian chain, so every divergence has a closed form; it serves
+    tests and audits.
     """
 
     name: ClassVar[str] = "linear"

@@ -11,7 +11,7 @@ from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
 @dataclass(frozen=True)
 class Logistic(Loss):
-    """ℓ = log(1 + e^{−yz}), z = ⟨θ, x⟩, y ∈ {−1, +1}.
+    """The logistic loss ℓ = log(1 + e^{−yz}), z = ⟨θ, x⟩, y ∈ {−1, +1}.
 
     g = −y s(−yz) with the logistic function s, so |g| < 1 and L = R (approached as yz → −∞).
     ∂²ℓ/∂z² = s(z)(1 − s(z)) ∈ (0, 1/4], so β₊ = R²/4 (attained at z = 0) and β₋ = 0.
@@ -28,7 +28,7 @@ class Logistic(Loss):
 
     @property
     def gap_at_zero(self) -> float:
-        """ℓ(0), since ℓ > 0."""
+        """ℓ(0) = log 2, an upper bound since ℓ > 0."""
         return math.log(2)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
@@ -42,7 +42,7 @@ class Logistic(Loss):
         return label * ((tanh(score * label * 0.5) - 1.0) * 0.5)
 
     def unclipped(self, scores: Array, labels: Array, limit: float, xp: Any) -> Array:
-        """The nearest scores with |g| ≤ limit: s(−yz) ≤ limit where yz ≥ log((1 − limit)/limit)."""
+        """Return the nearest scores with |g| ≤ limit: s(−yz) ≤ limit where yz ≥ log((1 − limit)/limit)."""
         signs = labels[..., None]
         edge = math.log1p(-limit) - math.log(limit)
         margins = scores * signs

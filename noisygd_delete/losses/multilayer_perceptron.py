@@ -1,7 +1,7 @@
-"""A classifier with one hidden layer, all its weights trained, every record's gradient clipped to L.
+"""A classifier with one hidden layer, trained in all its weights, with per-record gradients clipped to L.
 
-No convexity, no smoothness and no range are claimed of it: what holds is that no record moves the gradient sum by more than L,
-by construction. So it is covered by methods that count noisy steps (`ladder`, `composition`) and by no other.
+No convexity, smoothness or range is claimed. The only guarantee, by construction, is that no record changes the
+gradient sum by more than L. So only methods that count noisy steps (`ladder`, `composition`) apply to it.
 """
 
 from __future__ import annotations
@@ -23,24 +23,28 @@ from .softmax import Softmax
 MOST_HIDDEN = 100_000
 
 BlockSum = Callable[[], NDArray[np.float64]]
-_BLOCK = 4096  # rows whose hidden layer is held at once
+_BLOCK = 4096  # rows whose hidden layer is in memory at once
 _ROOM = 1e-9  # relative: clipping to L(1 − 1e-9) keeps the rounding of float64 norms and scales below L
 
 
 @dataclass(frozen=True)
 class MultilayerPerceptron(Loss):
-    """Logistic loss (two classes, y ∈ {−1, +1}) or cross-entropy (y ∈ {0, …, k−1}) of z = A tanh(Wx), W and A trained together.
+    """The logistic loss (two classes) or cross-entropy (more) of z = A tanh(Wx), W and A trained together.
 
-    With h = tanh(Wx), g = ∂ℓ/∂z and v = (Aᵀg)(1 − h²) the gradient of a record is (v ⊗ x, g ⊗ h), of squared norm ‖v‖²‖x‖² + ‖g‖²‖h‖².
-    It is multiplied by min(1, L/norm), so it is never longer than L = `clip`; one that is not finite counts as 0. The clipped field
-    is not the gradient of anything: β₋ = ∞ and ω = ∞ say that nothing else holds.
+    Labels are y ∈ {−1, +1} for two classes, else y ∈ {0, …, k−1}.
 
-    The null record has h = 0 and x = 0, hence gradient 0: no bias but the table's own constant column.
+    With h = tanh(Wx), g = ∂ℓ/∂z and v = (Aᵀg)(1 − h²) the gradient of a record is (v ⊗ x, g ⊗ h), of squared norm
+    ‖v‖²‖x‖² + ‖g‖²‖h‖². It is multiplied by min(1, L/norm), so its norm is at most L = `clip`; a gradient that is not
+    finite counts as 0. The clipped field is not the gradient of any function; β₋ = ∞ and ω = ∞ state that nothing else
+    is proven.
 
-    classes       k
-    hidden        units of the hidden layer
-    clip          L
-    curvature     a scale for default step sizes, 1/(λ + curvature); no guarantee uses it
+    The null record has h = 0 and x = 0, hence gradient 0: there is no bias except the table's own constant column.
+
+    Attributes:
+        classes: k.
+        hidden: Number of units of the hidden layer.
+        clip: L.
+        curvature: Scale for the default step size, 1/(λ + curvature); no guarantee uses it.
     """
 
     classes: int = 2
@@ -76,7 +80,7 @@ class MultilayerPerceptron(Loss):
 
     @property
     def init_variance(self) -> float:
-        """Of every weight of the initial law: unit rows then begin with scores of order 1, whatever the width."""
+        """Variance of every initial weight, for which unit rows start with scores of order 1 at any width."""
         return 0.8 / math.sqrt(self.hidden)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
@@ -92,27 +96,34 @@ class MultilayerPerceptron(Loss):
         return 1, self.dimension(features)
 
     def _layers(self, weights: Array) -> tuple[Array, Array]:
-        """W (hidden, features) and A (outputs, hidden)."""
+        """Return W (hidden, features) and A (outputs, hidden)."""
         flat = np.asarray(weights).reshape(-1)
         inner = flat.shape[0] - self.hidden * self.outputs
         return flat[:inner].reshape(self.hidden, -1), flat[inner:].reshape(self.outputs, self.hidden)
 
     def width(self, features: int) -> int:
-        """Columns of the `representation`."""
+        """Return the number of columns of `representation`."""
         return self.hidden
 
     def representation(self, weights: Array, features: Array) -> Array:
-        """tanh(Wx): (rows, hidden), each row a function of its own record; 0 for the null record."""
+        """Return tanh(Wx), shape (rows, hidden).
+
+        Each row is a function of its own record; it is 0 for the null record.
+        """
         inner, _ = self._layers(weights)
         return np.tanh(np.asarray(features, np.float64) @ inner.T)
 
     def scores(self, weights: Array, features: Array) -> Array:
-        """A tanh(Wx): (rows, outputs)."""
+        """Return A tanh(Wx), shape (rows, outputs)."""
         return self.representation(weights, features) @ self._layers(weights)[1].T
 
     def block_sums(self, records: Any) -> Callable[[Array, NDArray[np.int64] | None], Iterator[BlockSum]]:
-        """θ, slots (None: all) -> what sums the clipped gradients of each block of them: in float64 whatever the table's `dtype`, so that
-        rounding is below what the plan counts. Rows may be mapped from a file: they are read a block at a time."""
+        """Return a function of (θ, slots) that yields one callable per block of rows.
+
+        Each callable returns the sum of the block's clipped gradients. `slots` None selects all rows. Sums are in
+        float64 for any `dtype` of the table, so that rounding is below the slack that the plan includes. Rows may be
+        memory-mapped from a file and are read one block at a time.
+        """
         rows = records.features
         labels = records.labels.astype(np.int64) if self.label_kind == "class" else records.labels
 
@@ -124,7 +135,7 @@ class MultilayerPerceptron(Loss):
         return sums
 
     def clipped_sum(self, weights: Array, rows: Array, labels: Array) -> NDArray[np.float64]:
-        """Σ of the clipped gradients of some records: (dimension,)."""
+        """Return the sum of the clipped gradients of some records, shape (dimension,)."""
         (inner, outer), x = self._layers(weights), np.asarray(rows, np.float64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             hidden = np.tanh(x @ inner.T)

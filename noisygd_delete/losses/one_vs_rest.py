@@ -1,4 +1,4 @@
-"""Multi-class by independent logistic models, one per class, trained as one batch."""
+"""Multiclass classification by independent logistic models, one per class, trained as one batch."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from .base import ONE_DIRECTION, Array, LossConstants, MulticlassLoss
 
 @dataclass(frozen=True)
 class OneVsRest(MulticlassLoss):
-    """ℓ = Σ_j log(1 + e^{−s_j z_j}), z = Wx, s_j = +1 for j = y and −1 for every other of the k classes.
+    """The one-vs-rest loss ℓ = Σ_j log(1 + e^{−s_j z_j}), z = Wx.
 
-    g_j = −s_j s(−s_j z_j) with the logistic function s, so ‖g‖ < √k and L = √k R (approached where every model is wrong).
-    ∂²ℓ/∂z² = diag(s(z_j)(1 − s(z_j))) has eigenvalues in (0, 1/4], so β₊ = R²/4 (attained at z = 0) and β₋ = 0.
+    s_j = +1 for j = y and −1 for every other of the k classes.
+
+    g_j = −s_j s(−s_j z_j) with the logistic function s, so ‖g‖ < √k and L = √k R (approached where every model is
+    wrong). ∂²ℓ/∂z² = diag(s(z_j)(1 − s(z_j))) has eigenvalues in (0, 1/4], so β₊ = R²/4 (attained at z = 0) and β₋ = 0.
     ℓ grows without bound: ω = ∞.
 
-    A record moves all k models at once: for k > 2 softmax, with L = √2 R, needs k/2 times less noise variance. What this
-    loss has is half the smoothness, and k models that stand on their own.
+    A record affects all k models: for k > 2 softmax, with L = √2 R, needs k/2 times less noise variance. In return this
+        loss
+    has half the smoothness, and its k models are independent.
     """
 
     name: ClassVar[str] = "one-vs-rest"
@@ -34,7 +37,7 @@ class OneVsRest(MulticlassLoss):
 
     @property
     def gap_at_zero(self) -> float:
-        """ℓ(0), since ℓ > 0."""
+        """ℓ(0) = k log 2, an upper bound since ℓ > 0."""
         return self.classes * math.log(2)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

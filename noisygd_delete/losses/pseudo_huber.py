@@ -8,16 +8,19 @@ from typing import Any, ClassVar
 from ..errors import check_scale
 from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
-_SCALE = 2.0**-40  # a power of two changes no digit
+_SCALE = 2.0**-40  # scaling by a power of two is exact
 
 
 @dataclass(frozen=True)
 class PseudoHuber(Loss):
-    """ℓ = δ²(√(1 + (r/δ)²) − 1), r = ⟨θ, x⟩ − y.
+    """The pseudo-Huber loss ℓ = δ²(√(1 + (r/δ)²) − 1), r = ⟨θ, x⟩ − y.
 
     g = r/√(1 + (r/δ)²), increasing in r with |g| < δ, so L = δR.
     ∂²ℓ/∂z² = (1 + (r/δ)²)^{−3/2} ∈ (0, 1], so β₊ = R² (attained at r = 0) and β₋ = 0.
     ℓ ~ δ|r| grows without bound: ω = ∞. None of the constants needs a bound on y.
+
+    Attributes:
+        delta: δ.
     """
 
     delta: float = 1.0
@@ -49,12 +52,12 @@ class PseudoHuber(Loss):
     def slope(score, label, parameter, tanh, sqrt):  # type: ignore[no-untyped-def]
         residual = 9.094947017729282e-13 * (
             score - label
-        )  # 2⁻⁴⁰ on both sides: the square of a ratio of 1e20 is no float32
+        )  # scaled by 2⁻⁴⁰: the square of a ratio of 1e20 would overflow float32
         ratio = residual / parameter
         return residual / sqrt(8.271806125530277e-25 + ratio * ratio)
 
     def unclipped(self, scores: Array, labels: Array, limit: float, xp: Any) -> Array:
-        """The nearest scores with |g| ≤ limit: residuals of size at most limit/√(1 − (limit/δ)²)."""
+        """Return the nearest scores with |g| ≤ limit: residuals of size at most limit/√(1 − (limit/δ)²)."""
         edge = limit / (1 - (limit / self.delta) ** 2) ** 0.5
         residual = scores - labels[..., None]
         return labels[..., None] + (xp.abs(residual + edge) - xp.abs(residual - edge)) / 2

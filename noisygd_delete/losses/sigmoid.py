@@ -1,4 +1,4 @@
-"""Sigmoid loss: the smooth count of misclassified records. Bounded, so Theorem 5.2 applies to it."""
+"""Sigmoid loss: a smooth count of misclassified records. It is bounded, so Theorem 5.2 applies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .base import ONE_DIRECTION, Array, Loss, LossConstants
 
 @dataclass(frozen=True)
 class Sigmoid(Loss):
-    """ℓ = 1/(1 + e^{yz}) = s(−yz), z = ⟨θ, x⟩, y ∈ {−1, +1}, with the logistic function s.
+    """The sigmoid loss ℓ = 1/(1 + e^{yz}) = s(−yz), z = ⟨θ, x⟩, y ∈ {−1, +1}, with the logistic function s.
 
     g = −y s(1 − s), so |g| ≤ 1/4 and L = R/4 (attained at z = 0).
     ∂²ℓ/∂z² = s(1 − s)(1 − 2s) at s = s(−yz). With t = 1 − 2s ∈ (−1, 1) this is t(1 − t²)/4, odd in t, stationary at
@@ -31,7 +31,7 @@ class Sigmoid(Loss):
 
     @property
     def gap_at_zero(self) -> float:
-        """ℓ(0), since ℓ > 0."""
+        """ℓ(0) = 1/2, an upper bound since ℓ > 0."""
         return 0.5
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Cross-entropy of a linear multi-class model."""
+"""Cross-entropy of a linear multiclass model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .base import SEVERAL_DIRECTIONS, Array, LossConstants, MulticlassLoss
 
 @dataclass(frozen=True)
 class Softmax(MulticlassLoss):
-    """ℓ = log Σ_j e^{z_j} − z_y, z = Wx, y ∈ {0, …, k−1}.
+    """The cross-entropy ℓ = log Σ_j e^{z_j} − z_y, z = Wx, y ∈ {0, …, k−1}.
 
     g = p − e_y with p = softmax(z). ‖p − e_y‖² = (1 − p_y)² + Σ_{j≠y} p_j² ≤ 2(1 − p_y)² < 2, so L = √2 R.
-    ∂²ℓ/∂z² = diag(p) − ppᵀ is the covariance of a one-hot vector: it is positive semidefinite (β₋ = 0), and the variance
-    of vᵀe_J for ‖v‖ = 1 is at most (max_j v_j − min_j v_j)²/4 ≤ 2/4 (Popoviciu), so β₊ = R²/2, attained at
+    ∂²ℓ/∂z² = diag(p) − ppᵀ is the covariance of a one-hot vector: it is positive semidefinite (β₋ = 0), and the
+    variance of vᵀe_J for ‖v‖ = 1 is at most (max_j v_j − min_j v_j)²/4 ≤ 2/4 (Popoviciu), so β₊ = R²/2, attained at
     p = (1/2, 1/2, 0, …), v = (1, −1, 0, …)/√2. Its Frobenius norm is no larger: with s_k = Σ p^k it is
     √(s₂ − 2s₃ + s₂²) ≤ √(s₂(1 − s₂)) ≤ 1/2, since s₂² ≤ s₁s₃ = s₃ (Cauchy).
     ℓ grows without bound: ω = ∞.
@@ -30,12 +30,12 @@ class Softmax(MulticlassLoss):
 
     @property
     def curvature_trace(self) -> float:
-        """tr(diag(p) − ppᵀ) = 1 − ‖p‖² ≤ 1 − 1/k."""
+        """R²(1 − 1/k), since tr(diag(p) − ppᵀ) = 1 − ‖p‖² ≤ 1 − 1/k."""
         return self.radius**2 * (1 - 1 / self.classes)
 
     @property
     def gap_at_zero(self) -> float:
-        """ℓ(0), since ℓ > 0."""
+        """ℓ(0) = log k, an upper bound since ℓ > 0."""
         return math.log(self.classes)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

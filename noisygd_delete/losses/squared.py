@@ -1,4 +1,4 @@
-"""The squared loss: ridge regression, which sums give and no gradient method may."""
+"""The squared loss: ridge regression from sufficient statistics, not available to gradient methods."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .base import ONE_DIRECTION, Array, Loss
 
 @dataclass(frozen=True)
 class Squared(Loss):
-    """ℓ = (⟨θ, x⟩ − y)²/2, y in [−1, 1]: for method `sums`, whose sums bound what a record adds whatever θ is.
+    """The squared loss ℓ = (⟨θ, x⟩ − y)²/2, y in [−1, 1], for method `sums` only.
 
-    It has no L: the gradient (⟨θ, x⟩ − y)x grows with θ. Whatever else asks for constants is refused.
+    The sums of that method bound the contribution of a record for any θ. The loss has no L: the gradient (⟨θ, x⟩ − y)x
+    grows with θ.
     """
 
     name: ClassVar[str] = "squared"
@@ -22,6 +23,11 @@ class Squared(Loss):
 
     @property
     def constants(self) -> NoReturn:
+        """Not defined.
+
+        Raises:
+            AssumptionViolated: Always.
+        """
         raise AssumptionViolated(
             "the squared loss is not Lipschitz: its gradient (⟨θ, x⟩ − y)x grows with θ, so no L bounds a record's influence on gradient "
             "steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta·radius; or method 'sums'"

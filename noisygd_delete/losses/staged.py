@@ -1,7 +1,8 @@
-"""Several models in a row, published together: later ones begin where an earlier one is, or read what it computes.
+"""Several models trained in sequence and published together (staged training).
 
-It is no loss that anything descends: every stage has its own. It says how (θ_0, …, θ_S) lie in one row of weights, what each
-stage reads of a record, and what the last one predicts.
+A later stage starts at an earlier one, or reads its hidden layer. The combined loss is not itself minimized: every
+stage has its own loss. It defines how (θ_0, …, θ_S) are stored in one row of weights, what each stage reads of a
+record, and how the last stage predicts.
 """
 
 from __future__ import annotations
@@ -21,19 +22,21 @@ from .softmax import Softmax
 NETWORK, HEAD = "network", "head"
 STAGE_KINDS = (NETWORK, HEAD)
 
-_BLOCK = 4096  # rows mapped at once
-_SHORTER = 1 - 2.0**-22  # a float32 row of norm R must not become longer than R by rounding
+_BLOCK = 4096  # rows mapped per block
+_SHORTER = 1 - 2.0**-22  # keeps a row within norm R after rounding to float32
 
 
 @dataclass(frozen=True)
 class Staged(Loss):
-    """(θ_0, …, θ_S) of a ladder: `network` for every stage of kind "network", a logistic or softmax regression for every "head".
+    """The models (θ_0, …, θ_S) of staged training.
 
-    A head reads, of each record, what the last network before it makes of it beside the record itself, (h/√width, x) divided by
-    its norm: rows of norm at most R, the null record's row 0.
+    Stages of kind "network" use `network`; stages of kind "head" use logistic or softmax regression. A head reads the
+    representation h of each record by the last network before it, together with the record x itself, as (h/√width, x)
+    divided by its norm. So its rows have norm at most R, and the null record's row is 0.
 
-    network  a loss with `shape` and `scores`, and for heads `representation(weights, rows)` and `width(features)`
-    kinds    of the stages, the first a network
+    Attributes:
+        network: A loss with `shape` and `scores`, and for heads `representation(weights, rows)` and `width(features)`.
+        kinds: Kind of each stage; the first is "network".
     """
 
     network: Any = None
@@ -59,7 +62,7 @@ class Staged(Loss):
 
     @property
     def last(self) -> Loss:
-        """What the published model predicts by."""
+        """The loss of the last stage, by which the published model predicts."""
         return self.loss_of(len(self.kinds) - 1)
 
     @property
@@ -77,18 +80,18 @@ class Staged(Loss):
         return self.last.predict(scores, xp)
 
     def loss_of(self, stage: int) -> Loss:
-        """What a stage descends."""
+        """Return the loss that a stage minimizes."""
         network: Loss = self.network
         if self.kinds[stage] == NETWORK:
             return network
         return Logistic(self.radius) if self.label_kind == "binary" else Softmax(self.radius, network.outputs)
 
     def features_of(self, stage: int, features: int) -> int:
-        """Columns of what a stage reads."""
+        """Return the number of columns that a stage reads."""
         return features + (0 if self.kinds[stage] == NETWORK else int(self.network.width(features)))
 
     def shapes(self, features: int) -> list[tuple[int, int]]:
-        """Of the weights of each stage."""
+        """Return the shape of each stage's weights."""
         return [self.loss_of(j).shape(self.features_of(j, features)) for j in range(len(self.kinds))]
 
     def dimension(self, features: int) -> int:
@@ -98,7 +101,7 @@ class Staged(Loss):
         return 1, self.dimension(features)
 
     def parts(self, weights: Array, features: int) -> list[NDArray[np.float64]]:
-        """θ_0, …, θ_S from the one row in which they are published."""
+        """Return θ_0, …, θ_S from the one row in which they are published."""
         shapes = self.shapes(features)
         ends = np.cumsum([outputs * columns for outputs, columns in shapes])[:-1]
         cut = np.split(np.asarray(weights).reshape(-1), ends)
@@ -106,18 +109,26 @@ class Staged(Loss):
 
     @staticmethod
     def joined(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """The one row in which they are published; read-only."""
+        """Return the weights of all stages in the one row that is published; read-only."""
         weights = np.concatenate([np.asarray(part, np.float64).reshape(-1) for part in parts])[None]
         weights.flags.writeable = False
         return weights
 
     def start(self, stage: int, parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64] | None:
-        """Where a stage begins: at the network before it; None for the first, and for a head."""
+        """Return the weights at which a stage starts, those of the network before it.
+
+        Returns:
+            The weights; None for the first stage and for heads.
+        """
         before = [j for j in range(stage) if self.kinds[j] == NETWORK]
         return parts[before[-1]] if before and self.kinds[stage] == NETWORK else None
 
     def read(self, stage: int, parts: Sequence[NDArray[np.float64]], features: Array) -> Array:
-        """What a stage reads of these records, given the stages before it: (rows, columns), float32 for a head."""
+        """Return the features that a stage reads of these records, given the weights of the earlier stages.
+
+        Returns:
+            Array of shape (rows, columns), float32 for a head.
+        """
         if self.kinds[stage] == NETWORK:
             return features
         network = parts[max(j for j in range(stage) if self.kinds[j] == NETWORK)]
@@ -132,7 +143,7 @@ class Staged(Loss):
         return rows
 
     def scores(self, weights: Array, features: Array) -> Array:
-        """Of the last stage: (rows, outputs)."""
+        """Return the scores of the last stage, shape (rows, outputs)."""
         parts = self.parts(weights, features.shape[1])
         return self.last.scores(parts[-1], self.read(len(parts) - 1, parts, features))
 

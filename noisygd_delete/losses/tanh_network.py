@@ -12,7 +12,7 @@ from .base import Array, Loss, LossConstants
 
 @dataclass(frozen=True)
 class TanhNetwork(Loss):
-    """ℓ = log(1 + e^{−yf}), f = Σ_j a_j tanh(z_j), z = Wx, y ∈ {−1, +1}, `outer_weights` a = (a_1, …, a_h).
+    """The logistic loss ℓ = log(1 + e^{−yf}) of f = Σ_j a_j tanh(z_j), z = Wx, y ∈ {−1, +1}.
 
     With t_j = tanh(z_j), t′ = 1 − t² ∈ (0, 1] and t″ = −2t(1 − t²), |t″| ≤ 4/(3√3) (at t² = 1/3):
 
@@ -23,7 +23,8 @@ class TanhNetwork(Loss):
     β₋ = R²‖a‖_∞ · 4/(3√3), approached by a large: one unit at t² = 1/3, the others holding f far on the wrong side.
     |f| < ‖a‖₁, and log(1 + e^A) − log(1 + e^{−A}) = A, so ω = ‖a‖₁, approached as every |z_j| → ∞.
 
-    The outer weights are public and chosen before the data are seen; only W is trained.
+    Attributes:
+        outer_weights: a = (a_1, …, a_h), public and chosen before the data are seen; only W is trained.
     """
 
     outer_weights: tuple[float, ...] = (1.0,)
@@ -59,7 +60,7 @@ class TanhNetwork(Loss):
         )
 
     def network(self, scores: Array, xp: Any) -> Array:
-        """f, shape (n,): its sign is the predicted label."""
+        """Return f, shape (n,); its sign is the predicted label."""
         return (xp.tanh(scores) * self._outer(scores, xp)).sum(-1)
 
     def predict(self, scores: Array, xp: Any) -> Array:
@@ -77,9 +78,9 @@ class TanhNetwork(Loss):
         return signs * ((xp.tanh(margin * 0.5) - 1) * 0.5) * ((1 - hidden**2) * outer)
 
     def _outer(self, scores: Array, xp: Any) -> Array:
-        """The outer weights as an array beside `scores`: same dtype, same device (numpy 1 arrays have none).
+        """Return the outer weights as an array with the dtype and device of `scores` (numpy 1 arrays have no device).
 
-        Filled there, not copied there: a copy from the host cannot be part of a CUDA graph.
+        The array is filled on the device, not copied there, since a copy from the host cannot be part of a CUDA graph.
         """
         place = {"device": scores.device} if hasattr(scores, "device") else {}
         return xp.concatenate([xp.full((1,), weight, dtype=scores.dtype, **place) for weight in self.outer_weights])

@@ -1,4 +1,4 @@
-"""A loss whose records count by the public weight of their class."""
+"""Losses with a public weight for each class."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from typing import Any, ClassVar
 from ..errors import AssumptionViolated, InvalidParameter, check_scale
 from .base import Array, Loss, LossConstants
 
-_PRODUCT = 1 + 2.0**-22  # a computed slope is multiplied once more, which rounds
+_PRODUCT = 1 + 2.0**-22  # covers the rounding of the additional multiplication of a computed slope
 
 
 @dataclass(frozen=True)
 class Weighted(Loss):
-    """w_y · ℓ(θ; x, y), one public weight w > 0 for each class. Use `losses.weigh`.
+    """The loss w_y · ℓ(θ; x, y), with one public weight w > 0 for each class.
 
-    A factor scales gradient, Hessian and range of a record's loss alike, so L, β₊, β₋ and ω are those of the base times the
-    largest weight, and a record's Hessian lies as it did (one direction, or Frobenius norm at most β₊/R²). The sensitivity is
-    set by the heaviest class: a weight of 10 asks for 10 times the noise, for every record.
+    Create it with `losses.with_class_weights`.
 
-    base     the loss; weights: w of each class in the order of the labels (−1, +1 for two classes)
+    A factor scales gradient, Hessian and range of a record's loss alike, so L, β₊, β₋ and ω are those of the base times
+    the largest weight, and the structure of a record's Hessian is unchanged (one direction, or Frobenius norm at most
+    β₊/R²). The heaviest class determines the sensitivity: a weight of 10 requires 10 times the noise, for every record.
+
+    Attributes:
+        base: The loss to weight.
+        weights: w of each class in the order of the labels (−1, +1 for two classes).
     """
 
     base: Any = None
@@ -72,7 +76,7 @@ class Weighted(Loss):
         return self.heaviest * float(self.base.curvature_trace)
 
     def _weight(self, labels: Array, xp: Any) -> Array:
-        """w of each record; of a null slot any, since its row is 0."""
+        """Return w of each record; any weight for a null record, whose row is 0."""
         if self.label_kind == "binary":
             return xp.where(labels > 0, self.weights[1], self.weights[0])
         common = max(set(self.weights), key=self.weights.count)
@@ -89,7 +93,7 @@ class Weighted(Loss):
         slopes, weight = self.base.derivative(scores, labels, xp), self._weight(labels, xp)
         slopes *= (
             weight if isinstance(weight, float) else weight[..., None]
-        )  # in place: the dtype stays that of the scores
+        )  # in place, to keep the dtype of the scores
         return slopes
 
     @property
@@ -107,10 +111,15 @@ class Weighted(Loss):
 
 
 def with_class_weights(loss: Loss, weights: Sequence[float]) -> Loss:
-    """`loss` with a public weight for each class, in the order of the labels; the loss itself where all are 1.
+    """Return `loss` with a public weight for each class; `loss` itself if all weights are 1.
+
+    Args:
+        loss: An unweighted loss of a linear classifier.
+        weights: One weight > 0 for each class, in the order of the labels.
 
     Raises:
-        InvalidParameter: not one weight > 0 for each class. AssumptionViolated: the loss has no classes.
+        InvalidParameter: If there is not one weight > 0 for each class, or the loss is already weighted.
+        AssumptionViolated: If the loss has no classes.
     """
     if isinstance(loss, Weighted):
         raise InvalidParameter("the loss has weights already; weigh its base by the products")

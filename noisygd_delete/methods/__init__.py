@@ -1,6 +1,10 @@
-"""Every way of learning and deleting, by name. Adding one: its file here, its formulas in `bounds/`, its lines in this one.
+"""The registry of methods and mechanisms by name.
 
-A method loads on first use: what reads the facts of one kind of release needs no other.
+To add a method, write its module here and its formulas in `bounds/`, and register it in this file.
+Each method is imported on first use, so reading the facts of one kind of release loads no other method.
+
+>>> resolve_method("perturbed", solver="cold").solver
+'cold'
 """
 
 from __future__ import annotations
@@ -90,13 +94,13 @@ _METHODS = {
     "ladder": "Ladder",
     "near-gibbs": "NearGibbs",
 }
-_STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # which a ladder plans
+_STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # planned as stages of a ladder only
 _MECHANISMS = {
     **{name: f"{method}Run" for name, method in _METHODS.items()},
     "moments": "MomentsRun",
     "sampled-steps": "SampledSteps",
-    "sampled-gaussian": "SampledGaussian",  # trains an extractor, plans nothing
-    "counted-records": "CountedRecords",  # counts of the records, no model
+    "sampled-gaussian": "SampledGaussian",  # trains an extractor; makes no plan
+    "counted-records": "CountedRecords",  # counts records; trains no model
 }
 METHODS: Mapping[str, type[Method]] = Catalogue(_METHODS, lambda name: __getattr__(_METHODS[name]))
 STAGE_METHODS: Mapping[str, type[Method]] = Catalogue(_STAGE_METHODS, lambda name: __getattr__(_STAGE_METHODS[name]))
@@ -104,10 +108,14 @@ MECHANISMS: Mapping[str, type[Mechanism]] = Catalogue(_MECHANISMS, lambda name: 
 
 
 def resolve_method(method: str | Method, **options: Any) -> Method:
-    """A method by name, with options of its own; a method that is one already takes none.
+    """Return the method of this name with the given options, or the `Method` instance unchanged.
+
+    Args:
+        method: A key of `METHODS`, or a `Method` instance, which takes no options.
+        options: Fields of the method's dataclass.
 
     Raises:
-        InvalidParameter: there is no such method, or it has no such option.
+        InvalidParameter: If there is no such method, it has no such option, or options are given with an instance.
     """
     from .plan import Method
 
@@ -127,25 +135,28 @@ def resolve_method(method: str | Method, **options: Any) -> Method:
 
 
 def compared_methods() -> tuple[str, ...]:
-    """The methods that are weighed against each other where none is named."""
+    """Return the names of the methods that the planner compares when none is named."""
     return tuple(name for name, kind in METHODS.items() if kind.weighed != "never")
 
 
 def order_free_methods() -> tuple[str, ...]:
-    """The methods for rows that come in another order in every release, as where they lie elsewhere."""
+    """Return the names of the methods that allow a different row order in every release, as in an external source."""
     from .plan import Method
 
     return tuple(name for name, kind in METHODS.items() if kind.check_any_order is not Method.check_any_order)
 
 
 def with_map(method: Method, map: PublicMap | None) -> Method:
-    """The same method for the rows of this public map, of full norm and with a constant, where an option of it takes the map."""
+    """Return the method with its `map` option set to this public map, if it has the option and the map has a coding.
+
+    The rows of the map have full norm and a constant.
+    """
     used = map is not None and map.coding is not None and "map" in _options(type(method))
     return replace(method, map=map) if used else method  # type: ignore[call-arg]
 
 
 def external_row_methods(problem: Problem) -> str:
-    """What to plan with where rows lie elsewhere and come in any order."""
+    """Return which methods to plan with for external rows that arrive in any order, as a clause for error messages."""
     loss = problem.loss
     named = [
         name for name, kind in METHODS.items() if "in_place" in _options(kind) and _is_proven_elsewhere(kind, problem)

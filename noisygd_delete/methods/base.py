@@ -1,7 +1,8 @@
-"""The public facts of one run, and what it reveals.
+"""Public facts of one run and what the run reveals.
 
-A `Mechanism` is what the accountant sees of a run: every ledger event carries its own, so a change of plan never changes the meaning of
-what happened before. Plans and accounts answer through the same `Mechanism.interval`, so there is one code path from constants to guarantees.
+A `Mechanism` is what the accountant sees of a run. Every ledger event carries its own, so a change of plan never
+changes the meaning of earlier events. Plans and accounts both use `Mechanism.interval`: there is one code path from
+constants to guarantees.
 """
 
 from __future__ import annotations
@@ -19,46 +20,63 @@ from ..privacy.sentences import format_condition
 Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
 Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its values
 
-# every step of a bound on paper, or one of them by rigorous interval arithmetic (`proofs_check`)
-AUTO = "auto"  # in the place of a method's name: whichever is advised
-RIDGES = ("given", "forecast")  # λ as it is given, or raised by public numbers where the noise asks for it
+AUTO = "auto"  # instead of a method's name: the planner selects the method
+RIDGES = ("given", "forecast")  # λ as given, or raised from public numbers where the noise requires it
+# every step of a bound proven on paper, or one of them by rigorous interval arithmetic (`proofs_check`)
 PROOFS = ("by-hand", "computer-checked")
 
 
 class Fading(Protocol):
-    """How far a model is from a law that never saw what was erased, as long as nobody observed the models before, nor requests depended on them."""
+    """Bound on the distance between a model and a law independent of the erased records.
+
+    It assumes that earlier models were not observed and that requests did not depend on them.
+    """
 
     def distance_after(self, before: float | None, steps: float, edits: int) -> float:
-        """How far it is after `steps` steps and the edits before them: from how far it was `before`, or from the start (None)."""
+        """Return the distance after the given edits and then `steps` steps.
+
+        Args:
+            before: Distance before them; None at the start of a run.
+            steps: Number of noisy steps.
+            edits: Number of edits before the steps.
+        """
 
     def guarantee_at(self, closeness: float) -> Guarantee:
-        """Deletion of everything erased so far, for an observer of a model so close, and of later ones only (Definition 4.1)."""
+        """Return the deletion guarantee of all records erased so far at this distance (Definition 4.1).
+
+        It covers an observer of this model and of later ones only.
+        """
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
-        """`forgets_at` after a learn and any number of requests of at most `batch` edits."""
+        """Return `guarantee_at` after a learn and any number of requests of at most `batch` edits."""
 
 
 class NoiseChain(Protocol):
-    """A chain of releases, each of which carries on the noise of the one before."""
+    """A chain of releases, each of which carries over the noise of the previous one."""
 
     def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
-        """`Mechanism.interval` of a record that is still there after all these steps: less, where leaving costs."""
+        """Return `Mechanism.interval` for a record still present after all these steps.
+
+        It is smaller if removing a record has a cost of its own.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
-    """Public facts of one run, and what running it reveals.
+    """Public facts of one run, and what the run reveals.
 
-    records  n, slots
-    proven   False where constants are only declared by the user
-    slack    relative rounding slack of the sensitivity
-    row_norm R: no feature row is longer in the runs that these facts describe; None: their bounds hold for rows of any norm
+    Attributes:
+        records: n, the public dataset size.
+        proven: False if constants are only declared by the user.
+        slack: Relative rounding slack of the sensitivity.
+        row_norm: R, an upper bound on the norm of every feature row in the runs described; None if the bounds hold for
+            rows of any norm.
     """
 
-    method: ClassVar[str]  # the name of the method, by which a ledger tells mechanisms apart
+    method: ClassVar[str]  # name of the method, which identifies the mechanism in a ledger
     source: ClassVar[str]  # where the bound is proven
-    fresh: ClassVar[bool] = False  # whether every release starts anew, not from the model published before
-    notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
+    fresh: ClassVar[bool] = False  # whether every release starts afresh, not from the model published before
+    notes: ClassVar[tuple[str, ...]] = ()  # notes that a privacy statement must include if it covers such a run
 
     records: int
     proven: bool = True
@@ -73,47 +91,67 @@ class Mechanism(ABC):
 
     @property
     def left(self) -> str:
-        """What no erasure takes back: "base", of a model; "extractor" or "statistics", where a run publishes that in the place of a model; ""
-        where nothing."""
+        """What an erasure does not remove.
+
+        "base" for a model; "extractor" or "statistics" if the run publishes one of these instead of a model; "" if
+        nothing remains.
+        """
         return ""
 
     def conditions(self) -> tuple[Condition, ...]:
-        """What the bounds assume, for papers: keys of the catalogue of claims, each with its values (`evidence.claims`)."""
+        """Return the assumptions of the bounds: keys of the catalogue of claims, with values (`evidence.claims`)."""
         return (("slots-public", {"records": self.records}),)
 
     @property
     def shows_start(self) -> bool:
-        """Whether, within a tolerance, a request's release may show where its solver started: at the published model."""
+        """Whether a request's release may reveal, within a tolerance, that its solver began at the published model."""
         return False
 
     @property
     def shows_order(self) -> bool:
-        """Whether, within a tolerance or a rounding, any release may show the order in which its rows came, and so a record that is gone: rows that
-        lie elsewhere may come in another order where it once was."""
+        """Whether a release may reveal, within a tolerance or a rounding error, the order of its rows.
+
+        The order may reveal an erased record: rows from an external source may arrive in a different order because the
+        record was once there.
+        """
         return False
 
     def exposure(self, steps: int) -> int:
-        """What a run of so many noisy steps counts as, in the unit in which `interval` counts them.
+        """Return the exposure of a run of `steps` noisy steps, in the unit of `interval`.
 
-        The steps themselves; a run whose noise is all drawn at once counts as one, whatever else it does.
+        This is the number of steps; a run that draws all its noise at once has exposure 1, whatever else it does.
         """
         return steps
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:  # noqa: B027 - most cover any
-        """Raise `InvalidParameter` where the bounds cover no release of so many steps, or none that begins afresh or (not `fresh`) at the model
-        published before (None: not said), or that takes in new records."""
+        """Check that the bounds cover a release of `steps` noisy steps.
+
+        Args:
+            steps: Number of noisy steps.
+            fresh: Whether the release starts afresh or at the model published before; None if unknown.
+            inserted: Whether the release includes new records.
+
+        Raises:
+            InvalidParameter: If the bounds do not cover such a release.
+        """
 
     def interval(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
-        """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure (each
-        as `exposure` counts them) reveals about it, given the point from which both worlds started (the initial law, or an observed model).
+        """Return what the published model reveals about a record, given the common starting point of both datasets.
 
-        Without any step with it the record was gone before: that tells nothing but where `shows_order`.
+        The starting point is the initial law or an observed model. With `steps_with` = 0 the record was erased before,
+        which reveals something only if `shows_order`.
 
-        `steps_with` may be `math.inf`: the supremum over any history. What the observer did not see of that history, nobody
-        who made requests may have seen either: whoever takes the supremum says so (`Guarantee.assuming`).
+        If releases carry over noise (`carries`), all releases of a chain since its fresh run count together, as
+        observed: `steps_with` counts up to the last release that holds the record, whenever it was inserted, and
+        `steps_without` counts those after it.
 
-        Where a release `carries` on the noise of the one before, all of a chain from its fresh run on count together, as observed: `steps_with` up
-        to the last that holds the record, whenever it came, and `steps_without` after it.
+        Args:
+            about: "dp" or "deletion", the kind of guarantee.
+            worlds: The neighbouring relation, a value of `Worlds`.
+            steps_with: Steps with the record, as `exposure` counts them. `math.inf` is the supremum over any history:
+                then no requester may have seen what the observer did not see, which the caller must add as a condition
+                (`Guarantee.assuming`).
+            steps_without: Steps after its erasure, as `exposure` counts them.
         """
         between, costs = Worlds(worlds), steps_with or (steps_without and self.shows_order)
         return self._guarantee(about, between, **(self._cost(between, steps_with, steps_without) if costs else {}))
@@ -122,7 +160,7 @@ class Mechanism(ABC):
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost: ...
 
     def _guarantee(self, about: str, worlds: Worlds, **cost: Any) -> Guarantee:
-        """A guarantee of this run with the parts in `cost`."""
+        """Return a guarantee of this run with the parts in `cost`."""
         facts = {
             "rows": getattr(self, "rows_per_subject", 1),
             "source": self.source,
@@ -134,15 +172,16 @@ class Mechanism(ABC):
 
     @property
     def fading(self) -> Fading | None:
-        """What is known of models whose past nobody observed; None where that is nothing."""
+        """Bound for models whose earlier releases were not observed; None if none is known."""
         return None
 
     @property
     def carries(self) -> NoiseChain | None:
-        """What is known of releases that carry on the noise of the ones before; None where each draws its own."""
+        """Bound for releases that carry over the noise of earlier ones; None if each release draws its own."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the facts as JSON for `serialization.mechanism_from_dict`."""
         return {"method": self.method, **asdict(self)}
 
 
@@ -150,12 +189,13 @@ class Mechanism(ABC):
 class NoisySteps(Mechanism):
     """Public facts of one Noisy-GD run.
 
-    step_size             η
-    noise_variance        σ² (one step adds N(0, 2ησ² I))
-    strong_convexity      m of the objective (λ, or λ − β₋ for weakly convex losses)
-    lipschitz             L of one record's loss
-    objective_smoothness  M of the objective (None in ledgers from before it was kept): what bounds η
-    rows_per_subject      m rows of one data subject count as one record
+    Attributes:
+        step_size: η.
+        noise_variance: σ²; one step adds N(0, 2ησ² I).
+        strong_convexity: m of the objective (λ, or λ − β₋ for weakly convex losses).
+        lipschitz: L of one record's loss.
+        objective_smoothness: M of the objective, which bounds η; None in ledgers written before it was recorded.
+        rows_per_subject: Number of rows of one data subject that count as one record.
     """
 
     step_size: float
@@ -180,23 +220,23 @@ class NoisySteps(Mechanism):
 
     @property
     def largest_step_size(self) -> float:
-        """The η up to which the method's bounds hold; infinite where they ask nothing of it."""
+        """Largest η for which the method's bounds hold; infinite if they do not restrict it."""
         return math.inf
 
     @property
     def _steepest(self) -> float:
-        """M, or the least that it can be."""
+        """M, or its smallest possible value if it is unknown."""
         if self.objective_smoothness is None:
             return self.strong_convexity
         return check_positive("objective_smoothness", self.objective_smoothness)
 
     @property
     def noise_scale(self) -> float:
-        """τ = σ√(2η), of one step."""
+        """τ = σ√(2η), the noise scale of one step."""
         return math.sqrt(2 * self.step_size * self.noise_variance)
 
     def sensitivity(self, worlds: str) -> float:
-        """Δ between the two worlds: 2L for x or x′, L against the null record, times rows per subject."""
+        """Return Δ between neighbouring datasets: 2L for x or x′, L against the null record, times rows per subject."""
         return Worlds(worlds).sensitivity(self.lipschitz, self.rows_per_subject)
 
     def conditions(self) -> tuple[Condition, ...]:
@@ -214,9 +254,9 @@ class NoisySteps(Mechanism):
 
 @dataclass(frozen=True, kw_only=True)
 class SingleRelease(Mechanism):
-    """A run whose noise is all drawn at once, so that it counts as one step."""
+    """A run that draws all its noise at once and therefore counts as one step."""
 
-    steps: ClassVar[int] = 1  # that a release says it took
+    steps: ClassVar[int] = 1  # the steps recorded for a release
 
     def exposure(self, steps: int) -> int:
         return 1
@@ -229,7 +269,7 @@ class SingleRelease(Mechanism):
 
 
 def are_contradictory(one: Mechanism, other: Mechanism) -> bool:
-    """Whether two runs that count as equal cannot both be described rightly: each states a fact by which none is told, and another one."""
+    """Return whether two runs that compare equal state different values of a fact that equality ignores."""
     if one is other or one != other:
         return False
     pairs = ((getattr(one, fact.name), getattr(other, fact.name)) for fact in fields(one) if not fact.compare)
@@ -238,11 +278,11 @@ def are_contradictory(one: Mechanism, other: Mechanism) -> bool:
 
 @lru_cache(maxsize=1024)
 def assumptions_of(mechanism: Mechanism) -> tuple[str, ...]:
-    """The conditions of its bounds in English, each once, as papers say them."""
+    """Return the conditions of the mechanism's bounds in English, without duplicates, as documents print them."""
     return tuple(dict.fromkeys(format_condition(key, values) for key, values in mechanism.conditions()))
 
 
 def bounded_gradients(lipschitz: float, *, proven: bool) -> tuple[Condition, ...]:
-    """That no record's loss is steeper, as conditions: proven, or declared by the user."""
+    """Return the conditions that bound the gradient norm of every record: proven, or declared by the user."""
     norm = ("gradient-norm", {"lipschitz": lipschitz})
     return (norm,) if proven else (norm, ("constants-declared", {}))

@@ -1,4 +1,4 @@
-"""What a budget allows several runs together: squares of μ, or a Rényi divergence at one order where a run has nothing but a curve."""
+"""The budget of several runs together: squares of μ, or a Rényi divergence at one order if a run has only a curve."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from .sampled_steps import ORDERS, least_multiplier
 
 @dataclass(frozen=True)
 class Amounts:
-    """For the part of a record that is still there and of one that was erased, over the reals: μ², or 2ε_q/q at the order q.
+    """Amounts about a record still present and about an erased one, over the reals: μ², or 2ε_q/q at the order q.
 
-    dp_order, deletion_order  q; None: μ² itself
+    Attributes:
+        dp: Amount about a record still present.
+        deletion: Amount about an erased record.
+        dp_order: q; None: the amount is μ².
+        deletion_order: q; None: the amount is μ².
     """
 
     dp: float
@@ -28,10 +32,15 @@ class Amounts:
 
     @classmethod
     def at_orders(cls, problem: Problem, sampling_rate: float, draws: int) -> Amounts:
-        """At the order of the budget; of (ε, δ) at the listed one at which so many samples need the least noise.
+        """Return the amounts at the budget's order; for (ε, δ), at the listed order that needs the least noise.
+
+        Args:
+            problem: The planning problem.
+            sampling_rate: p.
+            draws: Number of samples.
 
         Raises:
-            InvalidParameter: the budget is a μ, which no curve gives.
+            InvalidParameter: If the budget is a μ, which no curve gives, or within reach of no listed order.
         """
         budget = problem.budget
         if budget.measure is Measures.GDP:
@@ -73,7 +82,7 @@ class Amounts:
         return cls(2 * dp / dp_order, 2 * deletion / deletion_order, dp_order, deletion_order)
 
     def spent(self, runs: Sequence[Mechanism], steps: Sequence[int], worlds: Worlds) -> float:
-        """What these runs take of the dp part, in its unit."""
+        """Return the share of the dp part that these runs use, in its unit."""
         total = 0.0
         for run, number in zip(runs, steps, strict=True):
             cost = run.interval("dp", worlds, steps_with=run.exposure(number))
@@ -82,5 +91,5 @@ class Amounts:
 
 
 def _allowed_divergence(amount: float, delta: float, order: float) -> float:
-    """The Rényi divergence at an order that is worth (amount, δ), over 0 where there is one."""
+    """Return the Rényi divergence at this order equivalent to (amount, δ); not positive if there is none."""
     return amount - (renyi_epsilon(order=order, renyi=1.0, delta=delta) - 1.0)

@@ -21,9 +21,9 @@ from .sampled_steps import ORDERS, least_multiplier, sampled_renyi
 
 FRESH_LEARN = ("demand", "automatic")
 
-_LEARNING_TIME = 3.0  # ηK_A in units of 1/λ: what the regulariser needs to forget all but e^{−3} of the start
-_REQUEST_SHARE = 20  # a request takes a twentieth of learning, to follow the moved minimiser
-_CONDITION = f"{NON_ADAPTIVE} than those since the last fresh learn"  # whose every step is counted
+_LEARNING_TIME = 3.0  # ηK_A in units of 1/λ: the time in which the regulariser reduces the start to e^{−3}
+_REQUEST_SHARE = 20  # a request takes a twentieth of the learn's steps, to follow the moved minimiser
+_CONDITION = f"{NON_ADAPTIVE} than those since the last fresh learn"  # all steps of those are counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,17 +73,21 @@ class CompositionRun(NoisySteps):
 
 @dataclass(frozen=True)
 class Composition(Method):
-    """σ² such that every noisy step that a record can take part in costs at most both budgets together.
+    """σ² such that all noisy steps that a record can take part in cost at most both budgets together.
 
-    A record present for T steps since the last fresh learn costs μ² = Δ²ηT/(2σ²n²). dp: any one release, the last before a
-    fresh learn included, whether the ones before it were observed or not; or `releases` of them, fresh learns among them.
-    Deletion: K_A and `requests_per_learn` − 1 requests before the erasure, at the deletion notion's Δ.
+    A record present for T steps since the last fresh learn costs μ² = Δ²ηT/(2σ²n²). dp: any one release, including the
+    last before a fresh learn, whether the earlier ones were observed or not; or `releases` of them, fresh learns among
+    them. Deletion: K_A and `requests_per_learn` − 1 requests before the erasure, at the deletion notion's Δ.
 
-    learn_steps, delete_steps  K_A and K_Ā
-    requests_per_learn         requests served before a fresh learn is due
-    fresh_learn                whether it is run then ("automatic") or asked for ("demand")
-    step_size, noise_variance  η and σ², as elsewhere
-    batches                    m: each of the K_A and K_Ā is then a pass of m noisy steps on Poisson samples of rate 1/m; 1: a step on all rows
+    Attributes:
+        learn_steps: K_A.
+        delete_steps: K_Ā.
+        requests_per_learn: Requests served before a fresh learn is due.
+        fresh_learn: Whether it then runs automatically ("automatic") or on demand ("demand").
+        step_size: η.
+        noise_variance: σ².
+        batches: m: each of the K_A and K_Ā is then a pass of m noisy steps on Poisson samples of rate 1/m. 1: a step on
+            all rows.
     """
 
     name: ClassVar[str] = "composition"
@@ -144,7 +148,7 @@ class Composition(Method):
             )
 
         spent = horizon(problem.deletion_gdp(), problem.deletion_notion)
-        if problem.releases == 1:  # else the accountant adds up what was published
+        if problem.releases == 1:  # otherwise the accountant sums the cost of the publications
             spent = min(spent, horizon(problem.dp_gdp(), problem.adjacency) - delete)
         return self._assembled(problem, eta, noise_variance, learn, delete, spent)
 
@@ -224,10 +228,13 @@ class Composition(Method):
             _check_zero_out(plan.problem)
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """Whichever release it is, and whatever was observed before: every step since the last fresh learn, up to the horizon."""
+        """Return the plan; its guarantees count every step since the last fresh learn, up to the horizon.
+
+        They hold for any release, whatever was observed before.
+        """
         horizon = (
             math.inf if numbers.horizon is None else numbers.horizon
-        )  # of a stage of a ladder, which is not counted so
+        )  # None for a stage of a ladder, which has no horizon
         longest = horizon + numbers.delete_steps
         if problem.releases > 1:
             requested = (problem.releases - 1) * numbers.delete_steps

@@ -1,7 +1,8 @@
-"""Counts of the records with exact noise, as public facts, and what publishing them reveals: no model, and charged like one.
+"""Counts of the records with exact noise: public facts and what publishing them reveals.
 
-Every record is in one cell of a table of counts, so two tables that differ in one record (against the null record) differ by 1
-in one cell; by 1 in two cells where the record is another one. Each cell gets an exact discrete Gaussian of parameter τ.
+They involve no model but are charged like one. Every record is in one cell of a table of counts, so two tables that
+differ in one record (against the null record) differ by 1 in one cell; by 1 in two cells if the record is replaced.
+Each cell gets an exact discrete Gaussian of parameter τ.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from ..errors import InvalidParameter, check_count, check_positive
 from ..privacy.guarantee import Worlds
 from .base import Condition, Cost, SingleRelease
 
-_MOST = 2.0**24  # τ up to which counts are whole steps of the grid
+_MOST = 2.0**24  # largest τ for which counts are multiples of the grid step
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountedRecords(SingleRelease):
-    """Facts of one table of counts of the records in force, each record in one cell.
+    """Facts of one table of counts of the current records, each record in one cell.
 
-    deviation         τ, a power of two: parameter of the noise of each count, an exact discrete Gaussian on a grid of τ/2²⁴
-    rows_per_subject  m rows of one data subject count as one record: up to m in one cell, or from m of one to m of another
+    Attributes:
+        deviation: τ, a power of two, the parameter of each count's noise, an exact discrete Gaussian on a grid of
+            τ/2²⁴.
+        rows_per_subject: Number m of rows of one data subject that count as one record: up to m in one cell, or m moved
+            from one cell to another.
     """
 
     method: ClassVar[str] = "counted-records"
@@ -53,11 +57,11 @@ class CountedRecords(SingleRelease):
         return (*super().conditions(), ("counts-one-cell", {}))
 
     def apart(self, worlds: Worlds) -> float:
-        """How far apart the counts of the two worlds are at most, in the Euclidean norm."""
+        """Return the largest Euclidean distance between the counts of neighbouring datasets."""
         return self.rows_per_subject * (math.sqrt(2) if worlds.between_records else 1.0)
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        """Counts made after the record was erased do not read it."""
+        """Return the cost; counts made after the record was erased do not read it."""
         grid = self.deviation * 2.0**-GRID_BITS
         mu = inexact_gdp(spread=self.apart(worlds), output_noise=self.deviation, grid=grid)
         return {"gdp_squared": steps_with * mu**2}

@@ -1,5 +1,4 @@
-"""What methods share whose noisy steps may be exact to the last bit: the public facts of such steps, what their roundings cost, and when
-they are taken."""
+"""Noisy steps exact to the last bit: their public facts, the cost of their roundings, and the methods that use them."""
 
 from __future__ import annotations
 
@@ -22,19 +21,25 @@ if TYPE_CHECKING:
 
 
 class InexactStepsError(InvalidParameter):
-    """No step of this size and noise is exact: its noise is too fine for a grid in float64, or its size leaves rounding no room."""
+    """No step of this size and noise is exact.
+
+    Either its noise is too fine for a grid in float64, or its size leaves no margin for rounding.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExactSteps:
-    """Public facts of steps that end on a grid, beside those of the run that takes them.
+    """Public facts of steps that end on a grid, in addition to those of their run.
 
-    regularization      λ
-    curvature           β of one row's loss
-    features, outputs   d' of a row, and scores of a record; the weights have dimension d = d' · outputs
-    radius              W: every step begins within this norm
-    grid_bits           b: the grid has step τ/2^b, τ = σ√(2η)
-    in_place            whether rows are added in an order that their contents fix; else a sum may round otherwise in each
+    Attributes:
+        regularization: λ.
+        curvature: β of one row's loss.
+        features: d' of a row.
+        outputs: Scores of a record; the weights have dimension d = d' · outputs.
+        radius: W; every step begins within this norm.
+        grid_bits: b; the grid has step τ/2^b, τ = σ√(2η).
+        in_place: Whether rows are added in an order determined by their contents; otherwise a sum may round differently
+            in each step.
     """
 
     regularization: float
@@ -54,9 +59,13 @@ class ExactSteps:
         check_count("grid_bits", self.grid_bits, minimum=exact_steps.LEAST_BITS, maximum=exact_steps.MOST_BITS)
 
     def check(self, run: NoisySteps) -> None:
-        """Raise `InvalidParameter` where a run with these steps is not one that the bound covers, or states less than it costs."""
+        """Check that the bound covers a run with these steps, and that the run does not understate its cost.
+
+        Raises:
+            InvalidParameter: If it does not.
+        """
         limit = self.largest_step_size(run)
-        if run.step_size > limit:  # a bound down to the last bit leaves no tolerance
+        if run.step_size > limit:  # a bound exact to the last bit leaves no tolerance
             raise InexactStepsError(
                 f"must be at most {limit:.17g}: beyond it a step may carry two models apart", step_size=run.step_size
             )
@@ -73,6 +82,7 @@ class ExactSteps:
             )
 
     def largest_step_size(self, run: NoisySteps) -> float:
+        """Return the largest η that the bound covers, with rows slightly longer than R because of rounding."""
         steepest = self.regularization + self.curvature * ROOM**2
         return shifted_interpolation.largest_step_size(
             strong_convexity=run.strong_convexity, objective_smoothness=steepest
@@ -83,11 +93,11 @@ class ExactSteps:
         return self.features * self.outputs
 
     def grid(self, run: NoisySteps) -> float:
-        """h."""
+        """Return h, the grid step."""
         return math.ldexp(run.noise_scale, -self.grid_bits)
 
     def measured_error(self, run: NoisySteps) -> float:
-        """e: how far a measured gradient may be from the true one, at any weights that a step may begin at."""
+        """Return e, a bound on the error of a measured gradient at any weights where a step may begin."""
         return gradient_error(
             lipschitz=run.lipschitz * ROOM,
             curvature=self.curvature * ROOM**2,
@@ -101,7 +111,7 @@ class ExactSteps:
     def gdp(
         self, run: NoisySteps, worlds: Worlds, *, steps_with: float, steps_without: float = 0, apart: float = 0.0
     ) -> float:
-        """μ of a run: `bounds.exact_steps.gdp` with its facts and these."""
+        """Return μ of a run by `bounds.exact_steps.exact_steps_gdp`."""
         gap = exact_steps.rounding_gap(
             gradient_error=self.measured_error(run),
             strong_convexity=run.strong_convexity,
@@ -134,9 +144,11 @@ class ExactSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class GridRun(NoisySteps):
-    """Noisy-GD whose steps end on a grid, or over the real numbers.
+    """Noisy GD whose steps end on a grid, or over the real numbers.
 
-    exact  facts of the steps where they are exact to the last bit; None: in floating point, with bounds over the real numbers
+    Attributes:
+        exact: Facts of the steps if they are exact to the last bit; None: floating point, with bounds over the real
+            numbers.
     """
 
     exact: ExactSteps | None = None
@@ -152,7 +164,7 @@ class GridRun(NoisySteps):
 
     @property
     def exactness(self) -> Exactness | None:
-        """How its steps are taken, where they are exact."""
+        """Grid of its steps if they are exact."""
         return None if self.exact is None else Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)
 
     def conditions(self) -> tuple[Condition, ...]:
@@ -172,11 +184,12 @@ class GridRun(NoisySteps):
 class GridMethod(Method):
     """A method of noisy steps that are exact to the last bit wherever that is proven.
 
-    exact     whether every step ends on a public grid by exact noise, its roundings charged, so that no bound speaks of real numbers;
-              with sums in float64, on the processor. None: for convex losses, wherever the roundings fit the budget. False: in floating
-              point, with bounds over the real numbers. A plan states which it took
-    in_place  whether rows are added in an order that their contents fix. Rows of a source or a cluster need not: their steps are exact, and what an order may tell
-              of a record that is gone is charged
+    Attributes:
+        exact: Whether every step ends on a public grid by exact noise, with its roundings charged, so that no bound
+            relies on real numbers; requires sums in float64 on the CPU. None: for convex losses, if the roundings fit
+            the budget. False: floating point, with bounds over the real numbers. A plan states which it uses.
+        in_place: Whether rows are added in an order determined by their contents, which rows of a source or a cluster
+            need not have. If not, the steps are exact, and what the order may reveal of an erased record is charged.
     """
 
     exact: bool | None = None
@@ -194,7 +207,10 @@ class GridMethod(Method):
         return replace(self, exact=True, in_place=False)
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
-        """By exact steps, whose gradient error covers sums in any order, another one at every step."""
+        """Check that exact steps are possible.
+
+        Their gradient error covers sums in any order, a different one at every step.
+        """
         check_exact(problem, instead)
         if self.exact is False:
             raise InvalidParameter(
@@ -224,11 +240,15 @@ class GridMethod(Method):
 
     @abstractmethod
     def _over_reals(self, problem: Problem) -> Plan:
-        """The plan whose bounds are over the real numbers, by `problem.method`."""
+        """Return the plan whose bounds are over the real numbers, by `problem.method`."""
 
     @abstractmethod
     def _exactly(self, problem: Problem) -> Plan | None:
-        """The plan in exact steps, by `problem.method`; None, or `NotExact`, where roundings cost more than the budgets."""
+        """Return the plan in exact steps, by `problem.method`; None if roundings cost more than the budgets.
+
+        Raises:
+            InexactStepsError: If no grid is fine enough compared with the noise.
+        """
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
@@ -240,10 +260,10 @@ class GridMethod(Method):
                 )
 
     def run_facts(self, problem: Problem, numbers: Calibration) -> dict[str, Any]:
-        """The facts of Noisy-GD by a plan's numbers; where its steps are exact, theirs too, and no slack.
+        """Return the facts of Noisy GD by a plan's numbers; for exact steps also their facts, and no slack.
 
         Raises:
-            NotExact: none is fine enough beside the noise.
+            InexactStepsError: If no grid is fine enough compared with the noise.
         """
         chain = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
         facts = problem.run(**chain)
@@ -253,16 +273,16 @@ class GridMethod(Method):
 
 
 def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float, in_place: bool) -> ExactSteps:
-    """The facts of exact steps on a problem: a ball that a chain never leaves, and the finest grid that float64 holds in it.
+    """Return the facts of exact steps: a ball that a chain never leaves, and the finest float64 grid in it.
 
     Raises:
-        InvalidParameter: the numbers are those of no chain.
-        NotExact: none is fine enough beside the noise.
+        InvalidParameter: If the step size or the noise variance is not positive.
+        InexactStepsError: If the chain does not contract, or no grid is fine enough compared with the noise.
     """
     check_positive("step_size", step_size)
     check_positive("noise_variance", noise_variance)
     left = 1 - step_size * problem.strong_convexity
-    if not left * left < 1:  # a radius needs a chain that contracts; the run that would say so is not there yet
+    if not left * left < 1:  # a radius needs a contracting chain; the run that checks it does not exist yet
         raise InexactStepsError(
             "is too large, or too small, for a step to bring two models nearer", step_size=step_size
         )
@@ -296,7 +316,11 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
 
 
 def check_exact(problem: Problem, instead: str = "leave exact out, or use method 'composition' or 'perturbed'") -> None:
-    """Raise unless the loss is one whose steps are proven to the last bit."""
+    """Check that the loss is one whose steps are proven exact to the last bit.
+
+    Raises:
+        AssumptionViolated: If it is not.
+    """
     if not problem.loss.steps_exact:
         raise AssumptionViolated(
             f"steps exact to the last bit, which rows in any order need, are proven for convex losses, not for {problem.loss.name}; {instead}",

@@ -1,4 +1,7 @@
-"""What every plan says of itself, whatever its method: its heading, and its promise to two observers. Words take data, not a plan."""
+"""Text shared by the explanations of all plans: heading, and the guarantees for two observers.
+
+The functions take data, not a plan.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .problem import CarriedSums, Exactness, Problem, Procedure
 
 
 def plan_heading(problem: Problem) -> str:
-    """Loss, sizes, method and budget."""
+    """Return loss, sizes, method and budget."""
     return (
         f"Plan: {problem.loss.name} loss, n={problem.records} slots, d={problem.dimension} weights, λ={format_number(problem.regularization)}, "
         f"method '{problem.method.name}'.\n"
@@ -30,7 +33,7 @@ def plan_heading(problem: Problem) -> str:
 
 
 def explain_passes(learn: int, delete: int) -> str:
-    """What a learn and a deletion take."""
+    """Return the cost of a learn and a deletion."""
     return f"Cost: {learn:,} passes over the table to learn, {delete:,} for a publication that deletes."
 
 
@@ -52,7 +55,7 @@ def explain_saving(gradients: Mapping[str, int], *, cheaper: bool) -> str:
 
 
 def explain_noise(run: Procedure, stages: Sequence[Procedure]) -> str:
-    """The noise in symbols, for a line of text: of a run, or of each stage."""
+    """Return the noise in symbols on one line, for a run or for each stage."""
     if stages:
         each = (f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in stages)
         return "σ²=" + ", ".join(each)
@@ -67,7 +70,7 @@ def explain_noise(run: Procedure, stages: Sequence[Procedure]) -> str:
 
 
 def explain_total(cap: Total | None) -> str:
-    """The cap on all publications together; "" where none was set beside the budget."""
+    """Return the cap on all publications together; "" if there is none."""
     if cap is None:
         return ""
     return (
@@ -77,7 +80,7 @@ def explain_total(cap: Total | None) -> str:
 
 
 def _total_condition(total: Total) -> str:
-    """What the total holds for."""
+    """Return the condition under which the total holds."""
     if total.is_filter:
         return f", whatever plans and releases depend on (what is spent is summed {total.measure})"
     if total.late:
@@ -86,7 +89,7 @@ def _total_condition(total: Total) -> str:
 
 
 def explain_ridge(problem: Problem, forecast: Callable[[], float]) -> str:
-    """What the forecast of the noise's cost made of λ, and what that costs; "" where λ was taken as it is."""
+    """Return how the forecast of the noise's cost determined λ, and what that costs; "" if λ was used as given."""
     asked, norm = problem.asked_regularization, problem.model_norm
     if asked is None or norm is None:
         return ""
@@ -106,7 +109,7 @@ def explain_ridge(problem: Problem, forecast: Callable[[], float]) -> str:
 
 
 def explain_clipping(loss: Loss) -> str:
-    """What clipped slopes buy and cost; "" where none are."""
+    """Return the benefit and cost of clipped slopes; "" if none are clipped."""
     factor = loss.loss_of_fit
     if factor == 1:
         return ""
@@ -118,7 +121,7 @@ def explain_clipping(loss: Loss) -> str:
 
 
 def explain_rounding(exactness: Exactness | None) -> str:
-    """That roundings are inside the bounds; "" where they are not."""
+    """Return a note that the bounds include roundings; "" if they do not."""
     if exactness is None:
         return ""
     return (
@@ -128,7 +131,7 @@ def explain_rounding(exactness: Exactness | None) -> str:
 
 
 def explain_promise(budget: Budget, deletion: Guarantee, observed: Guarantee, slack: float) -> str:
-    """Both figures of a deletion: for later models alone and for everything observed, each with its conditions."""
+    """Return both guarantees of a deletion, for later models alone and for everything observed, with conditions."""
     deletion, order, delta = deletion.with_slack(), budget.order, budget.shown_delta
     figures = [] if order is None else [f"ε_dd={format_bound(deletion.renyi(order))} at order {format_number(order)}"]
     figures.append(f"(ε={format_bound(deletion.epsilon(delta))}, δ={format_bound(delta)})")
@@ -141,7 +144,7 @@ def explain_promise(budget: Budget, deletion: Guarantee, observed: Guarantee, sl
 
 
 def _explain_slack(slack: float) -> str:
-    """What the figures include for the arithmetic of the machine; nothing where the bounds are about that arithmetic."""
+    """Return the share of machine arithmetic in the figures; "" if the bounds cover that arithmetic exactly."""
     if not slack:
         return ""
     return (
@@ -151,7 +154,10 @@ def _explain_slack(slack: float) -> str:
 
 
 def explain_waiting(problem: Problem, run: Procedure) -> str:
-    """What running on could be certified to forget where no step contracts, and what to do instead; "" where steps contract."""
+    """Return how much further steps could be certified to forget if no step contracts, and what to do instead.
+
+    "" if steps contract.
+    """
     constants = problem.loss.constants
     if constants.convex or problem.strong_convexity > 0:
         return ""
@@ -177,14 +183,19 @@ def explain_waiting(problem: Problem, run: Procedure) -> str:
 
 
 def condition_number(problem: Problem) -> float:
-    """κ = M/m."""
+    """Return κ = M/m."""
     return problem.objective_smoothness / problem.strong_convexity
 
 
 def explain_worth(
     loss: Loss, excess_risk: float, larger: Iterable[tuple[float, float]], *, untrained: bool = False
 ) -> str:
-    """See `Plan.worth`; `larger`: some λ, and the bound on the excess risk with each. `untrained`: a learn takes no step."""
+    """Return the warning of `Plan.worth`.
+
+    Args:
+        larger: Pairs of a larger λ and the bound on the excess risk with it.
+        untrained: Whether a learn takes no step.
+    """
     if loss.label_kind == "none":
         return ""
     if untrained:
@@ -192,7 +203,7 @@ def explain_worth(
             "Careful: K_A = 0: learning takes no step, and its model, a draw of the initial law, does not promise a model better than "
             "guessing. A smaller noise variance, or more records, makes learning take steps."
         )
-    import numpy as np  # loaded where it is used: plans are read without it
+    import numpy as np  # imported on use: reading a plan does not need it
 
     zero = loss.largest_at_zero(np)
     if excess_risk < zero:  # L(0) − min L is at most L(0): losses are not negative

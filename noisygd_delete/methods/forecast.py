@@ -1,4 +1,4 @@
-"""What a release will be worth, from public numbers: for choosing and for words. No guarantee rests on it."""
+"""Expected quality of a release, from public numbers, for selection and explanations. No guarantee depends on it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ _NARROW = 40  # columns, of several classes: chosen on six tables (benchmarks/re
 
 @dataclass(frozen=True)
 class Prospects:
-    """What the models of a plan are worth.
+    """Expected quality of a plan's models.
 
-    excess_risk       bound on E[L_D(θ)] − min L_D of every released model; infinite where nothing is promised
-    forecast          of the excess risk of a release in the long run, where nothing is left of the start; nats per record
-    weight_deviation  of the noise of published weights in any direction, at most and to first order: where no row curves the objective
+    Attributes:
+        excess_risk: Bound on E[L_D(θ)] − min L_D of every released model; infinite if there is none.
+        forecast: Forecast of the excess risk of a release in the long run, independent of the start; nats per record.
+        weight_deviation: Largest standard deviation of the noise of published weights in any direction, to first order,
+            if no row curves the objective.
     """
 
     excess_risk: float
@@ -31,13 +33,16 @@ class Prospects:
     def of_steps(
         cls, problem: Problem, step_size: float, noise_variance: float, *, excess_risk: float = math.inf
     ) -> Self:
-        """Of noisy steps in the long run: weights that deviate by σ/√(m(1 − ηm/2))."""
+        """Return the prospects of noisy steps in the long run: weights deviate by σ/√(m(1 − ηm/2))."""
         forecast = forecast_excess_risk(problem, step_size=step_size, noise_variance=noise_variance)
         return cls(excess_risk, forecast, steps_deviation(problem, step_size, noise_variance))
 
 
 def steps_deviation(problem: Problem, step_size: float, noise_variance: float) -> float:
-    """Of the weights along a flat direction after many noisy steps; infinite where none contracts."""
+    """Return the standard deviation of the weights along a flat direction after many noisy steps.
+
+    Infinite if no step contracts.
+    """
     convexity = problem.strong_convexity
     return math.sqrt(noise_variance / (convexity * (1 - step_size * convexity / 2))) if convexity > 0 else math.inf
 
@@ -45,11 +50,11 @@ def steps_deviation(problem: Problem, step_size: float, noise_variance: float) -
 def forecast_excess_risk(
     problem: Problem, *, step_size: float, noise_variance: float, steps: float = math.inf
 ) -> float:
-    """Forecast of E[L_D(θ)] − min L_D after `steps` steps from the minimiser, from public numbers; nats per record.
+    """Return the forecast of E[L_D(θ)] − min L_D after `steps` steps from the minimiser, in nats per record.
 
-    Along curvature h the noise leaves variance σ²(1 − (1 − ηh)^{2K})/(h(1 − ηh/2)), worth h/2 of it. The Hessian of the
-    mean loss has trace at most T beyond λd (all that is public about it), and spreading T evenly over the d directions is
-    the costliest way while the worth of a direction is concave in h.
+    Uses public numbers only. Along curvature h the noise leaves variance σ²(1 − (1 − ηh)^{2K})/(h(1 − ηh/2)), which
+    costs h/2 times that. The Hessian of the mean loss has trace at most T beyond λd (all that is public about it), and
+    spreading T evenly over the d directions is the costliest case while the cost of a direction is concave in h.
     """
     mean_curvature = problem.strong_convexity + problem.loss.curvature_trace / problem.dimension
     u = min(step_size * mean_curvature, 1.0)
@@ -58,17 +63,20 @@ def forecast_excess_risk(
 
 
 def estimated_norm(problem: Problem) -> float:
-    """B: weights on which the log odds of two classes reach log n, larger odds than n records can bear out; and never more than
-    √(2L(0)/λ), which no minimiser exceeds.
+    """Return B, a public guess of the norm of the weights.
 
-    With k classes every pair of them: Σ_{i<j}‖w_i − w_j‖² = k‖W‖² where the rows of W add up to 0, so ‖W‖² ≤ (k−1)/2 (log n/R)²; in a wide
-    table, √`parts` of that. For a target, whose public bounds are [−1, 1]: weights with which a single column, whose share of a row's norm is
-    R/√columns, takes the prediction from one end to the other.
+    At B the log odds of two classes reach log n, larger odds than n records can support; B never exceeds √(2L(0)/λ), a
+    bound for every minimiser.
+
+    With k classes this holds for every pair: Σ_{i<j}‖w_i − w_j‖² = k‖W‖² if the rows of W add up to 0, so ‖W‖² ≤
+    (k−1)/2 (log n/R)²; in a wide table, √`parts` times that norm. For a target, whose public bounds are [−1, 1]:
+    weights with which a single column, whose share of a row's norm is R/√columns, moves the prediction from one end to
+    the other.
 
     Raises:
-        InvalidParameter: the loss is no linear model of odds or of a target.
+        InvalidParameter: If the loss is no linear model of odds or of a target.
     """
-    import numpy as np  # loaded where it is asked for
+    import numpy as np  # imported on use
 
     loss = problem.loss
     if loss.label_kind == "none" or problem.dimension != loss.outputs * problem.features:
@@ -85,10 +93,11 @@ def estimated_norm(problem: Problem) -> float:
 
 
 def parts(problem: Problem) -> float:
-    """Of a wide table with several classes, how many models it is taken for, side by side, each with a narrow part of the columns.
+    """Return the number of narrow models that a wide table with several classes is treated as.
 
-    A row of categories or bins lies in one of them, so it feels the noise and the regulariser of that part alone: a wide W may be longer by the
-    root of their number. Two classes are left as one: there a λ so much smaller has no plan, and a chain lengthens the model.
+    A row of categories or bins is in one part of the columns, so it is affected by the noise and the regulariser of
+    that part only; the norm of a wide W may be larger by the square root of their number. Two classes count as one
+    part: there no plan exists for such a small λ, and a chain enlarges the model.
     """
     loss = problem.loss
     linear = loss.label_kind == "class" and problem.dimension == loss.outputs * problem.features

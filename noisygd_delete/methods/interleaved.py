@@ -1,14 +1,15 @@
-"""A stream: some publications are fresh (objective perturbation), the others resume from the model published before.
+"""A stream of publications: some are fresh (objective perturbation), the others resume from the model published before.
 
-A fresh publication forgets everything and costs its full ε_dp. One that resumes takes K = 1 to 3 steps of Noisy-GD and costs, given
-the model it starts from, (1−c^K)/(1+c^K) of what the chain costs in the long run: almost nothing where c = 1 − ηλ is near 1. What is
-proved, and all that is counted: given an observed model both worlds restart from it, so over F fresh and N − F resumed publications
+A fresh publication forgets everything and costs its full ε_dp. A resumed one takes K = 1 to 3 steps of Noisy GD and
+costs, given the model it starts from, (1−c^K)/(1+c^K) of the chain's long-run cost: almost nothing if c = 1 − ηλ is
+near 1. Only the following is proved and counted: given an observed model both datasets restart from it, so over F fresh
+and N − F resumed publications
 
     ε_dp = F · ε(fresh) + (N − F) · ε(K steps from a common point)
 
-for adaptive requests too. K steps do not forget by themselves. An erased record is charged for its last fresh publication and for
-every step after it, observed or not, until the next fresh one, which never saw it and starts from 0: there its figure is 0.
-That clean steps also make a hidden fresh publication fade is not used here.
+for adaptive requests too. K steps do not forget by themselves. An erased record is charged for its last fresh
+publication and for every step after it, observed or not, until the next fresh one, which is independent of it and
+starts from 0: there its figure is 0. The decay of a hidden fresh publication under clean steps is not used here.
 """
 
 from __future__ import annotations
@@ -33,20 +34,22 @@ from .problem import Minimizer, PlannedGuarantees, Problem, WorstCaseRun
 from .sharp import SharpRun, contracting_step_size
 
 _STEPS = (1, 3, 10)  # K that a plan may choose
-_LITTLE = 0.05  # of the forecast: a lag below it asks for no more steps
+_LITTLE = 0.05  # of the forecast: a smaller lag needs no more steps
 _FEWEST_RESUMED = 2
 _DIGITS = 1e-3  # of the noise
-_MOST = 64.0  # times what the fresh ones alone need: no noise beyond it is looked at
+_MOST = 64.0  # times the noise of the fresh publications alone: upper limit of the search
 
 
 @dataclass(frozen=True, kw_only=True)
 class InterleavedRun(SharpRun):
-    """Public facts of both kinds of publication: K steps of Noisy-GD from the model published before, and a fresh one.
+    """Public facts of both kinds of publication: K steps of Noisy GD from the model published before, and a fresh one.
 
-    Exposure tells them apart where it adds up: a fresh publication counts 1, K steps count 2K, so an odd sum has the fresh one in it
-    (one at most: the next begins anew). It is then charged in full beside the steps, as if its model had been observed.
+    Exposure identifies them by its sum: a fresh publication counts 1, K steps count 2K, so an odd sum includes the
+    fresh one (at most one: the next starts afresh). It is then charged in full in addition to the steps, as if its
+    model had been observed.
 
-    fresh_release  what a learn runs
+    Attributes:
+        fresh_release: Facts of a learn.
     """
 
     method: ClassVar[str] = "interleaved"
@@ -94,12 +97,14 @@ class InterleavedRun(SharpRun):
 
 @dataclass(frozen=True)
 class Interleaved(GridMethod):
-    """s and σ² such that a fresh model and a resumed one cost the same by forecast, and N publications meet the budget.
+    """s and σ² such that fresh and resumed models have the same forecast cost and N publications meet the budget.
 
-    fresh_every    one publication in so many is fresh; None: as few as keep a deletion within its budget. A plan states it
-    resumed_steps  K; None: the one with the least forecast. A plan states it
-    solver         "cold", or "fixed" for a number of passes that no record can change
-    step_size      η; None takes 1/(λ+β)
+    Attributes:
+        fresh_every: One publication in this many is fresh; None: as few as keep a deletion within its budget. A plan
+            states it.
+        resumed_steps: K; None: the one with the least forecast. A plan states it.
+        solver: "cold", or "fixed" for a number of passes that no record can change.
+        step_size: η; None takes 1/(λ+β).
     """
 
     name: ClassVar[str] = "interleaved"
@@ -155,13 +160,16 @@ class Interleaved(GridMethod):
         return self._over_reals(problem)
 
     def _best(self, problem: Problem, budget: Budget, steps: int) -> Plan | None:
-        """With the fewest fresh publications that keep a deletion within its budget: less noise than with more of them."""
+        """Return the plan with the fewest fresh publications that keep a deletion within its budget.
+
+        It needs the least noise.
+        """
         for every in [self.fresh_every] if self.fresh_every else _candidates(problem.releases):
             plan = self._with(problem, budget, steps, every)
             if plan is not None and budget.affords(plan.deletion.with_slack()):
                 return plan
             if plan is None:
-                return None  # more fresh ones ask for more noise still
+                return None  # more fresh ones need even more noise
         return None
 
     def _with(self, problem: Problem, budget: Budget, steps: int, every: int) -> Plan | None:
@@ -205,8 +213,11 @@ class Interleaved(GridMethod):
         self._fresh.check_plan(plan)
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """dp: a fresh publication and every step that may follow it before the next one. Deletion: erased by the last publication before a
-        fresh one, the dearest moment; by a fresh one: 0."""
+        """Return the plan.
+
+        dp: a fresh publication and every step that may follow it before the next one. Deletion: erased by the last
+        publication before a fresh one, the costliest moment; by a fresh one: 0.
+        """
         if self.fresh_every is None:
             raise InvalidParameter(
                 "a plan by method 'interleaved' states how many publications start afresh", fresh_every=None
@@ -224,9 +235,13 @@ class Interleaved(GridMethod):
         return Plan.of(problem, run, numbers, learning=start, promise=promise, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:
-        """The bound is the worse of a fresh model's and of the chain's that goes on from it, however long. The forecast, a fresh model's, which is
-        a resumed one's too, and what the chain lags behind the edits. The deviation, the larger of a fresh publication's and of what noisy
-        steps tend to: those after it lead from the one to the other."""
+        """Return the bound, forecast and deviation of the stream.
+
+        The bound is the worse of a fresh model's and of the chain's that continues from it, of any length. The forecast
+        is that of a fresh model, which a resumed one shares, plus the chain's lag behind the edits. The deviation is
+        the larger of a fresh publication's and of the limit of noisy steps: later publications lead from the one to the
+        other.
+        """
         fresh = self._fresh.outlook(plan)
         resumed = chain_risk(plan, start=2 * fresh.excess_risk / plan.problem.strong_convexity, learn_steps=0)
         steps = steps_deviation(plan.problem, plan.step_size, plan.noise_variance)
@@ -238,9 +253,11 @@ class Interleaved(GridMethod):
 
     @staticmethod
     def _lag_of(plan: Plan) -> float:
-        """Edits move the minimiser; along curvature h a publication makes good 1 − (1−ηh)^{2K} of what it costs not to follow.
+        """Return the forecast cost of the chain's lag behind the edits.
 
-        r edits cost r gᵀH⁻¹g/(2n²) at first, whose mean is at most min(d, L²/λ): public numbers, for choosing alone.
+        Edits move the minimiser; along curvature h a publication makes up 1 − (1−ηh)^{2K} of the cost of not following.
+        r edits cost r gᵀH⁻¹g/(2n²) at first, whose mean is at most min(d, L²/λ): public numbers, used for selection
+        only.
         """
         rate = min(plan.step_size * plan.problem.strong_convexity, 1.0)
         made_good = 1.0 if rate == 1 else -math.expm1(2 * plan.delete_steps * math.log1p(-rate))
@@ -269,7 +286,10 @@ class Interleaved(GridMethod):
 
 
 def _simple(problem: Problem) -> Budget:
-    """The budget; in place of (ε, δ), where every part has a μ, what it allows in Gaussian DP: at once, and nearly as much."""
+    """Return the budget; an (ε, δ) budget becomes its Gaussian-DP equivalent if every part has a μ.
+
+    That is immediate to evaluate and loses little.
+    """
     budget, loss = problem.budget, problem.loss
     if budget.measure != "epsilon-delta" or loss.curving != ONE_DIRECTION or not loss.constants.convex:
         return budget
@@ -277,12 +297,12 @@ def _simple(problem: Problem) -> Budget:
 
 
 def _fresh(releases: int, every: int) -> int:
-    """The learn, and one in `every`."""
+    """Return the number of fresh publications: the learn, and one in `every`."""
     return -(-releases // every)
 
 
 def _candidates(releases: int) -> Iterator[int]:
-    """Distances between fresh publications, by how many of them there are: 1, 2, 3, …, then ever more."""
+    """Yield distances between fresh publications for growing numbers of them: 1, 2, 3, …, then in growing steps."""
     fresh = 1
     while (every := -(-releases // fresh)) > _FEWEST_RESUMED:
         yield every

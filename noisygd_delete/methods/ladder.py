@@ -1,4 +1,7 @@
-"""The ladder: published stages; a deletion keeps the first ones and runs the later ones again. Any network, any number of requests."""
+"""Staged training with partial retraining: stages are published; a deletion keeps the first and reruns the later ones.
+
+Covers any network and any number of requests.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from .sampled_steps import SampledSteps, least_multiplier, sampled_epochs
 
 # --- stages ---
 #
-# The stages of a ladder, one by one: what is asked of each, and the plan of its run.
+# The stages of a ladder: the problem of each, and the plan of its run.
 
 
 MOMENTS = "moments"
@@ -33,16 +36,18 @@ STAGE_KINDS = (NETWORK, HEAD, MOMENTS)
 
 @dataclass(frozen=True)
 class Stage:
-    """One rung.
+    """One stage of a ladder.
 
-    kind            "network": noisy steps on the plan's loss, from the network stage before it (the first: from the initial law);
-                    "head": a logistic or softmax regression on what the last network makes of a record beside the record itself, always solved from 0;
-                    "moments": a linear model of the same by least squares on noisy moments, in one pass
-    steps           noisy steps of a network; of a head the diffusion steps K (None weighs noise against passes)
-    sampling_rate   p: each of the steps of a network on a Poisson sample of the rows (DP-SGD), at a p-th of a pass; None: on all rows
-    step_size       η; None takes 1/(λ + curvature) for a network, 1/(λ+β) for a head
-    regularization  λ of this stage; None takes the plan's
-    share           of the budget that the kept stages, or the later ones, have together
+    Attributes:
+        kind: "network": noisy steps on the plan's loss, from the previous network stage (the first: from the initial
+            law); "head": a logistic or softmax regression on the record and the last network's output for it, always
+            solved from 0; "moments": a linear model of the same inputs by least squares on noisy moments, in one pass.
+        steps: Noisy steps of a network; of a head the diffusion steps K (None trades noise against passes).
+        step_size: η; None takes 1/(λ + curvature) for a network, 1/(λ+β) for a head.
+        regularization: λ of this stage; None takes the plan's.
+        share: Weight in the budget that the kept stages, or the later ones, share.
+        sampling_rate: p; each step of a network uses a Poisson sample of the rows (DP-SGD), at a cost of p passes.
+            None: all rows.
     """
 
     kind: str = NETWORK
@@ -74,7 +79,7 @@ class Stage:
 
     @property
     def form(self) -> str:
-        """What its weights are: those of a network, or of a linear model on top of one."""
+        """Kind of the stage's weights: those of a network, or of a linear model on top of one."""
         return NETWORK if self.kind == NETWORK else HEAD
 
 
@@ -82,7 +87,10 @@ class Stage:
 class SampledStage(Method):
     """A stage of kind "network" with a sampling rate.
 
-    sampling_rate, draws  p and the number of steps; noise_multiplier: z, as it is charged
+    Attributes:
+        sampling_rate: p.
+        draws: Number of steps.
+        noise_multiplier: z, as charged.
     """
 
     name: ClassVar[str] = "sampled-steps"
@@ -122,18 +130,18 @@ class SampledStage(Method):
 
 
 def of_stage(stage: Stage, number: int, problem: Problem, staged: Staged, *, gdp: float, worlds: Worlds) -> Problem:
-    """What a stage is trained for by itself, that may cost this μ between two worlds."""
+    """Return the problem of one stage, with a budget of μ = `gdp` for this neighbouring relation."""
     return replace(
         problem,
         loss=staged.loss_of(number),
         features=staged.features_of(number, problem.features),
         regularization=problem.regularization if stage.regularization is None else stage.regularization,
         budget=Budget.from_gdp(dp=gdp, deletion=gdp),
-        # the same Δ under the names that a method calibrates by
+        # the same Δ under the names that methods calibrate by
         adjacency=Worlds.REPLACE if worlds.between_records else Worlds.ZERO_OUT,
         releases=1,
         utility=False,
-        slack_in_budget=False,  # `gdp` has it taken off
+        slack_in_budget=False,  # already subtracted from `gdp`
         asked_regularization=None,
         model_norm=None,
         one_hot_blocks=None,
@@ -143,11 +151,13 @@ def of_stage(stage: Stage, number: int, problem: Problem, staged: Staged, *, gdp
 
 
 def plan_stage(stage: Stage, own: Problem, *, gdp: float, order: float | None) -> Plan:
-    """The plan of a stage that costs this μ.
+    """Return the plan of a stage that costs μ = `gdp`.
 
     Args:
-        own: as `of_stage` makes it.
-        order: at which a stage on samples is counted, as q gdp²/2.
+        stage: The stage.
+        own: Its problem, by `of_stage`.
+        gdp: μ.
+        order: Rényi order q at which a stage on samples is counted, as q gdp²/2.
     """
     if stage.kind == HEAD:
         solved = Minimiser(solver="cold", diffusion_steps=stage.steps, step_size=stage.step_size)
@@ -172,7 +182,7 @@ def plan_stage(stage: Stage, own: Problem, *, gdp: float, order: float | None) -
 
 
 def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps: int) -> Plan:
-    """A network stage of so many passes."""
+    """Return the plan of a network stage of `steps` passes."""
     numbers = Calibration(
         step_size=step_size,
         noise_variance=noise_variance,
@@ -184,7 +194,10 @@ def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps
 
 
 def plan_sampled_stage(problem: Problem, draws: int, rate: float, step_size: float, gdp: float, order: float) -> Plan:
-    """A network stage on samples: ε_q = qμ²/2 at the order q. A step adds zL/(pn) to the mean gradient, the slack inside z."""
+    """Return the plan of a network stage on samples, with ε_q = qμ²/2 at the order q.
+
+    A step adds zL/(pn) to the mean gradient, with the slack included in z.
+    """
     multiplier = least_multiplier(
         order=order, allowed=order * gdp**2 / 2, sampling_rate=rate, draws=draws, worlds=problem.adjacency
     )
@@ -195,13 +208,13 @@ def plan_sampled_stage(problem: Problem, draws: int, rate: float, step_size: flo
 
 
 def of_moments(problem: Problem, gdp: float) -> Plan:
-    """A stage of least squares on noisy moments: one pass, and nothing that a step size or an initial law would say."""
+    """Return the plan of a stage of least squares on noisy moments: one pass, without step size or initial law."""
     method = moments.plan_moments(problem, gdp, problem.adjacency)
     return method.assemble(replace(problem, method=method), Calibration(learn_steps=1, delete_steps_for_deletion=1))
 
 
 def describe_stage(stage: Plan) -> str:
-    """What a stage runs, in words."""
+    """Return a description of what a stage runs."""
     method = stage.method
     if isinstance(method, moments.Moments):
         return f"least squares on noisy moments, in one pass, noise of deviation {method.deviation:.4g} on sums of unit rows"
@@ -218,21 +231,22 @@ def describe_stage(stage: Plan) -> str:
     return f"{stage.learn_steps} noisy steps of size η={stage.step_size:.4g}, σ²={stage.noise_variance:.4g}"
 
 
-_MOST_KEPT = 0.5  # of the dp budget, in μ²: what the kept stages may take of it at most
-_ROOM = 1 - 1e-12  # for the rounding of sums of squares
+_MOST_KEPT = 0.5  # of the dp budget, in μ²: upper limit for the kept stages
+_ROOM = 1 - 1e-12  # margin for the rounding of sums of squares
 
 
 @dataclass(frozen=True)
 class Ladder(Method):
-    """Least noise for which the kept stages cost ε_dd and one release, later stages included, ε_dp.
+    """Least noise for which the kept stages cost ε_dd, and one release, later stages included, costs ε_dp.
 
-    With l = `level` the stages 0…l are kept by a deletion and l+1…S run again on the current rows. For a record of the learn
-    that is erased later, Σ_{j≤l} μ_j² is all that an observer of later models learns, after any number of requests that did not
-    depend on earlier models; every release that was observed with the record adds Σ_{j>l} μ_j², whatever other requests did. A release costs present
-    records Σ_j μ_j²; `releases` of them share the part of the later stages.
+    With l = `level` the stages 0…l are kept by a deletion and l+1…S are rerun on the current rows. For a record of the
+    learn that is erased later, Σ_{j≤l} μ_j² is all that an observer of later models learns, after any number of
+    requests that did not depend on earlier models; every release observed with the record adds Σ_{j>l} μ_j², whatever
+    other requests did. A release costs present records Σ_j μ_j²; `releases` of them share the part of the later stages.
 
-    stages  two or more, the first a network
-    level   l; −1 keeps nothing: every deletion is a fresh run of all stages, and ε_dd = 0
+    Attributes:
+        stages: Two or more, the first a network.
+        level: l; −1 keeps nothing: every deletion is a fresh run of all stages, and ε_dd = 0.
     """
 
     name: ClassVar[str] = "ladder"
@@ -262,7 +276,7 @@ class Ladder(Method):
 
     @property
     def sampled(self) -> bool:
-        """Whether a stage takes its steps on samples of the rows."""
+        """Whether a stage uses samples of the rows."""
         return any(stage.sampling_rate is not None for stage in self.stages)
 
     def _staged(self, problem: Problem) -> Staged:
@@ -289,7 +303,7 @@ class Ladder(Method):
         return self.assemble(problem, Calibration(stages=(*kept, *later)))
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """Its numbers are those of its stages: the first one's, and all their steps."""
+        """Return the plan of its stages: the numbers of the first one, with the steps of all."""
         stages, number = numbers.stages, self.level + 1
         kept, later = stages[:number], stages[number:]
         if len(stages) != len(self.stages):
@@ -319,7 +333,7 @@ class Ladder(Method):
         return Plan.of(problem, run, numbers, promise=promise, staged=self._staged(problem))
 
     def _amounts(self, problem: Problem) -> Amounts:
-        """What the budget allows; at orders of which the first sampled stage makes most, where there is one."""
+        """Return the budget's amounts; at the Rényi orders best for the first sampled stage, if there is one."""
         first = self._sampling
         if first is None:
             return Amounts(problem.dp_gdp() ** 2, problem.deletion_gdp() ** 2)
@@ -327,12 +341,12 @@ class Ladder(Method):
 
     @property
     def _sampling(self) -> Sampling | None:
-        """Of the first stage on samples."""
+        """Sampling of the first stage on samples."""
         steps = ((stage.sampling_rate, stage.steps) for stage in self.stages)
         return next((Sampling(rate, draws) for rate, draws in steps if rate is not None and draws is not None), None)
 
     def _kept(self, problem: Problem, staged: Staged, amounts: Amounts) -> tuple[tuple[Plan, ...], float]:
-        """The plans of the kept stages, and what they take of the dp budget: at most `_MOST_KEPT` of it."""
+        """Return the plans of the kept stages and their share of the dp budget, at most `_MOST_KEPT` of it."""
         if self.level < 0:
             return (), 0.0
         dp_per_dd = problem.sensitivity(problem.adjacency) / problem.sensitivity(problem.deletion_notion)
@@ -346,7 +360,7 @@ class Ladder(Method):
             )
             if spent <= most * (1 + 1e-9):
                 return kept, spent
-            allowed *= most / spent * (1 - 1e-3)  # a curve between two records is more than that of a doubled gradient
+            allowed *= most / spent * (1 - 1e-3)  # replacing a record costs more than a doubled gradient's curve
         raise InvalidParameter(
             "the kept stages cannot be fitted into half of the dp budget; plan with adjacency 'zero-out', or without "
             "sampling_rate"
@@ -361,7 +375,7 @@ class Ladder(Method):
         worlds: Worlds,
         order: float | None,
     ) -> tuple[Plan, ...]:
-        """The plans of some stages whose μ² are together this much between two worlds, or their ε at an order q q/2 of it."""
+        """Return the plans of stages whose μ² sum to `squared`, or whose ε at an order q sum to q/2 times that."""
         whole = math.fsum(self.stages[j].share for j in numbers)
         made = []
         for j in numbers:
@@ -372,7 +386,7 @@ class Ladder(Method):
         return tuple(made)
 
     def check_plan(self, plan: Plan) -> None:
-        """Every stage is what `of_stage` makes of the problem, and covered by its own method."""
+        """Check that every stage solves the problem of `of_stage` and is covered by its own method."""
         super().check_plan(plan)
         staged, problem = self._staged(plan.problem), plan.problem
         for number, (asked, stage) in enumerate(zip(self.stages, plan.stages, strict=True)):
@@ -420,25 +434,31 @@ _LEARN, _RERUN = 3, 2  # exposures; see `LadderRun`
 
 @dataclass(frozen=True, kw_only=True)
 class LadderRun(Mechanism):
-    """One learn runs every stage; a request runs the later ones again, on the current rows, from what the kept ones published.
+    """One learn runs every stage; a request reruns the later ones on the current rows, from the kept stages' outputs.
 
-    A run e of a stage reads some rows and the outputs of other runs, its parents. For *every* value of its parents it is μ_e-GDP for one row
-    against none. Then all that an observer of the runs O learns about one row is μ-GDP with
+    A run e of a stage reads some rows and the outputs of other runs, its parents. For *every* value of its parents it
+    is μ_e-GDP for one row against none. Then all that an observer of the runs O learns about one row is μ-GDP with
 
         μ² = Σ_{e ∈ An(O)} μ_e²,        each run once; An(O): O, its parents, their parents, ...
 
-    *Proof.* Order An(O) so that parents come first. Given the outputs before it, each run is a μ_e-GDP mechanism, whatever those outputs are:
-    adaptive composition (Dong, Roth & Su 2022, Cor. 3.3) bounds the joint law of An(O), of which O is a part. ∎ Runs outside An(O), overwritten
-    before anybody saw them, are integrated out on both sides. A run that read no row of the person costs 0.
+    *Proof.* Order An(O) so that parents come first. Given the outputs before it, each run is a μ_e-GDP mechanism,
+    whatever those outputs are: adaptive composition (Dong, Roth & Su 2022, Cor. 3.3) bounds the joint law of An(O), of
+    which O is a part. ∎ Runs outside An(O), overwritten before they were observed, are integrated out on both sides. A
+    run that read no row of the data subject costs 0.
 
-    So an observer pays for the kept stages of the last learn, if the record was there, and for the later stages of each release that he saw or
-    that carried the record when he saw it. Requesters who choose edits by what they saw (V) make runs depend on V: then the sum runs over
-    An(O ∪ V), for a set fixed in advance or a sum capped beforehand. That what a run reveals fades is not claimed.
+    So an observer pays for the kept stages of the last learn, if the record was there, and for the later stages of each
+    release that was observed or that contained the record when observed. Requesters who choose edits by what they saw
+    (V) make runs depend on V: then the sum is over An(O ∪ V), for a set fixed in advance or a sum capped beforehand. No
+    decay of what a run reveals is claimed.
 
-    Exposure tells the parts apart where it adds up: a learn counts 3, a request 2. An odd sum has the learn in it, and with it the
-    kept stages; the later stages of the last release count unless the record was gone when it ran.
+    Exposure identifies the parts by its sum: a learn counts 3, a request 2. An odd sum includes the learn, and with it
+    the kept stages; the later stages of the last release count unless the record was erased when it ran.
 
-    kept, later              the mechanism of every stage; kept_steps, later_steps: the noisy steps that it runs
+    Attributes:
+        kept: Mechanisms of the kept stages.
+        later: Mechanisms of the later stages.
+        kept_steps: Noisy steps of each kept stage.
+        later_steps: Noisy steps of each later stage.
     """
 
     method: ClassVar[str] = "ladder"
@@ -494,7 +514,7 @@ class LadderRun(Mechanism):
             )
 
     def stages_run(self, steps: int) -> tuple[tuple[int, Mechanism, int], ...]:
-        """(stage, mechanism, steps) of what a release of so many steps runs, one after the other."""
+        """Return (stage, mechanism, steps) of each stage that a release of `steps` steps runs, in order."""
         runs = zip(
             range(len(self.kept) + len(self.later)),
             (*self.kept, *self.later),

@@ -1,4 +1,4 @@
-"""Solve, then diffuse: every release starts from the minimiser of the current records."""
+"""Output perturbation by noisy steps: every release starts from the minimiser of the current records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .plan import Calibration, Plan
 from .problem import SOLVERS, Problem, forecast_passes, solver_passes
 from .sharp import SharpRun, contracting_step_size
 
-_SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
+_SHARE = 0.01  # share of one record's influence that the solver's tolerance may add
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
 _ATTEMPTS = 60
 _MOST_DIFFUSION = 1 << 16  # steps
@@ -30,13 +30,14 @@ _DIFFUSION_SHARE = 5 / 3  # of the forecast solver passes: the most that diffusi
 
 @dataclass(frozen=True, kw_only=True)
 class MinimiserRun(SharpRun):
-    """Noisy-GD from the minimiser, so that every release is a fresh publication.
+    """Noisy GD from the minimiser, so that every release is a fresh publication.
 
-    The solver reads the current records only: a record that is gone by then can show in nothing but where, within the
-    tolerance, a warm solver stopped.
+    The solver reads the current records only: an erased record can influence only where, within the tolerance, a warm
+    solver stopped.
 
-    gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
-    warm                whether the solver of a request starts from the published model (else from 0)
+    Attributes:
+        gradient_tolerance: γ; the gradient's norm where the solver stops is at most this, guaranteed.
+        warm: Whether the solver of a request starts from the published model (else from 0).
     """
 
     method: ClassVar[str] = "minimiser"
@@ -62,7 +63,7 @@ class MinimiserRun(SharpRun):
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         if steps_without and not (self.shows_start or self.shows_order):
-            return {"gdp_squared": 0.0}  # the same rows, the same words
+            return {"gdp_squared": 0.0}  # the same rows in the same order
         steps = steps_without or steps_with
         if self.exact is not None:
             return {"gdp_squared": self._exact_gdp(self.exact, worlds, steps, erased=bool(steps_without)) ** 2}
@@ -76,7 +77,10 @@ class MinimiserRun(SharpRun):
         return {"gdp_squared": mu**2}
 
     def _exact_gdp(self, exact: ExactSteps, worlds: Worlds, steps: float, *, erased: bool) -> float:
-        """Both solvers' answers lie within γ/m of minimisers that are Δ/(nm) apart, or one where the record is gone; each step is rounded."""
+        """Return μ with rounded steps, from solver answers within γ/m of their minimisers.
+
+        The minimisers are Δ/(nm) apart, or equal if the record is erased.
+        """
         m, room = self.strong_convexity, 1 + 2.0**-40  # of the float operations here
         solved = 2 * self.gradient_tolerance / m * room
         if erased:
@@ -92,14 +96,16 @@ class MinimiserRun(SharpRun):
 
 @dataclass(frozen=True)
 class Minimiser(GridMethod):
-    """γ from the rounding of gradients and the deletion budget, K from inflation against passes, σ² from both.
+    """γ from the rounding of gradients and the deletion budget, K from noise inflation against passes, σ² from both.
 
-    solver              "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
-                        nothing; "fixed" also takes a number of passes that no record can change
-    diffusion_steps     K; None weighs the noise inflation 1/(1 − c^{2K}) against passes. A plan states the one it took
-    gradient_tolerance  γ; None takes a hundredth of what one record can do. A plan states the one it took
-    step_size           η; None takes 1/(λ+β)
-    noise_variance      σ²; None takes the calibrated one, a larger value is allowed
+    Attributes:
+        solver: "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
+            nothing; "fixed" also takes a number of passes that no record can change.
+        diffusion_steps: K; None trades the noise inflation 1/(1 − c^{2K}) against passes. A plan states the value it
+            uses.
+        gradient_tolerance: γ; None takes a hundredth of one record's influence. A plan states the value it uses.
+        step_size: η; None takes 1/(λ+β).
+        noise_variance: σ²; None takes the calibrated one, a larger value is allowed.
     """
 
     name: ClassVar[str] = "minimiser"
@@ -123,11 +129,14 @@ class Minimiser(GridMethod):
                 check_positive(name, getattr(self, name))
 
     def in_any_order(self) -> Minimiser:
-        """γ is chosen anew, as it may show in a deleted record's figure."""
+        """Return the variant for any row order; γ is chosen again, since it may affect the deletion guarantee."""
         return replace(super().in_any_order(), gradient_tolerance=None) if self.in_place else self
 
     def _exactly(self, problem: Problem) -> Plan | None:
-        """Roundings come on top of what the tolerance leaves of a deleted record: the tolerance is smaller where the budget asks for it."""
+        """Return the plan in exact steps, with a smaller tolerance if the budget requires it.
+
+        The deletion guarantee includes roundings in addition to the tolerance.
+        """
         chosen = self
         for _ in range(_ATTEMPTS):
             plan = chosen._over_reals(problem)
@@ -139,7 +148,7 @@ class Minimiser(GridMethod):
         return None
 
     def _over_reals(self, problem: Problem) -> Plan:
-        """In exact steps too, where that is the method."""
+        """Return the plan by `problem.method`; used for exact steps too."""
         _check_one_minimiser(problem)
         eta = contracting_step_size(problem, self.step_size)
         chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
@@ -186,7 +195,7 @@ class Minimiser(GridMethod):
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """Every release is a fresh publication of K steps."""
+        """Return the plan, in which every release is a fresh publication of K steps."""
         own: dict[str, Any] = {"gradient_tolerance": numbers.gradient_tolerance, "warm": self.solver == "warm"}
         run = MinimiserRun(**self.run_facts(problem, numbers), **own)
         start = procedure.Minimizer(numbers.gradient_tolerance, self.solver)
@@ -197,7 +206,7 @@ class Minimiser(GridMethod):
         return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:
-        """From the solver's answer, within γ/m of the minimiser."""
+        """Return the prospects of a chain that starts at the solver's answer, within γ/m of the minimiser."""
         m, chain = plan.problem.strong_convexity, {"step_size": plan.step_size}
         distance = shifted_interpolation.distance_after(
             distance_before=(plan.gradient_tolerance / m) ** 2,
@@ -254,7 +263,11 @@ class Minimiser(GridMethod):
 
 
 def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int) -> float:
-    """γ: small next to one record's influence, small enough for the deletion budget, large next to rounding."""
+    """Return γ: small compared with one record's influence, within the deletion budget, large compared with rounding.
+
+    Raises:
+        InvalidParameter: If γ is too large for the deletion budget or too small for the rounding.
+    """
     n, eta = problem.records, step_size
     delta = problem.sensitivity(problem.adjacency)
     forgotten = (
@@ -285,7 +298,7 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
 
 
 def least_tolerance(problem: Problem) -> float:
-    """The least γ that a plan may take."""
+    """Return the least γ that a plan may use."""
     return _ROUNDING_ROOM * gradient_error(**_rounding_facts(problem))
 
 
@@ -298,7 +311,7 @@ def _check_one_minimiser(problem: Problem) -> None:
 
 
 def _rounding_facts(problem: Problem) -> dict[str, Any]:
-    """Of `gradient_error`, wherever the solver may end."""
+    """Return the arguments of `gradient_error`, for any point where the solver may end."""
     return {
         "lipschitz": problem.loss.constants.lipschitz,
         "curvature": problem.loss.constants.curvature,
@@ -311,9 +324,10 @@ def _rounding_facts(problem: Problem) -> dict[str, Any]:
 
 
 def diffusion_steps(problem: Problem, step_size: float) -> int:
-    """K: the fewest steps whose forecast excess risk is within 1 % of the best that as many passes as the solver's can buy.
+    """Return K, the fewest steps whose forecast excess risk is within 1 % of the best with the allowed passes.
 
-    The forecast falls with K: it is (1 − a^K)/(1 − b^K) with a ≤ b < 1, up to a constant.
+    At most 5/3 of the forecast solver passes are allowed. The forecast decreases in K: it is (1 − a^K)/(1 − b^K) with a
+    ≤ b < 1, up to a constant.
     """
     chain = {"step_size": step_size, "strong_convexity": problem.strong_convexity}
 
@@ -331,7 +345,10 @@ def diffusion_steps(problem: Problem, step_size: float) -> int:
 
 
 def with_diffusion_for(plan: Plan, target: float) -> Plan:
-    """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is, as one of another method."""
+    """Return the plan with the fewest diffusion steps (to 5 %) whose forecast meets `target`.
+
+    The plan is unchanged if no number of steps meets it, or if its method is not `Minimiser`.
+    """
     asked = plan.method
     if not isinstance(asked, Minimiser):
         return plan

@@ -1,7 +1,7 @@
 """A private statistic as a stage of a ladder: least squares on noisy moments, in one pass over the table.
 
-The sums of `bounds.moments` are published with exact noise, and the weights are what least squares makes of them: post-processing, so
-that the sums are all that is paid for. Every run is made afresh from the current rows.
+The sums of `bounds.moments` are published with exact noise; the weights are post-processing, so only the sums are
+charged. Every run starts afresh from the current rows.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from .plan import Calibration, Method, Plan
 from .problem import Problem
 
 GRID = 2.0**-GRID_BITS
-MOST_COORDINATES = 1 << 22  # numbers that get noise one by one
+MOST_COORDINATES = 1 << 22  # numbers to which noise is added
 
 
 @dataclass(frozen=True, kw_only=True)
 class MomentsRun(SingleRelease):
-    """Facts of one table of moments: the sums divided by `deviation`, on a grid, plus an exact discrete Gaussian of parameter 1.
+    """Facts of one table of moments: sums over `deviation`, on a grid, plus an exact discrete Gaussian of parameter 1.
 
-    deviation         of the noise of each sum, where a record of the largest norm counts 1
-    coordinates       how many sums
-    rows_per_subject  m rows of one data subject count as one record
+    Attributes:
+        deviation: Standard deviation of the noise of each sum, in units of a record of the largest norm.
+        coordinates: Number of sums.
+        rows_per_subject: Number of rows of one data subject that count as one record.
     """
 
     method: ClassVar[str] = "moments"
@@ -47,7 +48,7 @@ class MomentsRun(SingleRelease):
         check_count("rows_per_subject", self.rows_per_subject)
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        """Moments made after the record was erased do not read it."""
+        """Return the cost; moments computed after the record was erased do not read it."""
         if steps_without:
             return {}
         apart = moments.moments_sensitivity(between_records=worlds.between_records, rows=self.rows_per_subject)
@@ -62,7 +63,8 @@ class MomentsRun(SingleRelease):
 class Moments(Method):
     """A stage of kind "moments"; `Ladder` plans it.
 
-    deviation  of the noise of each sum
+    Attributes:
+        deviation: Standard deviation of the noise of each sum.
     """
 
     name: ClassVar[str] = "moments"
@@ -74,7 +76,7 @@ class Moments(Method):
         raise InvalidParameter("moments are a stage of a ladder: method 'ladder' with Stage('moments') plans them")
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """The ridge: the plan's λ, and as much as the noise can move the matrix by (the norm of a symmetric Gaussian matrix)."""
+        """Return the plan; its ridge is λ plus a bound on the norm of the matrix's noise (symmetric Gaussian)."""
         run = MomentsRun(
             records=problem.records,
             row_norm=problem.loss.radius,
@@ -91,7 +93,11 @@ class Moments(Method):
 
 
 def plan_moments(problem: Problem, gdp: float, worlds: Worlds) -> Moments:
-    """The least noise that is `gdp`-GDP between two worlds."""
+    """Return the method with the least noise that is `gdp`-GDP for this neighbouring relation.
+
+    Raises:
+        InvalidParameter: If there are too many moments, or no noise on the grid meets `gdp`.
+    """
     number = moments.coordinates(outputs=problem.loss.outputs, features=problem.features)
     if number > MOST_COORDINATES:
         raise InvalidParameter(

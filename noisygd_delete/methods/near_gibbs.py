@@ -1,7 +1,7 @@
-"""Theorem 5.2 for non-convex losses, as printed or sharper: runnable plans, or a refusal with every number.
+"""Theorem 5.2 for non-convex losses, as printed or sharper: a runnable plan, or an error with every number.
 
-The model stays near the Gibbs law of the current records, which never saw a deleted one. `theorem` and `sharp` resolve to
-it where the loss is too far from convex for its regulariser.
+The model stays near the Gibbs law of the current records, which is independent of a deleted record. `theorem` and
+`sharp` resolve to this method if the loss is too far from convex for its regulariser.
 """
 
 from __future__ import annotations
@@ -34,10 +34,13 @@ _SOURCES = {
 
 @dataclass(frozen=True, kw_only=True)
 class NearGibbsRun(NoisySteps):
-    """Noisy-GD on a bounded non-convex loss. Once an earlier model was observed only the composition of steps is certified;
-    `fading` speaks of models whose past was not.
+    """Noisy GD on a bounded non-convex loss.
 
-    gibbs  what Theorem 5.2 needs beside the facts of the run
+    Once an earlier model was observed, only the composition of steps is certified; `fading` covers models without an
+    observed past.
+
+    Attributes:
+        gibbs: Further facts that Theorem 5.2 needs.
     """
 
     method: ClassVar[str] = "near-gibbs"
@@ -58,12 +61,12 @@ class NearGibbsRun(NoisySteps):
         return self.gibbs.distance_after(before=before, steps=steps, edits=edits, **self._chain())
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
-        """`forgets_at` after a learn and any number of requests of at most `batch` edits."""
+        """Return `guarantee_at` after a learn and any number of requests of at most `batch` edits."""
         requests = {"learn_steps": learn_steps, "delete_steps": delete_steps, "batch": batch}
         return self.guarantee_at(self.gibbs.worst_closeness(**requests, **self._chain()))
 
     def guarantee_at(self, closeness: float) -> Guarantee:
-        """Return the distance to the Gibbs law of the records in force, an ideal law that no run has."""
+        """Return the guarantee for this distance to the Gibbs law of the current records, an ideal law of no run."""
         facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, closeness),)}
         hidden = "no earlier model was observed"
         return self._guarantee("deletion", Worlds.IDEAL_LAW, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
@@ -71,12 +74,15 @@ class NearGibbsRun(NoisySteps):
 
 @dataclass(frozen=True)
 class NearGibbs(Method):
-    """σ², η, K_A and K_Ā from the fixed point of (18) and (19); `utility` asks for nothing, (162) comes with closeness.
+    """σ², η, K_A and K_Ā from the fixed point of (18) and (19).
 
-    form            "printed" (Theorem 5.2) or "sharper"
-    noise_variance  σ²; None: the least; "cheapest": the least beyond which the steps hardly fall (the model is then near the
-                    prior, and the plan says how near)
-    order           q; None: the budget's, or the one with the least noise. A plan states the one it took.
+    `utility` has no effect: (162) follows from closeness.
+
+    Attributes:
+        form: "printed" (Theorem 5.2) or "sharper".
+        noise_variance: σ²; None: the least; "cheapest": the least beyond which the steps hardly decrease (the model is
+            then near the prior, and the plan states how near).
+        order: q; None: the budget's, or the one with the least noise. A plan states the order it uses.
     """
 
     name: ClassVar[str] = "near-gibbs"
@@ -96,16 +102,16 @@ class NearGibbs(Method):
 
     @classmethod
     def instead_of(cls, step_size: float | None, noise_variance: float | str | None, *, form: str) -> Self:
-        """The method that `theorem` and `sharp` resolve to for a loss that is too far from convex."""
+        """Return the method that `theorem` and `sharp` resolve to for a loss that is too far from convex."""
         if step_size is not None:
             raise InvalidParameter("step_size is fixed by Theorem 5.2 and G.22; leave it out")
         return cls(form=form, noise_variance=noise_variance)
 
     def plan(self, problem: Problem) -> Plan:
-        """As `Method.plan`.
+        """Return the plan; see `Method.plan`.
 
         Raises:
-            PlanInfeasible: more than `MOST_STEPS` steps.
+            PlanInfeasible: If it needs more than `MOST_STEPS` steps.
         """
         self._check(problem)
         form = _FORMS[self.form]
@@ -156,7 +162,7 @@ class NearGibbs(Method):
         return _ORDERS if budget.order is None else [budget.order]
 
     def _ask(self, problem: Problem, order: float) -> schedules.NonConvexProblem | None:
-        """The problem at one order; None where the budget leaves nothing for ε_dd at it."""
+        """Return the problem at one order; None if the budget leaves nothing for ε_dd at it."""
         constants, budget = problem.loss.constants, problem.budget
         rate, _ = problem.dp_rate()
         deletion = problem.deletion_renyi(order)
@@ -195,7 +201,10 @@ class NearGibbs(Method):
             raise AssumptionViolated("must be σ²/λ: Theorem 5.2 starts from that law", init_variance=plan.init_variance)
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """ε_dp given the model published before (18); the figure of a deletion is `NearGibbsRun.forgets`."""
+        """Return the plan with ε_dp given the model published before (18).
+
+        Its deletion guarantee is `NearGibbsRun.forgets`.
+        """
         if self.order is None:
             raise InvalidParameter("a plan by Theorem 5.2 states its Rényi order", order=None)
         constants = problem.loss.constants
@@ -219,7 +228,7 @@ class NearGibbs(Method):
         )
 
     def outlook(self, plan: Plan) -> Prospects:
-        """(162) at the closeness of the learned model, or of one after requests if that is worse."""
+        """Return (162) at the closeness of the learned model, or of one after requests if that is worse."""
         facts = plan.mechanism
         assert isinstance(facts, NearGibbsRun)
         gibbs, learned = facts.gibbs, facts.distance_after(None, plan.learn_steps, 0)
@@ -284,12 +293,12 @@ _CHANGES = {  # field -> (name, direction in which it helps, limit)
 
 
 def infeasible_error(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfeasible:
-    """The error for `plan`, with K over σ² and the nearest feasible alternatives."""
+    """Return the error for `plan`, with K over σ² and the nearest feasible alternatives."""
     over = "; ".join(
         f"σ²={schedule.noise_variance:.3g}: K_A={schedule.learn_steps:.3g}, K_Ā={schedule.delete_steps:.3g}"
         for schedule in (form(ask, plan.noise_variance * 4**k) for k in range(6))
     )
-    growth = plan.problem.growth**2  # what of the budget is the slack's
+    growth = plan.problem.growth**2  # share of the budget taken by the slack
     ways = (*_cheapest(ask, form), *_changes(ask, form))
     message = (
         f"Theorem 5.2 needs K_A={plan.learn_steps:.3g} and K_Ā={plan.delete_steps:.3g} steps at n={ask.records}, "
@@ -313,7 +322,10 @@ def _cheapest(ask: schedules.NonConvexProblem, form: Form) -> Iterable[str]:
 
 
 def _changes(ask: schedules.NonConvexProblem, form: Form) -> Iterable[str]:
-    """Each number changed alone, at the least noise, until the steps can be run; or the verdict that none suffices."""
+    """Yield the value of each number, changed alone, at which the steps become runnable, or that none suffices.
+
+    The noise is the least for each value.
+    """
     for field, (name, factor, limit) in _CHANGES.items():
         value = changed = getattr(ask, field)
         whole = isinstance(value, int)

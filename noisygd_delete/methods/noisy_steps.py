@@ -1,4 +1,4 @@
-"""What methods of noisy steps share: the least noise within a budget, how good the models stay, and the words for noise and steps."""
+"""Shared by methods of noisy steps: the least noise within a budget, bounds on the excess risk, explanations."""
 
 from __future__ import annotations
 
@@ -16,19 +16,28 @@ from .problem import Problem
 
 
 def outlook_of_steps(plan: Plan, excess_risk: float) -> Prospects:
-    """Of noisy steps with this bound on the excess risk."""
+    """Return the prospects of noisy steps with this bound on the excess risk."""
     return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance, excess_risk=excess_risk)
 
 
 def contraction_risk(plan: Plan) -> float:
-    """Bound on the excess risk of the learned model and of every later one, from the contraction towards the minimiser."""
+    """Return a bound on the excess risk of the learned model and all later ones.
+
+    It follows from the contraction towards the minimiser.
+    """
     # ρ has mean 0, and ‖θ*‖ ≤ L/λ
     start = plan.dimension * plan.init_variance + (plan.loss.constants.lipschitz / plan.regularization) ** 2
     return chain_risk(plan, start=start, learn_steps=plan.learn_steps)
 
 
 def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
-    """The same bound for a chain whose first point has mean squared distance at most `start` to its minimiser."""
+    """Return the bound of `contraction_risk` for a chain with a given start.
+
+    Args:
+        plan: The plan.
+        start: Upper bound on the mean squared distance of the first point to its minimiser.
+        learn_steps: Steps of the learn.
+    """
     problem = plan.problem
     return utility.released_excess(
         start=start,
@@ -44,7 +53,7 @@ def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
 
 
 def minimiser_move(plan: Plan) -> float:
-    """s_r: how far one request may move the minimiser."""
+    """Return s_r, how far one request may move the minimiser."""
     return shifted_interpolation.minimiser_move(
         lipschitz=plan.loss.constants.lipschitz,
         strong_convexity=plan.problem.strong_convexity,
@@ -54,7 +63,7 @@ def minimiser_move(plan: Plan) -> float:
 
 
 def explain_noise(plan: Plan) -> str:
-    """What drives σ², and what it costs."""
+    """Return what determines σ², and its cost."""
     delta = plan.problem.sensitivity(plan.problem.adjacency)
     share = math.sqrt(plan.stationary_distance)
     return (
@@ -66,7 +75,7 @@ def explain_noise(plan: Plan) -> str:
 
 
 def explain_learning(plan: Plan, steps_per_factor: float) -> str:
-    """What drives K_A."""
+    """Return what determines K_A."""
     return (
         f"Learning: K_A={plan.learn_steps} steps ({plan.gradient_evaluations['learn']} record gradients). The condition number "
         f"κ={condition_number(plan.problem):.4g} drives it: every factor e in distance to the minimiser costs about "
@@ -75,7 +84,7 @@ def explain_learning(plan: Plan, steps_per_factor: float) -> str:
 
 
 def explain_deletion(plan: Plan) -> str:
-    """What drives K_Ā."""
+    """Return what determines K_Ā."""
     budget = plan.budget
     wanted = (
         f"from {budget.dp:g} to {budget.deletion:g}"
@@ -110,10 +119,21 @@ def calibrate_noise(
     *,
     closed: bool = True,
 ) -> Plan:
-    """The plan with the least σ², starting from `single`, the σ² that one release of any length needs, or (not `closed`) about that.
+    """Return the plan with the least σ² that meets the budget, or with the caller's σ² if it is large enough.
 
-    `asked` is the caller's σ², if any. `complete` fills in the steps for a given σ². More noise never costs more privacy (each step costs less, and fewer
-    steps are needed), so the search brackets the crossing and returns the last value checked affordable.
+    More noise never costs more privacy (each step costs less, and fewer steps are needed), so the search brackets the
+    crossing and returns the last value checked affordable.
+
+    Args:
+        problem: The planning problem.
+        single: σ² that one release of any length needs; if not `closed`, an estimate of it.
+        asked: The caller's σ², if any.
+        complete: Returns the plan with its steps for a given σ².
+        affordable: Returns whether a guarantee of all publications together is within the budget.
+        closed: Whether `single` is exact for one release.
+
+    Raises:
+        InvalidParameter: If `asked` is a string, or below the least σ² that meets the dp budget.
     """
     if problem.releases == 1 and closed:
         plan = complete(single)

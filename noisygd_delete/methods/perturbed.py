@@ -1,9 +1,11 @@
 """Objective perturbation: every release is the minimiser of the current objective under a fresh random linear term.
 
-    b ~ N(0, s² I);   θ̃ with ‖∇L_D(θ̃) + b/n‖ ≤ γ;   published: θ̃ rounded to a public grid, plus an exact discrete Gaussian (τ) on it
+    b ~ N(0, s² I);   θ̃ with ‖∇L_D(θ̃) + b/n‖ ≤ γ;
+    published: θ̃ rounded to a public grid, plus an exact discrete Gaussian (τ) on it
 
-Nothing is carried from one release to the next, so there is nothing to forget: an erased record shows in nothing but where,
-within γ, a solver stopped that began at the model published before. Every rounding is inside γ or on the grid.
+Nothing is carried over from one release to the next, so there is nothing to forget. An erased record can influence
+only where, within γ, a solver that started at the model published before stopped. Every rounding is inside γ or on the
+grid.
 """
 
 from __future__ import annotations
@@ -40,25 +42,32 @@ if TYPE_CHECKING:
 
 # --- perturbed run ---
 #
-# A release by objective perturbation as the accountant sees it: its public facts, and what they reveal.
+# A release by objective perturbation as the accountant sees it: its public facts and what it reveals.
 
 
 @dataclass(frozen=True, kw_only=True)
 class PerturbedRun(SingleRelease):
     """Public facts of one release.
 
-    linear_term         s: standard deviation of b per coordinate, in units of the gradient sum
-    output_noise        τ, a power of two; the grid has step τ/2²⁴
-    gradient_tolerance  γ: the true gradient at the solver's answer, with the ideal b, is no longer than this
-    strong_convexity    m = λ − β₋ of the objective
-    lipschitz, smoothness, weak_convexity, form, blocks   L, β₊, β₋ of one row's loss, how it curves, and of how many models it
-                        is the sum
-    dimension           d
-    rows_per_subject    rows of one data subject that count as one record
-    warm                whether the solver of a request starts from the published model
-    shaped              whether b has the public shape of the schema's columns; every row is checked to be no longer in it
-    chain               minimisers one after the other, each of which pulls towards the one before; all of them count as published
-    in_place            whether rows are added in an order that their contents fix; else a sum may round otherwise in every release
+    Attributes:
+        linear_term: s, the standard deviation of b per coordinate, in units of the gradient sum.
+        output_noise: τ, a power of two; the grid has step τ/2²⁴.
+        gradient_tolerance: γ, an upper bound on the norm of the true gradient at the solver's answer, with the ideal b.
+        strong_convexity: m = λ − β₋ of the objective.
+        lipschitz: L of one row's loss.
+        smoothness: β₊ of one row's loss.
+        form: How one row's loss curves, one of `FORMS`.
+        dimension: d.
+        weak_convexity: β₋ of one row's loss.
+        blocks: Number of models of which one row's loss is the sum.
+        rows_per_subject: Rows of one data subject that count as one record.
+        warm: Whether the solver of a request starts from the published model.
+        shaped: Whether b has the public shape of the schema's columns; every row is checked to satisfy the norm bound
+            in that shape.
+        in_place: Whether rows are added in an order determined by their contents; otherwise a sum may round differently
+            in every release.
+        chain: Number of consecutive minimisers, each regularised towards the previous one; all of them count as
+            published.
     """
 
     method: ClassVar[str] = "perturbed"
@@ -120,11 +129,11 @@ class PerturbedRun(SingleRelease):
 
     @property
     def _least_curvature(self) -> float:
-        """m, for rows as long as they may be."""
+        """m, for rows of the largest allowed norm."""
         return self.strong_convexity - self.weak_convexity * (ROOM**2 - 1) * 2
 
     def ratios(self) -> tuple[float, float]:
-        """ρ and ρ₋ of one row."""
+        """Return ρ and ρ₋ of one row."""
         world = {"strong_convexity": self._least_curvature, "records": self.records}
         weak = {"weak_convexity": self.weak_convexity * ROOM**2}
         below = bounds.curvature_ratio(smoothness=self.weak_convexity * ROOM**2, **weak, **world)
@@ -134,8 +143,11 @@ class PerturbedRun(SingleRelease):
         return self._erased() if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
 
     def curve(self, worlds: Worlds) -> Curve:
-        """One stage about a record that is in it, whatever the stage before it made: the centre of the regulariser enters neither the
-        difference of the gradient sums of two worlds nor their Hessians."""
+        """Return the cost of one stage about a record in it, whatever the output of the previous stage.
+
+        The centre of the regulariser enters neither the difference of the gradient sums of two datasets nor their
+        Hessians.
+        """
         ratio, below = self.ratios()
         delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows_per_subject)
         spread = bounds.rounded_solution_distance(**self._ball())
@@ -163,10 +175,10 @@ class PerturbedRun(SingleRelease):
         )
 
     def _erased(self) -> Cost:
-        """Return what a hidden start leaves, or another order of the same rows, whatever the two worlds are.
+        """Return the cost of a hidden start, or of another order of the same rows, for any two datasets.
 
-        Both are runs that stop somewhere in the ball about the exact minimiser, at opposite ends of it in the worst case: a run
-        that never held the record is no nearer to the minimiser than one that did.
+        Both runs stop in the ball around the exact minimiser, at opposite ends in the worst case: a run that never held
+        the record is no nearer to the minimiser than one that did.
         """
         if not self.warm and self.in_place:
             return {}
@@ -203,22 +215,23 @@ class PerturbedRun(SingleRelease):
 
 # --- perturbed noise ---
 #
-# How much noise objective perturbation needs, and how exact its solver must be: from public numbers alone.
+# Noise and solver tolerance of objective perturbation, from public numbers only.
 
 
-_INEXACT_SHARE = 0.01  # of the dp budget: what the solver's tolerance may cost
-_OUTPUT_SHARE = 0.02  # of the excess risk: what the noise on the output may add
+_INEXACT_SHARE = 0.01  # share of the dp budget that the solver's tolerance may cost
+_OUTPUT_SHARE = 0.02  # share of the excess risk that the output noise may add
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
-_MOST_WIDENING = 4  # how far τ may grow for that, in doublings
+_MOST_WIDENING = 4  # maximum number of doublings of τ for that
 _UNUSUAL = 9.0  # ‖b‖ > s(√d + 9) once in 10¹⁸ draws
 
 
 def form_of(problem: Problem) -> str:
+    """Return how one row's loss curves."""
     return problem.loss.curving if problem.loss.constants.convex else WEAKLY_CONVEX
 
 
 def row_facts(problem: Problem) -> dict[str, Any]:
-    """What a mechanism states of one row and of the objective."""
+    """Return the facts of one row and of the objective that a mechanism states."""
     constants = problem.loss.constants
     return {
         "records": problem.records,
@@ -237,15 +250,20 @@ def row_facts(problem: Problem) -> dict[str, Any]:
 
 
 def _trial_run(problem: Problem) -> PerturbedRun:
-    """A run with noise 1: its curve has the Hessian cost and ρ of every run of the problem."""
+    """Return a run with noise 1: its curve has the Hessian cost and ρ of every run of the problem."""
     return PerturbedRun(**row_facts(problem), linear_term=1.0, output_noise=1.0, gradient_tolerance=1.0)
 
 
 def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
-    """What the solver's tolerance may cost per order and minimiser of a release: a share of the dp budget, and where a deletion is charged for it
-    within the deletion budget.
+    """Return the allowed cost of the solver's tolerance per order and per minimiser of a release.
 
-    Deletion compares two runs, each anywhere in its ball, whatever the question is.
+    A share of the dp budget; if the tolerance is charged to a deletion, also within the deletion budget. Deletion
+    compares two runs, each anywhere in its ball, whatever the neighbouring relation.
+
+    Args:
+        problem: The planning problem.
+        charged: Whether a deletion is charged for the tolerance.
+        chain: Number of minimisers of a release.
     """
     allowed = _INEXACT_SHARE * problem.budget.dp_gdp() ** 2 / 2 / problem.releases / chain
     if not charged:
@@ -255,7 +273,7 @@ def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
 
 
 def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
-    """The smaller s of the two proofs; infinite where neither fits the budget."""
+    """Return the smaller s of the two proofs; infinity if neither meets the budget."""
     budget, releases, trial = problem.budget, problem.releases * chain, _trial_run(problem)
     curve, least = trial.curve(problem.adjacency), math.inf
     constants, rows, blocks = problem.loss.constants, problem.rows_per_subject, problem.loss.blocks
@@ -284,7 +302,7 @@ def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
     if budget.measure is Measures.GDP:
         return least
     assert budget.dp_delta is not None
-    if least < math.inf:  # does the other proof want less? One conversion tells, before a search
+    if least < math.inf:  # one conversion decides whether the other proof may need less, before a search
         rate = releases * (delta**2 / (2 * least**2) + inexact_rate)
         spent = Guarantee(
             "dp", problem.adjacency, rate=rate, curves=((replace(curve, rate=0.0, gdp_squared=None), releases),)
@@ -304,7 +322,11 @@ def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
 
 
 def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 1) -> tuple[float, float]:
-    """τ and γ: τ a power of two from its share of the excess risk, wider where γ would drown in rounding."""
+    """Return τ and γ: τ a power of two from its share of the excess risk, larger if γ would drown in rounding.
+
+    Raises:
+        InvalidParameter: If the budgets leave the solver a tolerance below its rounding error.
+    """
     wanted = bounds.output_noise(
         share=_OUTPUT_SHARE,
         noise=noise,
@@ -332,9 +354,9 @@ def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 
 
 
 def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1) -> float:
-    """A bound on the rounding of a measured gradient with b, wherever the solver may end: up to twice as far out as a minimiser.
+    """Return a bound on the rounding error of a measured gradient with b, up to twice as far out as a minimiser.
 
-    A stage ends within (L + ‖b‖/n)/λ of the one before, where it begins.
+    A stage ends within (L + ‖b‖/n)/λ of the previous stage's end, where it begins.
     """
     constants, pull = problem.loss.constants, linear_term_bound(problem, noise)
     longest = (constants.lipschitz + pull) / problem.regularization
@@ -350,21 +372,23 @@ def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1) -> floa
 
 
 def minimizer_norm_bound(problem: Problem, pull: float) -> float:
-    """How long a minimiser is at most, because it is no worse than 0: the r of λr²/2 = r‖b‖/n + the gap of the loss at 0.
+    """Return a bound on the norm of a minimiser: the r of λr²/2 = r‖b‖/n + the gap of the loss at 0.
 
-    Far less than (L + ‖b‖/n)/λ for small λ; infinite where nothing public bounds the gap.
+    It holds because a minimiser is no worse than 0. Far less than (L + ‖b‖/n)/λ for small λ; infinite if nothing public
+    bounds the gap.
     """
     gap, regularization = problem.loss.gap_at_zero, problem.regularization
     return (pull + math.sqrt(pull**2 + 2 * regularization * gap)) / regularization
 
 
 def linear_term_bound(problem: Problem, noise: float) -> float:
-    """‖b‖/n, but once in 10¹⁸ draws."""
+    """Return a bound on ‖b‖/n that fails once in 10¹⁸ draws."""
     widest = math.sqrt(max(problem.noise_shape or (1.0,)))
     return noise * (math.sqrt(problem.noise_trace) + _UNUSUAL * widest) / problem.records
 
 
 def hessian_trace(problem: Problem) -> float:
+    """Return a public bound on the trace of the objective's Hessian."""
     return problem.loss.curvature_trace + problem.dimension * problem.regularization
 
 
@@ -372,19 +396,21 @@ _CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult
 _RAISED, _TRIED = (
     1.15,
     6,
-)  # of λ for a chain, at a time and how often: beyond twice, three are forecast no better than one
+)  # factor by which a chain raises λ per attempt, and attempts: beyond twice λ, three are forecast no better than one
 
 
 @dataclass(frozen=True)
 class Perturbed(Method):
-    """s from the budget by the better of two proofs, τ from its share of the excess risk, γ from its share of the budget.
+    """s from the better of two proofs, τ from its share of the excess risk, γ from its share of the budget.
 
-    solver    "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
-              nothing; "fixed" also takes a number of passes that no record can change
-    chain     minimisers in a row, run again at every release: each after the first pulls towards the one before in the place of 0, so
-              that λ shortens the model less, and each has its share of the budgets
-    in_place  whether rows are added in an order that their contents fix. Rows of a source or a cluster need not: what a solver's
-              rounding may tell of their order is then charged, and nothing is left exactly
+    Attributes:
+        solver: "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
+            nothing; "fixed" also takes a number of passes that no record can change.
+        chain: Number of consecutive minimisers, all recomputed at every release. Each after the first is regularised
+            towards the previous one instead of 0, so that λ shrinks the model less. Each has its share of the budgets.
+        in_place: Whether rows are added in an order determined by their contents, which rows of a source or a cluster
+            need not have. If not, what rounding may reveal of their order is charged, and a deletion does not leave
+            exactly nothing.
     """
 
     name: ClassVar[str] = "perturbed"
@@ -402,7 +428,10 @@ class Perturbed(Method):
         check_count("chain", self.chain, maximum=MOST_STAGES)
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
-        """Every release starts anew, and its solver's bound covers sums in any order."""
+        """Check that the loss is covered.
+
+        Every release starts afresh, and the solver's bound covers sums in any order.
+        """
         _check_curving(problem.loss)
 
     def in_any_order(self) -> Perturbed:
@@ -419,7 +448,7 @@ class Perturbed(Method):
         if not noise < math.inf:
             raise _infeasible_error(problem, inexact)
         plan = self._complete(problem, noise, inexact)
-        for attempt in range(60):  # what was searched is what is certified but for rounding, and here it is checked
+        for attempt in range(60):  # the search result is certified up to rounding, which is checked here
             if problem.budget.affords(plan.together) and problem.budget.affords(plan.deletion):
                 return plan
             noise *= 1 + 2.0 ** (attempt - 52)
@@ -430,7 +459,7 @@ class Perturbed(Method):
         )
 
     def complete(self, problem: Problem, noise: float) -> Plan:
-        """The plan with this s, within its budget or not."""
+        """Return the plan with this s, whether or not it meets the budget."""
         inexact = inexact_share(problem, charged=self._leaves_a_trace, chain=self.chain)
         return self._complete(problem, noise, inexact)
 
@@ -451,7 +480,7 @@ class Perturbed(Method):
         return Plan.of(problem, self.run(problem, numbers), numbers, learning=start, serving=start)
 
     def run(self, problem: Problem, numbers: Calibration) -> PerturbedRun:
-        """The facts of a release."""
+        """Return the facts of a release."""
         facts: dict[str, Any] = {
             "linear_term": numbers.linear_term,
             "output_noise": numbers.output_noise,
@@ -470,13 +499,17 @@ class Perturbed(Method):
             )
 
     def outlook(self, plan: Plan) -> Prospects:
-        """The bound of a chain is of the loss without the regulariser over the least with it: a stage raises that loss by no more than its own
-        noise costs, for it could have stayed where it began.
+        """Return the bound, forecast and deviation of a release.
 
-        The forecast leaves out the solver's part: directions in which the data curve the objective cost less. Of a chain it is that of one
-        minimiser with the whole budget: where it curves, the later minimisers undo the noise of the earlier ones as they undo the regulariser.
+        For a chain the bound is on the loss without the regulariser, relative to the minimum of the loss with it: a
+        stage raises the former by no more than its own noise costs, since it could have stayed where it began.
 
-        Weights deviate by s/(nm), for the widest column of a shaped noise, and by τ, of each minimiser; the next hands it on times λ/m at most.
+        The forecast omits the solver's part: directions in which the data curve the objective cost less. For a chain it
+        is that of one minimiser with the whole budget: in curved directions the later minimisers undo the noise of the
+        earlier ones as they undo the regulariser.
+
+        Weights deviate by s/(nm), for the widest column of a shaped noise, and by τ, for each minimiser; the next
+        passes it on times at most λ/m.
         """
         from .forecast import Prospects
 
@@ -493,11 +526,11 @@ class Perturbed(Method):
 
 
 def chain_plan(plan: Plan) -> Plan | None:
-    """Three minimisers in a row within the same budgets, with slopes clipped at .6 of what they could be, at the λ that the forecast gives to the
-    smaller noise; None where public numbers do not say that it fits better, as of a plan of another method.
+    """Return a plan of three consecutive minimisers within the same budgets; None if no better fit is forecast.
 
-    It pays where the forecast had to raise λ, which shortens the model: a chain undoes that. So λ is raised further until κ ≤ 1/4 in each,
-    beyond which the noise of three grows faster than by √3.
+    Slopes are clipped at 0.6 of their bound, and λ is the forecast's for the smaller noise. None for plans of other
+    methods. A chain pays off if the forecast had to raise λ, which shrinks the model. λ is raised further until κ ≤ 1/4
+    in each stage, beyond which the noise of three grows faster than by √3.
     """
     problem, lipschitz, alone = plan.problem, plan.loss.constants.lipschitz, plan.method
     asked = problem.asked_regularization
@@ -522,7 +555,12 @@ def chain_plan(plan: Plan) -> Plan | None:
 
 
 def check_covered(problem: Problem) -> None:
-    """Raise unless objective perturbation is proven for the problem."""
+    """Check that objective perturbation is proven for the problem.
+
+    Raises:
+        AssumptionViolated: If an assumption of the proof does not hold.
+        InvalidParameter: If a Gaussian-DP budget is given for a loss that has a Rényi curve only.
+    """
     loss, constants = problem.loss, problem.loss.constants
     _check_curving(loss)
     if not problem.strong_convexity > 0:

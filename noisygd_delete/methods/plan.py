@@ -1,4 +1,7 @@
-"""What every way of learning and deleting answers, and the plan that it makes: everything public, fixed before any record is seen."""
+"""The interface of methods and the plans they make.
+
+Everything in a plan is public and fixed before any record is seen.
+"""
 
 from __future__ import annotations
 
@@ -43,81 +46,94 @@ _LARGER = (3, 10, 30, 100)  # times λ, tried in this order
 
 @dataclass(frozen=True)
 class Method(MethodRef):
-    """A way of learning and deleting, with its options, validated when it is made, and its proof: it calibrates a `Plan`."""
+    """A way of learning and deleting, with validated options and its proof; it calibrates a `Plan`."""
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one line for tables and help
-    proof: ClassVar[str] = PROOFS[0]  # what its bounds rest on at most
+    proof: ClassVar[str] = PROOFS[0]  # weakest kind of proof behind its bounds
     weighed: ClassVar[str] = (
-        "always"  # against the others where none is named; "for several publications" alone, or "never"
+        "always"  # when the planner compares it if no method is named; or "for several publications", or "never"
     )
-    own_ridge: ClassVar[bool] = False  # whether it adds to λ by itself what its noise asks for
+    own_ridge: ClassVar[bool] = False  # whether it adds the regularisation that its noise requires to λ itself
 
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:
-        """The least noise and the fewest steps within the budget.
+        """Return the plan with the least noise and the fewest steps within the budget.
 
         Raises:
-            InvalidParameter, AssumptionViolated: the method does not cover the problem.
-            PlanInfeasible: no machine can run it.
+            InvalidParameter: If the method does not cover the problem.
+            AssumptionViolated: If an assumption of the method's proof does not hold.
+            PlanInfeasible: If no machine can run the plan.
         """
 
     @abstractmethod
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
+        """Return the plan that these numbers define: the facts of a run, its procedures and its guarantees.
+
+        Only numbers calibrated by this method are valid.
+        """
 
     def in_any_order(self) -> Self:
-        """The same method for rows that come in another order in every release, where it has one."""
+        """Return the variant for rows in a different order in every release; the method itself if it has none."""
         return self
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
-        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases.
+        """Check that the proof covers rows that arrive in any order and change unobserved between releases.
 
         Args:
-            instead: what to do, from `methods.ways_elsewhere`.
+            problem: The problem, for its loss.
+            instead: What to do instead, from `methods.external_row_methods`, for the message.
+
+        Raises:
+            InvalidParameter: If the proof does not cover them with these options and this loss.
         """
         raise InvalidParameter(
             f"rests on rows that stay in their places, and these lie elsewhere; {instead}", method=self.name
         )
 
     def check_plan(self, plan: Plan) -> None:
-        """Raise unless the proof covers what the plan runs, wherever its numbers came from: what its mechanism cannot see of it.
+        """Check that the proof covers what the plan runs, beyond what its mechanism checks.
+
+        The numbers may be of any origin.
 
         Raises:
-            InvalidParameter, AssumptionViolated: it does not.
+            InvalidParameter: If the method does not cover the plan.
+            AssumptionViolated: If an assumption of the proof does not hold.
         """
         if not math.isfinite(plan.loss.constants.lipschitz):
             raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
 
     def outlook(self, plan: Plan) -> Prospects:
-        """What its models are worth. Nothing is promised, but where a method proves a bound on the excess risk."""
+        """Return the expected quality of the models: forecasts, and a bound on the excess risk if one is proven."""
         from .forecast import Prospects
 
         return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """What drives the plan's noise and steps, a paragraph each."""
+        """Return explanations of what determines the plan's noise and steps, one paragraph each."""
         return ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """What a method calibrates, and all that a file keeps of a plan beside its problem; what a method has no use for is 0.
+    """The numbers that a method calibrates; a file stores these and the problem. Unused numbers are 0.
 
-    step_size                  η
-    noise_variance             σ²
-    init_variance              variance per coordinate of the initial law ρ
-    learn_steps                K_A
-    delete_steps_for_deletion  K_Ā that the deletion guarantee needs
-    delete_steps_for_utility   K_Ā that keeps the accuracy over any number of requests (0: not asked for)
-    gradient_tolerance         γ of the solver, where every release starts from the minimiser
-    learn_solver_passes        gradient passes of the solver in a learn and in a request: a forecast from public numbers,
-    delete_solver_passes       exact when solver="fixed"
-    horizon                    steps since the last fresh learn that composition affords (None: no limit)
-    linear_term                s: standard deviation per coordinate of objective perturbation's linear term
-    output_noise               τ: standard deviation of the noise on the published weights
-    stages                     the plans of several runs in a row, each published; empty: one run
-    kept                       how many of them a request leaves as they are
+    Attributes:
+        step_size: η.
+        noise_variance: σ².
+        init_variance: Variance per coordinate of the initial law ρ.
+        learn_steps: K_A.
+        delete_steps_for_deletion: K_Ā that the deletion guarantee needs.
+        delete_steps_for_utility: K_Ā that keeps the accuracy over any number of requests; 0 if not required.
+        gradient_tolerance: γ of the solver, if every release starts from the minimiser.
+        learn_solver_passes: Gradient passes of the solver in a learn: a forecast from public numbers, exact for
+            solver="fixed".
+        delete_solver_passes: The same in a request.
+        horizon: Steps since the last fresh learn that the budget covers under composition; None if unlimited.
+        linear_term: s, the standard deviation per coordinate of objective perturbation's linear term.
+        output_noise: τ, the standard deviation of the noise on the published weights.
+        stages: Plans of several consecutive runs, each published; empty for one run.
+        kept: Number of stages that a request leaves unchanged.
     """
 
     step_size: float = 0.0
@@ -141,22 +157,23 @@ class Calibration:
 
     @property
     def delete_steps(self) -> int:
-        """K_Ā: the larger of the two conditions."""
+        """K_Ā, the larger of the two conditions."""
         return max(self.delete_steps_for_deletion, self.delete_steps_for_utility)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be run, and what is promised of it: everything made by the method of its problem (`Method.plan`).
+    """The procedures that will be run and their guarantees, made by the method of the problem (`Method.plan`).
 
-    problem    what was asked
-    mechanism  the public facts of a run, as the accountant sees it
-    learning   what a learn runs
-    serving    what a request runs
-    promise    what the figures speak of
-    stages     the plans of several runs in a row, each published; empty: one run
-    kept       how many of them a request leaves as they are
-    staged     what a published model predicts by, where several stages are published together
+    Attributes:
+        problem: The planning problem.
+        mechanism: Public facts of a run, as the accountant sees it.
+        learning: Procedure of a learn.
+        serving: Procedure of a request.
+        promise: The runs that the guarantees cover.
+        stages: Plans of several consecutive runs, each published; empty for one run.
+        kept: Number of stages that a request leaves unchanged.
+        staged: The loss a published model predicts by, if several stages are published together.
     """
 
     problem: Problem
@@ -186,14 +203,24 @@ class Plan:
         sampling: Sampling | None = None,
         staged: Loss | None = None,
     ) -> Plan:
-        """Noisy steps, from the initial law to learn and from the model published before to serve a request, unless told otherwise.
+        """Return a plan of noisy steps.
+
+        By default a learn starts at the initial law and a request at the model published before.
 
         Args:
-            promise: in which its steps need not be given; None: a figure about an erased record covers any number of steps with it.
-            staged: as the field.
+            problem: The planning problem.
+            mechanism: Public facts of a run.
+            numbers: The calibrated numbers.
+            learning: Start of a learn; None: the initial law.
+            serving: Start of a request; None: the model published before.
+            promise: The guarantees; the steps are filled in from `numbers`. None: the deletion guarantee covers any
+                number of steps with the record.
+            exactness: Grid of exact steps, if any.
+            sampling: Poisson sampling of the steps, if any.
+            staged: See the attribute.
         """
         steps = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
-        # a linear term is part of what is solved, and its answer wants noise
+        # a linear term is part of the solved objective, and the solution needs output noise
         noise = {"linear_term": numbers.linear_term, "output_noise": numbers.output_noise}
         shape = problem.noise_shape if numbers.linear_term else None
 
@@ -223,11 +250,11 @@ class Plan:
 
     @property
     def numbers(self) -> Calibration:
-        """What it is stored as."""
+        """The calibrated numbers, as stored."""
         return Calibration(**{name: getattr(self, name) for name in _NUMBERS})
 
     def changed(self, **changes: Any) -> Plan:
-        """The plan with other numbers, or another problem: facts, what is run and what is promised follow."""
+        """Return the plan with other numbers or another problem; mechanism, procedures and guarantees follow."""
         numbers = {name: changes.pop(name) for name in list(changes) if name in _NUMBERS}
         problem = changes.pop("problem", self.problem)
         changed: Problem = replace(problem, **changes) if changes else problem
@@ -239,27 +266,27 @@ class Plan:
 
     @property
     def step_size(self) -> float:
-        """η"""
+        """η."""
         return self.learning.step_size
 
     @property
     def noise_variance(self) -> float:
-        """σ²"""
+        """σ²."""
         return self.learning.noise_variance
 
     @property
     def init_variance(self) -> float:
-        """Variance per coordinate of the initial law ρ; 0 where a learn does not begin at one."""
+        """Variance per coordinate of the initial law ρ; 0 if a learn does not start from an initial law."""
         return self.learning.start.variance if isinstance(self.learning.start, InitialLaw) else 0.0
 
     @property
     def learn_steps(self) -> int:
-        """K_A"""
+        """K_A."""
         return self.learning.counted
 
     @property
     def delete_steps(self) -> int:
-        """K_Ā: the larger of the two conditions."""
+        """K_Ā, the larger of the two conditions."""
         return max(self.delete_steps_for_deletion, self.delete_steps_for_utility)
 
     @property
@@ -272,7 +299,7 @@ class Plan:
 
     @property
     def gradient_tolerance(self) -> float:
-        """γ of the solver; 0 where nothing is solved."""
+        """γ of the solver; 0 if there is no solver."""
         return self.learning.start.tolerance if isinstance(self.learning.start, Minimizer) else 0.0
 
     @property
@@ -285,12 +312,12 @@ class Plan:
 
     @property
     def linear_term(self) -> float:
-        """s"""
+        """s."""
         return self.learning.linear_term
 
     @property
     def output_noise(self) -> float:
-        """τ"""
+        """τ."""
         return self.learning.output_noise
 
     @property
@@ -327,13 +354,19 @@ class Plan:
 
     @property
     def total(self) -> Total | None:
-        """What all publications together may cost; None where `releases` alone limits them, or nothing does."""
+        """Cap on the cost of all publications together; None if only `releases`, or nothing, limits them."""
         return self.problem.total
 
     def after(self, former: Plan, spent: Guarantee | None = None) -> Plan:
-        """This plan in the place of another one by which models were published: the same total goes on, and sums what is spent as it
-        did; another one, or the same about other worlds or another unit, was fixed late, and sums it in a measure that what was `spent` so
-        far has, too."""
+        """Return this plan as the successor of `former`, by which models were already published.
+
+        The same total continues with its measure of summation. A new total, or the same total for another adjacency or
+        another unit, is marked as fixed late; it is summed in a measure in which the cost `spent` so far is finite too.
+
+        Args:
+            former: The plan that this one replaces.
+            spent: Cost of all publications so far; None if nothing was published.
+        """
         own, before = self.total, former.total
         units = [(problem.adjacency, problem.rows_per_subject) for problem in (self.problem, former.problem)]
         alike = units[0] == units[1]
@@ -348,25 +381,28 @@ class Plan:
 
     @property
     def capped(self) -> bool:
-        """Whether a cap was set on the sum of all publications."""
+        """Whether the sum of all publications is capped."""
         return self.releases > 1 or self.total is not None
 
     @property
     def model_loss(self) -> Loss:
-        """What a published model predicts by: the loss, but where several stages are published together."""
+        """The loss a published model predicts by; differs from `loss` only if several stages are published together."""
         return self.loss if self.staged is None else self.staged
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the published weights inside the engine: (outputs, features) but for networks and several stages."""
+        """Shape of the published weights in the engine: (outputs, features) except for networks and several stages."""
         return self.model_loss.shape(self.features)
 
     def of_map(self, digest: str | None) -> Plan:
-        """The same plan for rows that the public map of this digest makes."""
+        """Return the same plan for rows of the public map with this digest."""
         return replace(self, problem=replace(self.problem, feature_map=digest))
 
     def in_any_order(self) -> Plan:
-        """The plan for rows that come in another order in every release: what that may tell is charged, and within the budgets."""
+        """Return the plan for rows in a different order in every release.
+
+        The cost of what the order may reveal is charged within the budgets.
+        """
         method = self.method.in_any_order()
         if method == self.method:
             return self
@@ -379,7 +415,7 @@ class Plan:
 
     @property
     def coding(self) -> Coding | None:
-        """What rows are counted by, where they are; a table may hold the codes in their place."""
+        """The codes by which rows are counted, if the plan counts them; a table may store the codes instead of rows."""
         start = self.learning.start
         if not isinstance(start, CarriedSums) or start.map is None:
             return None
@@ -389,20 +425,19 @@ class Plan:
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:
-        """v of every column, where the noise has a shape: then every row must be as short in it as the loss assumes."""
+        """v of every column if the noise has a shape; rows must then satisfy the loss's norm bound in that shape."""
         return self.problem.noise_shape if self.linear_term else None
 
     @property
     def dp(self) -> Guarantee:
-        """What one release alone reveals about a record still there, for every number of steps."""
+        """Guarantee of one release about a record still present, for any number of steps."""
         return self._of_costliest("dp", self.problem.adjacency, self.promise.dp)
 
     @property
     def deletion(self) -> Guarantee:
-        """What the release that serves a deletion reveals about the erased record, to an observer of later models alone.
+        """Guarantee about an erased record against an observer of later models only.
 
-        It holds whatever came before, as long as requests did not depend on earlier models; `deletion_observed` is for
-        those that did.
+        It holds for any history, if requests did not depend on earlier models; otherwise use `deletion_observed`.
         """
         fading = self.mechanism.fading
         if fading is not None:
@@ -417,19 +452,25 @@ class Plan:
 
     @property
     def fresh_publications(self) -> int:
-        """How many of the `releases` start afresh, the learn among them."""
+        """Number of the `releases` that start afresh, including the learn."""
         every = 1 if self.mechanism.fresh else self.promise.fresh_every
         return 1 if every is None else -(-self.releases // every)
 
     @property
     def together(self) -> Guarantee:
-        """What N = `releases` observed publications reveal about a record present in all of them."""
+        """Guarantee of N = `releases` observed publications about a record present in all of them."""
         every = self.promise.fresh_every
         return self._shown("dp", self.releases, 1 if every is None else -(-self.releases // every))
 
     def _shown(self, about: str, releases: int, learns: int = 1, gone: bool = False) -> Guarantee:
-        """What so many observed releases, of which some are learns and the first is one, reveal of a record that is in all of them, and `gone`
-        from the next."""
+        """Return the guarantee of `releases` observed releases about a record present in all of them.
+
+        Args:
+            about: "dp" or "deletion".
+            releases: Number of releases, the first of which is a learn.
+            learns: How many of them are learns.
+            gone: Whether the record is erased from the next release.
+        """
         mechanism, problem = self.mechanism, self.problem
         worlds = problem.adjacency if about == "dp" else problem.deletion_notion
         if mechanism.carries:
@@ -439,24 +480,26 @@ class Plan:
         return Guarantee.composed([(learned, learns), *([(requested, releases - learns)] if releases > learns else [])])
 
     def deletion_observed(self, models: int = 1) -> Guarantee:
-        """What `models` models, the learn first, have shown of a record that the next release erases; every one observed.
+        """Return what `models` observed models, the learn first, reveal about a record that the next release erases.
 
-        Holds under adaptive requests by others: given what was observed, both worlds restart from the same point.
+        It holds if other requests are adaptive: given the observed models, the runs on both datasets restart from the
+        same point.
         """
         return self._shown("deletion", check_count("models", models), gone=True).assuming("every release is observed")
 
     @property
     def allowed(self) -> Guarantee:
-        """The dp budget as a guarantee of all `releases` together, in the form in which they come: a μ, a rate, or else one order.
+        """The dp budget as a guarantee of all `releases` together, in the form of their cost (μ, rate or one order).
 
-        Of several parts, (ε, δ) is met in Gaussian DP where that is how they fit, else at the one order at which they fit best.
+        With several parts, an (ε, δ) budget is met in Gaussian DP if they fit it there, else at the order where they
+        fit best.
         """
         nothing = self.mechanism.interval("dp", self.problem.adjacency, steps_with=0)
         budget, together = self.budget, self.together
-        # figures of exact plans include their roundings: no slack is kept back for them
+        # figures of exact plans include their rounding errors: no slack is reserved for them
         gaussian = self.problem.dp_gdp if nothing.slack else budget.dp_gdp
         if self.promise.counted_on is not None:
-            from .budget_split import Amounts  # what most plans never meet
+            from .budget_split import Amounts  # rarely needed
 
             sampling = self.promise.counted_on
             amounts = Amounts.at_orders(self.problem, sampling.rate, sampling.draws)
@@ -483,13 +526,13 @@ class Plan:
 
     @cached_property
     def outlook(self) -> Prospects:
-        """What its models are worth: a bound and forecasts, on which no guarantee rests."""
+        """Expected quality of the models: a bound and forecasts. No guarantee depends on it."""
         return self.method.outlook(self)
 
     @property
     def stationary_distance(self) -> float:
-        """V_∞: bound on E‖θ − θ*‖² after many steps."""
-        from ..bounds.shifted_interpolation import stationary_distance  # no deletion asks for it
+        """V_∞, the bound on E‖θ − θ*‖² after many steps."""
+        from ..bounds.shifted_interpolation import stationary_distance  # not needed by deletions
 
         return stationary_distance(
             dimension=self.dimension,
@@ -500,15 +543,15 @@ class Plan:
 
     @property
     def excess_risk(self) -> float:
-        """Bound on E[L_D(θ)] − min L_D of every released model, for the steps of this plan; in the unit of the loss.
+        """Bound on E[L_D(θ)] − min L_D of every released model for this plan's steps, in the unit of the loss.
 
-        After the learn and any number of requests of at most `batch` edits. Infinite where nothing is promised.
+        It holds after the learn and any number of requests of at most `batch` edits. Infinite if there is no bound.
         """
         return self.outlook.excess_risk
 
     @property
     def gradient_evaluations(self) -> dict[str, int]:
-        """Per-record gradients of one learning run and of one request: n·(solver passes + K)."""
+        """Per-record gradients of one learn and of one request: n·(solver passes + K)."""
         return {
             "learn": self.records * (self.learn_solver_passes + self.learn_steps),
             "delete": self.records * (self.delete_solver_passes + self.delete_steps),
@@ -516,7 +559,7 @@ class Plan:
 
     @property
     def saving(self) -> int:
-        """Per-record gradients saved per request against learning afresh: n(K_A − K_Ā) where nothing is solved."""
+        """Per-record gradients saved per request compared with learning afresh: n(K_A − K_Ā) without a solver."""
         return self.gradient_evaluations["learn"] - self.gradient_evaluations["delete"]
 
     @property
@@ -526,7 +569,10 @@ class Plan:
         return resumes and self.saving <= 0
 
     def explain(self) -> str:
-        """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
+        """Return an explanation of the noise, the steps and the guarantees.
+
+        `planner.explain` also compares other methods.
+        """
         from . import explanations
 
         ridge = explanations.explain_ridge(self.problem, lambda: self.outlook.forecast)
@@ -542,7 +588,7 @@ class Plan:
         )
 
     def in_short(self) -> str:
-        """Loss, sizes, method, budget, cost and promise, in a few lines."""
+        """Return loss, sizes, method, budget, cost and guarantees in a few lines."""
         from . import explanations
 
         learn, delete = (round(number / self.records) for number in self.gradient_evaluations.values())
@@ -562,10 +608,10 @@ class Plan:
         return waiting, self.worth(), promise
 
     def worth(self, *, advise: bool = True) -> str:
-        """A warning where the bound on the excess risk does not even show that the model is better than weights of 0, with a λ for
-        which it does if one is near (not `advise`: without); "" where the bound shows it, and for a loss that has no labels to guess.
+        """Return a warning if the excess-risk bound does not show that the model is better than zero weights, else "".
 
-        One sentence for every method and every door: plans, commands, estimators, papers.
+        The warning names a λ for which the bound does, if one is near. Losses without labels get no warning. All plans,
+        commands, estimators and reports use this sentence.
         """
         from . import explanations
 
@@ -581,7 +627,7 @@ class Plan:
             warnings.warn(doubt, NothingPromised, stacklevel=3)
 
     def _larger(self, factor: float) -> tuple[float, float] | None:
-        """λ times the factor, and the bound of the plan of the same method for it; None where there is none."""
+        """Return λ times `factor` and the excess-risk bound of the same method's plan for it; None if there is none."""
         method = without_options(self.method, "step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
         regularization = self.regularization * factor
         try:
@@ -592,7 +638,7 @@ class Plan:
             return None
 
     def summary(self) -> dict[str, Any]:
-        """The JSON answer of the command line."""
+        """Return the plan as the JSON output of the command line."""
         return {
             "regularization": self.regularization,
             "asked_regularization": self.problem.asked_regularization,
@@ -634,7 +680,7 @@ class Plan:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for `reading.plan_from_dict`: the problem and the numbers, of which a method makes the rest again."""
+        """Return the problem and the numbers as JSON, from which `serialization.plan_from_dict` rebuilds the plan."""
         inner = {"stages": [stage.to_dict() for stage in self.stages], "kept": self.kept} if self.stages else {}
         numbers = {name: getattr(self, name) for name in _NUMBERS if name not in ("stages", "kept")}
         return {"problem": self.problem.to_dict(), **numbers, **inner}
@@ -644,12 +690,12 @@ _NUMBERS = tuple(field.name for field in fields(Calibration))
 
 
 def method_of(problem: Problem) -> Method:
-    """Its method, which makes a plan of it."""
+    """Return the problem's method, checked to be a `Method`."""
     assert isinstance(problem.method, Method)
     return problem.method
 
 
 def without_options(method: Method, *options: str) -> Method:
-    """The same method with these options (where it has them) left to the planner."""
+    """Return the same method with these options, if it has them, left at their defaults."""
     kept = {option.name: getattr(method, option.name) for option in fields(method) if option.name not in options}
     return type(method)(**kept)

@@ -1,4 +1,4 @@
-"""What is asked of a method: sizes, loss and budget, validated and public."""
+"""The planning problem (sizes, loss and budget, validated and public) and the procedures that a plan runs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,43 @@ from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Wor
 
 @dataclass(frozen=True)
 class MethodRef(ABC):
-    """What a problem says of its `plan.Method`, which makes a plan of it."""
+    """The method of a problem by name and options; `plan.Method` makes a plan of it."""
 
     name: ClassVar[str]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the name and the options."""
         return {"name": self.name, **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What the caller asked for: the arguments of `make_plan`.
+    """The planning problem: the validated arguments of `make_plan`.
+
+    Attributes:
+        loss: Loss of one record, with its constants.
+        records: n, the public dataset size.
+        features: Number of features of a row.
+        regularization: λ.
+        budget: Budget of a release, or of all `releases` together.
+        method: The method, which makes a plan.
+        adjacency: Neighbouring relation of the dp guarantee.
+        deletion_notion: What the deletion guarantee compares.
+        releases: N, the number of observed releases that share the dp budget.
+        batch: r, the maximum number of edits of a request.
+        rows_per_subject: Rows of one data subject that count as one record.
+        utility: Whether steps must keep the accuracy over any number of requests.
+        utility_tolerance: Relative tolerance of that condition, on the stationary distance.
+        dtype: Floating-point type of gradient sums, for the rounding slack.
+        slack_in_budget: Whether the bounds meet the budget with the rounding slack included.
+        asked_regularization: The requested λ, if the noise forecast raised it.
+        one_hot_blocks: Column layout of a schema, for noise of a public shape.
+        model_norm: B, the public guess of the model's norm for which λ was raised.
+        feature_map: SHA-256 of the public map that made the rows.
+        total: Cap on all publications together.
 
     Raises:
-        InvalidParameter: a value is outside its range.
+        InvalidParameter: If a value is outside its range.
     """
 
     loss: Loss
@@ -55,12 +78,12 @@ class Problem:
         True  # False: the bounds meet the budget over the reals, and exceed it by the rounding slack
     )
     asked_regularization: float | None = (
-        None  # the λ asked for, where the forecast of the noise raised it to `regularization`
+        None  # the requested λ, if the forecast of the noise raised it to `regularization`
     )
-    one_hot_blocks: tuple[int, ...] | None = None  # of a schema: how its columns lie, for noise of a public shape
-    model_norm: float | None = None  # B: the public guess of the model's norm that it was raised for
-    feature_map: str | None = None  # SHA-256 of the public map that made the rows (`maps`), where one did
-    total: Total | None = None  # of all publications together; None: no cap but what `releases` sets
+    one_hot_blocks: tuple[int, ...] | None = None  # column layout of a schema, for noise of a public shape
+    model_norm: float | None = None  # B: the public guess of the model's norm for which λ was raised
+    feature_map: str | None = None  # SHA-256 of the public map that made the rows (`maps`), if any
+    total: Total | None = None  # cap on all publications together; None: no cap except by `releases`
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):
@@ -114,9 +137,9 @@ class Problem:
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:
-        """v of every column, the diagonal of Σ: the noise that costs least among those that make no allowed row count for more.
+        """v of every column, the diagonal of Σ: the cheapest noise among shapes that give no allowed row more weight.
 
-        None where nothing is known of the columns, or where they give no other than Σ = I.
+        None if nothing is known of the columns, or if they give Σ = I.
         """
         if self.one_hot_blocks is None:
             return None
@@ -125,15 +148,18 @@ class Problem:
 
     @property
     def noise_trace(self) -> float:
-        """tr Σ over all weights; d where the noise is round."""
+        """tr Σ over all weights; d for isotropic noise."""
         return self.dimension if self.noise_shape is None else self.loss.outputs * math.fsum(self.noise_shape)
 
     @property
     def ridge_cost(self) -> float:
-        """What the raised λ costs at most in the objective asked for, by the guess B of the norm; 0 where it was not raised."""
+        """Upper bound on the cost of the raised λ in the objective with the requested λ, for norm guess B.
+
+        0 if λ was not raised.
+        """
         if self.asked_regularization is None or self.model_norm is None:
             return 0.0
-        from ..bounds.objective_perturbation import ridge_cost  # where λ was raised alone
+        from ..bounds.objective_perturbation import ridge_cost  # needed only if λ was raised
 
         return ridge_cost(asked=self.asked_regularization, used=self.regularization, model_norm=self.model_norm)
 
@@ -159,29 +185,35 @@ class Problem:
 
     @property
     def growth(self) -> float:
-        """What the slack multiplies a μ by; its square, a Rényi bound."""
+        """Factor by which the slack multiplies a μ; a Rényi bound is multiplied by its square."""
         return 1 + self.slack if self.slack_in_budget else 1.0
 
     def dp_gdp(self) -> float:
-        """The largest μ over the reals that is within the dp budget with the slack included."""
+        """Return the largest μ over the reals within the dp budget, slack included."""
         return self.budget.dp_gdp() / self.growth
 
     def deletion_gdp(self) -> float:
-        """The same within the deletion budget."""
+        """Return the largest μ over the reals within the deletion budget, slack included."""
         return self.budget.deletion_gdp() / self.growth
 
     def dp_rate(self) -> tuple[float, float]:
-        """(rate, order): the largest rate over the reals within the dp budget, slack included, and the order that shows it."""
+        """Return (rate, order): the largest rate over the reals within the dp budget, and the order that shows it.
+
+        The slack is included.
+        """
         rate, order = self.budget.dp_rate()
         return rate / self.growth**2, order
 
     def deletion_rate(self) -> tuple[float, float]:
-        """The same within the deletion budget."""
+        """Return (rate, order) for the deletion budget; see `dp_rate`."""
         rate, order = self.budget.deletion_rate()
         return rate / self.growth**2, order
 
     def deletion_renyi(self, order: float) -> float:
-        """The largest Rényi bound over the reals at one order within the deletion budget, slack included; below 0: none."""
+        """Return the largest Rényi bound over the reals at `order` within the deletion budget, slack included.
+
+        A negative value means that no bound at this order meets the budget.
+        """
         allowed = self.budget.deletion
         if self.budget.measure == "epsilon-delta":
             assert self.budget.deletion_delta is not None
@@ -189,11 +221,11 @@ class Problem:
         return allowed / self.growth**2
 
     def sensitivity(self, worlds: Worlds) -> float:
-        """Δ of the gradient sum, over the reals."""
+        """Return Δ of the gradient sum over the reals."""
         return worlds.sensitivity(self.loss.constants.lipschitz, self.rows_per_subject)
 
     def run(self, *, step_size: float, noise_variance: float) -> dict[str, Any]:
-        """The facts of Noisy-GD on this problem, for a `NoisySteps`."""
+        """Return the facts of Noisy-GD on this problem, for a `NoisySteps`."""
         return {
             "records": self.records,
             "row_norm": self.loss.radius,
@@ -209,7 +241,7 @@ class Problem:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for `reading.problem_from_dict`."""
+        """Return the problem as JSON for `serialization.problem_from_dict`."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         described = {name: own[name].to_dict() for name in ("loss", "budget", "method")}
         worlds = {name: str(own[name]) for name in ("adjacency", "deletion_notion")}
@@ -219,12 +251,12 @@ class Problem:
 
 # --- procedure ---
 #
-# What is run, as data: [linear term] -> start -> K noisy steps -> [output noise] -> grid. One executor runs any procedure.
+# A run as data: [linear term] -> start -> K noisy steps -> [output noise] -> grid. One executor runs any procedure.
 
 
 @dataclass(frozen=True)
 class InitialLaw:
-    """A draw from N(0, variance · I): where a learner begins."""
+    """A draw from N(0, variance · I), the start of a learn."""
 
     variance: float
 
@@ -236,11 +268,14 @@ class Published:
 
 @dataclass(frozen=True)
 class Minimizer:
-    """The minimiser of the current records, with gradient norm certainly at most `tolerance` (γ, of the mean loss).
+    """The minimiser for the current records, with gradient norm at most `tolerance` (γ, of the mean loss) guaranteed.
 
-    solver  "warm" starts a request from the published model, "cold" from 0; "fixed" from 0 in a number of passes that no
-            record can change
-    chain   so many in a row, each with noise of its own, the regulariser of each after the first centred at the one before
+    Attributes:
+        tolerance: γ.
+        solver: "warm" starts a request from the published model, "cold" from 0; "fixed" starts from 0 with a number of
+            passes that no record can change.
+        chain: Number of consecutive minimisations, each with its own noise; the regulariser of each after the first is
+            centred at the previous minimiser.
     """
 
     tolerance: float
@@ -250,10 +285,11 @@ class Minimizer:
 
 @dataclass(frozen=True)
 class NoisyLeastSquares:
-    """What least squares makes of the moments of the current records, published with noise: one pass, and no steps after it.
+    """Least squares on the noisy moments of the current records, published: one pass, and no steps after it.
 
-    deviation  of the noise of each sum, where a record of the largest norm counts 1
-    ridge      added to the second moments, in the same unit
+    Attributes:
+        deviation: Standard deviation of the noise of each sum, in units of a record of the largest norm.
+        ridge: Added to the second moments, in the same unit.
     """
 
     deviation: float
@@ -262,13 +298,20 @@ class NoisyLeastSquares:
 
 @dataclass(frozen=True)
 class CarriedSums:
-    """What least squares makes of sums whose noise is carried on from the release before: one pass over the table as that one left it.
+    """Least squares on sums whose noise is carried over from the previous release.
 
-    draws         (c, σ²) of each draw of a chain, in steps² of the grid; variance: V of each
-    bits          of the grid; label_bits: of a target's
-    norm_squared  R² in steps²; label_weight: β in steps
-    ridge         added to the matrix of rows of norm 1 at most, and so much of its noise besides
-    map           the additive map by whose codes rows are counted, as JSON; None: any rows, whose products are added
+    One pass over the table as the previous release left it.
+
+    Attributes:
+        draws: (c, σ²) of each draw of a chain, in steps² of the grid.
+        variance: V of each draw.
+        bits: Bits of the grid.
+        label_bits: Bits of a target's grid.
+        norm_squared: R² in steps².
+        label_weight: β in steps.
+        ridge: Added to the matrix of rows of norm at most 1.
+        ridge_share: Multiple of the matrix's noise that is also added.
+        map: The additive map whose codes are counted, as JSON; None for arbitrary rows, whose products are summed.
     """
 
     draws: list[tuple[float, float]]
@@ -284,7 +327,7 @@ class CarriedSums:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Steps on Poisson samples of the slots: `draws` of them, each slot in each with probability `rate`."""
+    """Steps on Poisson samples of the table: `draws` steps, each place in each sample with probability `rate`."""
 
     rate: float
     draws: int
@@ -292,7 +335,10 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Exactness:
-    """Steps on a grid: θ within norm `radius`, each step's noise an exact discrete Gaussian of parameter τ on a grid of step τ/2^`grid_bits`."""
+    """Steps on a grid: θ within norm `radius`, the noise of each step an exact discrete Gaussian of parameter τ.
+
+    The grid step is τ/2^`grid_bits`.
+    """
 
     radius: float
     grid_bits: int
@@ -305,14 +351,19 @@ Start = InitialLaw | Published | Minimizer | NoisyLeastSquares | CarriedSums
 class Procedure:
     """One run. Absent parts are 0.
 
-    linear_term     s: standard deviation per coordinate of b, added to the gradient *sum* (objective perturbation)
-    shape           v of every column, so that b has variance s²v there; None: 1 everywhere
-    start           where the steps begin
-    steps           K noisy steps of size η (`step_size`), each adding N(0, 2ησ² I), σ² = `noise_variance`
-    sampling        instead of K steps on all rows, more of them on samples that come to K passes; None: no samples
-    output_noise    τ: standard deviation of the noise on the published weights
-    exactness       of the steps; None: in floating point
-    solver_passes   gradient passes of the solver: a forecast from public numbers, exact where its number is fixed
+    Attributes:
+        start: Where the steps begin.
+        steps: K, the number of noisy steps of size η, each adding N(0, 2ησ² I).
+        step_size: η.
+        noise_variance: σ².
+        linear_term: s, the standard deviation per coordinate of b, added to the gradient *sum* (objective
+            perturbation).
+        output_noise: τ, the standard deviation of the noise on the published weights.
+        shape: v of every column, so that b has variance s²v there; None: 1 everywhere.
+        sampling: Poisson samples to use instead of K steps on all rows, whose total size comes to K passes; None: full
+            batches.
+        exactness: Grid of the steps; None: floating point.
+        solver_passes: Gradient passes of the solver: a forecast from public numbers, exact if their number is fixed.
     """
 
     start: Start
@@ -334,13 +385,19 @@ class Procedure:
 
     @property
     def counted(self) -> int:
-        """As how many steps a run counts: least squares on moments, in one pass, as one."""
+        """Number of steps that a run counts as; least squares on moments, in one pass, counts as one."""
         return 1 if isinstance(self.start, NoisyLeastSquares) else self.steps
 
 
 @dataclass(frozen=True)
 class WorstCaseRun:
-    """The costliest run that a figure covers: exposure to the record (`Mechanism.exposure`), exposure after its erasure, and what must then hold."""
+    """The costliest run that a guarantee covers.
+
+    Attributes:
+        steps_with: Exposure to the record (`Mechanism.exposure`).
+        steps_without: Exposure after its erasure.
+        assuming: Condition under which the guarantee holds.
+    """
 
     steps_with: float = math.inf
     steps_without: float = 0
@@ -349,17 +406,19 @@ class WorstCaseRun:
 
 @dataclass(frozen=True)
 class PlannedGuarantees:
-    """What the figures of a plan speak of, and the steps of a request that they ask for.
+    """The runs that a plan's guarantees cover, and the steps of a request that they require.
 
-    dp, deletion     the costliest run about a record still there, and about one that was erased
-    deletion_steps   K_Ā that the deletion guarantee needs
-    utility_steps    K_Ā that keeps the accuracy over any number of requests (0: not asked for)
-    horizon          steps since the last fresh learn that composition affords (None: no limit)
-    relearns         whether a fresh learn is run where it is due, not asked for
-    edits            kinds of edits that the bounds cover
-    unbounded        whether they hold for the linear loss too, the worst case that audits run
-    fresh_every      one publication in so many starts afresh; None: the learn alone
-    counted_on       the samples at whose best listed order publications are counted, where no other measure is within reach
+    Attributes:
+        dp: Costliest run about a record still present.
+        deletion: Costliest run about an erased record.
+        deletion_steps: K_Ā that the deletion guarantee needs.
+        utility_steps: K_Ā that keeps the accuracy over any number of requests; 0 if not required.
+        horizon: Steps since the last fresh learn that the budget covers under composition; None if unlimited.
+        relearns: Whether a fresh learn runs automatically when it is due.
+        edits: Kinds of edits that the bounds cover.
+        unbounded: Whether the bounds also hold for the linear loss, the worst case that audits run.
+        fresh_every: One publication in this many starts afresh; None: the learn only.
+        counted_on: Samples at whose best listed order publications are counted, if no other measure applies.
     """
 
     dp: WorstCaseRun = WorstCaseRun()
@@ -378,7 +437,14 @@ SOLVERS = ("warm", "cold", "fixed")
 
 
 def solver_passes(problem: Problem, solver: str, tolerance: float, pull: float = 0.0) -> int:
-    """Gradient passes of one solve: the proven number for solver="fixed", else the forecast; `pull`: ‖b‖/n of a linear term."""
+    """Return the gradient passes of one solve: the proven number for solver="fixed", else the forecast.
+
+    Args:
+        problem: The planning problem.
+        solver: One of `SOLVERS`.
+        tolerance: γ.
+        pull: ‖b‖/n of a linear term.
+    """
     if solver == "fixed":
         steps = proven_steps(
             distance=(problem.loss.constants.lipschitz + pull) / problem.strong_convexity,
@@ -391,7 +457,10 @@ def solver_passes(problem: Problem, solver: str, tolerance: float, pull: float =
 
 
 def forecast_passes(problem: Problem) -> int:
-    """An empirical rule over κ, the sample's work included; benchmarks/solver.py prints it beside what was measured."""
+    """Return the forecast of gradient passes by an empirical rule in κ, including the work on the sample.
+
+    `benchmarks/solver.py` prints it next to measured values.
+    """
     kappa = problem.objective_smoothness / problem.strong_convexity
     outputs = problem.loss.outputs
     _, narrow = sample_rows(records=problem.records, features=problem.features, outputs=outputs, condition_number=kappa)
@@ -401,5 +470,8 @@ def forecast_passes(problem: Problem) -> int:
 
 
 def quick_passes(problem: Problem) -> int:
-    """After so many a run that is to last a public time leaves the quick ways for the proven one: hardly a table takes more."""
+    """Return the number of passes after which a run of publicly fixed duration switches to the proven solver.
+
+    Hardly any table needs more.
+    """
     return 4 * forecast_passes(problem)

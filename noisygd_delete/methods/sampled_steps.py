@@ -1,13 +1,13 @@
-"""DP-SGD, as public facts and what they reveal: as a stage of a ladder, noisy steps on Poisson samples of the rows, charged by their Rényi curve.
+"""DP-SGD: public facts and what they reveal, as a stage of a ladder or as the training of a feature extractor.
 
-A step on a share p of the rows costs a p-th of a pass, and less than p times the privacy of a step on all of them: many short steps
-where a full-batch stage affords few. There is no μ: the ladder counts at one Rényi order. Zero-out equals add/remove here because
-slots are masked and n is public in rate and divisor; several rows of one person are not covered.
+As a stage: noisy steps on Poisson samples of the rows, charged by their Rényi curve. A step on a share p of the rows
+costs p of a pass, and less than p times the privacy of a step on all of them: many short steps where a full-batch stage
+affords few. There is no μ: the ladder counts at one Rényi order. Zero-out equals add/remove here because places are
+masked and n is public in rate and divisor; several rows of one person are not covered.
 
-A feature extractor trained on the private rows by DP-SGD, as public facts, and what publishing it reveals.
-
-Every model trained on its features carries it, so it counts with the first model that an observer sees after it, and no
-later deletion takes it back: only an extractor trained afresh, or public, has forgotten a record.
+As an extractor: a feature extractor trained on the private rows by DP-SGD and published. Every model trained on its
+features depends on it, so it counts with the first model that an observer sees after it. No later deletion undoes that:
+only an extractor trained afresh, or a public one, is independent of an erased record.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ ORDERS = (*range(2, 33), 48, 64, 128, 256, 512)
 class SampledGaussian(Mechanism):
     """Facts of one DP-SGD training: a Poisson sample per step, per-row gradients clipped to C, noise N(0, (zC)² I).
 
-    sampling_rate     probability with which a row enters a step
-    noise_multiplier  z
+    Attributes:
+        sampling_rate: Probability that a row is in the sample of a step.
+        noise_multiplier: z.
     """
 
     method: ClassVar[str] = "sampled-gaussian"
@@ -62,14 +63,14 @@ class SampledGaussian(Mechanism):
         )
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        """Of a record that took part in `steps_with` steps; steps without it change nothing."""
+        """Return the cost of a record that took part in `steps_with` steps; steps without it change nothing."""
         bound = renyi.replace_renyi if worlds.between_records else renyi.zero_out_renyi
         facts = {"sampling_rate": self.sampling_rate, "noise_multiplier": self.noise_multiplier, "steps": steps_with}
         return {"points": tuple((float(order), bound(order=order, **facts)) for order in ORDERS)}
 
 
 def sampled_renyi(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
-    """What sampled steps cost at one order, by the least listed one that covers it; infinite above all of them."""
+    """Return the cost of sampled steps at one order, by the least listed order above it; infinite above all."""
     listed = min((one for one in ORDERS if one >= order), default=None)
     if listed is None:
         return math.inf
@@ -80,7 +81,11 @@ def sampled_renyi(*, order: float, sampling_rate: float, noise_multiplier: float
 def least_multiplier(
     *, order: float, allowed: float, sampling_rate: float, draws: int, worlds: Worlds, digits: float = 1e-9
 ) -> float:
-    """The least z, to a relative width, at which so many samples cost at most `allowed` at this order."""
+    """Return the least z, to relative width `digits`, at which these samples cost at most `allowed` at this order.
+
+    Raises:
+        InvalidParameter: If the order is above all listed ones, or no z meets `allowed`.
+    """
     if order > ORDERS[-1]:
         raise InvalidParameter(
             f"must be at most {ORDERS[-1]} for a stage on samples: its Rényi curve is listed up to there", order=order
@@ -102,9 +107,11 @@ def least_multiplier(
 
 @dataclass(frozen=True, kw_only=True)
 class SampledSteps(SampledGaussian):
-    """Facts of one run of DP-SGD that is made afresh, or kept, as a stage of a ladder.
+    """Facts of one run of DP-SGD as a stage of a ladder, rerun or kept.
 
-    draws  noisy steps, each on a Poisson sample of its own; the run counts as the passes over the table that they come to
+    Attributes:
+        draws: Noisy steps, each on a Poisson sample of its own; the run counts as the equivalent number of passes over
+            the table.
     """
 
     method: ClassVar[str] = "sampled-steps"
@@ -122,7 +129,7 @@ class SampledSteps(SampledGaussian):
 
     @property
     def passes(self) -> int:
-        """Over the table: of a stage that starts below it, its steps."""
+        """Passes over the table, which count as the steps of the stage."""
         return sampled_epochs(self.sampling_rate, self.draws)
 
     def exposure(self, steps: int) -> int:
@@ -135,10 +142,10 @@ class SampledSteps(SampledGaussian):
             )
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        """Samples drawn after the record was erased do not hold it."""
+        """Return the cost; samples drawn after the record was erased do not hold it."""
         return {} if steps_without else super()._cost(worlds, self.draws, 0)
 
 
 def sampled_epochs(sampling_rate: float, draws: int) -> int:
-    """Passes over the table that so many samples come to, rounded up."""
+    """Return the number of passes over the table equivalent to `draws` samples, rounded up."""
     return max(1, math.ceil(sampling_rate * draws * (1 - 1e-12)))

@@ -1,4 +1,4 @@
-"""Plans and mechanisms from JSON: a file may say anything, so every field is checked."""
+"""Plans and mechanisms from JSON. A file may contain anything, so every field is checked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ALWAYS = (
 )
 
 
-# forecasts, and what a plan was searched by: a certificate leaves them out, since no claim follows from them
+# forecasts and search settings of a plan: a certificate omits them, since no claim follows from them
 FORECASTS = (
     *("learn_solver_passes", "delete_solver_passes", "utility", "utility_tolerance", "asked_regularization"),
     "model_norm",
@@ -34,13 +34,16 @@ FORECASTS = (
 
 
 def parse_dataclass(kind: type[T], given: Mapping[str, Any], what: str, **read: Any) -> T:
-    """A dataclass from its fields: each of the type that the class declares, finite, none unknown or missing.
+    """Return an instance of a dataclass from its fields, each of its declared type and finite, none unknown or missing.
 
     Args:
-        read: fields that were read already, in place of what the file has there.
+        kind: The dataclass.
+        given: The fields as read.
+        what: Name of the object for messages.
+        **read: Fields already parsed, which replace those of the file.
 
     Raises:
-        InvalidParameter: `what` cannot be read; says which field and why.
+        InvalidParameter: If `given` cannot be read; the message names the field and the reason.
     """
     if not isinstance(given, Mapping):
         raise InvalidParameter(f"not {what}: expected an object, found {type(given).__name__}")
@@ -55,7 +58,7 @@ def parse_dataclass(kind: type[T], given: Mapping[str, Any], what: str, **read: 
         _check_parts(given[name], converted[name], f"{what}: {name}")
         if isinstance(converted[name], float):
             check_real(name, converted[name])
-            if converted[name] == 0 and math.copysign(1.0, converted[name]) < 0:  # a signed paper has one form
+            if converted[name] == 0 and math.copysign(1.0, converted[name]) < 0:  # a signed document has one form
                 raise InvalidParameter(f"not {what}: {name}: zero is written 0.0, never -0.0")
     try:
         return kind(**converted, **read)
@@ -70,14 +73,16 @@ def _check_known(kind: type, given: Mapping[str, Any], what: str) -> None:
 
 
 def check_complete(given: Any, written: Any, what: str, *, optional: Sequence[str] = ()) -> None:
-    """Refuse a description that lacks a field which the same object writes: a default would take its place.
+    """Check that a description has every field that the object writes, so that no default is used silently.
 
     Args:
-        given: as it was read. written: as the object made from it writes itself.
-        optional: fields that may be missing.
+        given: The description as read.
+        written: The description that the resulting object writes.
+        what: Name of the object for messages.
+        optional: Fields that may be missing.
 
     Raises:
-        InvalidParameter: If a field is missing, in a part of it too.
+        InvalidParameter: If a field is missing, also in a nested part.
     """
     if isinstance(given, Mapping) and isinstance(written, Mapping):
         missing = sorted(name for name in written if name not in given and name not in optional)
@@ -92,7 +97,7 @@ def check_complete(given: Any, written: Any, what: str, *, optional: Sequence[st
 
 
 def _check_parts(given: Any, made: Any, what: str) -> None:
-    """Refuse what lies inside a part under a name that the part does not know: msgspec passes over it."""
+    """Check that no nested part has an unknown field, which msgspec would ignore."""
     if isinstance(given, (list, tuple)):
         for one, other in zip(given, made, strict=True):
             _check_parts(one, other, what)
@@ -104,12 +109,12 @@ def _check_parts(given: Any, made: Any, what: str) -> None:
 
 @cache
 def _field_types(kind: type) -> dict[str, Any]:
-    """The types of a class's fields; looking them up takes far longer than checking them."""
+    """Return the types of a class's fields; cached, since looking them up takes far longer than checking them."""
     return get_type_hints(kind)
 
 
 def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
-    """Read back `Mechanism.to_dict`."""
+    """Return the mechanism from the output of `Mechanism.to_dict`."""
     kind: type[Mechanism] = _parse_tagged(MECHANISMS, given, "method")
     facts = {name: value for name, value in given.items() if name != "method"}
     inner = {
@@ -121,7 +126,7 @@ def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
 
 
 def _parse_stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> tuple[T, ...]:
-    """Descriptions inside another one, in a row; none of which may hold further ones, so that no file is read without end."""
+    """Parse a list of nested descriptions, none of which may nest further ones, so that recursion is bounded."""
     if not isinstance(given, (list, tuple)) or len(given) > MOST_STAGES:
         raise InvalidParameter(f"not the stages of a ladder: expected a list of at most {MOST_STAGES}")
     for one in given:
@@ -133,14 +138,14 @@ def _parse_stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: st
 
 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
-    """Read back `Method.to_dict`."""
+    """Return the method from the output of `Method.to_dict`."""
     name = given.get("name") if isinstance(given, Mapping) else None
     kind: type[Method] = _parse_tagged(STAGE_METHODS if name in (*STAGE_METHODS,) else METHODS, given, "name")
     return parse_dataclass(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
 
 
 def problem_from_dict(given: Mapping[str, Any]) -> Problem:
-    """Read back `Problem.to_dict`."""
+    """Return the problem from the output of `Problem.to_dict`."""
     if not isinstance(given, Mapping):
         raise InvalidParameter("not the arguments of a plan: expected an object")
     try:
@@ -160,7 +165,7 @@ def _parse_total(given: Any) -> Total | None:
 
 
 def plan_from_dict(given: Mapping[str, Any]) -> Plan:
-    """Read back `Plan.to_dict`; unknown or missing fields are refused."""
+    """Return the plan from the output of `Plan.to_dict`; unknown or missing fields are rejected."""
     if not isinstance(given, Mapping) or "problem" not in given:
         raise InvalidParameter("not a plan: expected an object with a problem")
     missing = sorted(set(_ALWAYS) - given.keys())

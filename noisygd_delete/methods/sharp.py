@@ -1,4 +1,4 @@
-"""The tight bound of the paper's algorithm: half the noise variance, far fewer steps (shifted interpolation)."""
+"""Noisy GD by the tight bound (shifted interpolation): half the noise variance, far fewer steps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ATTEMPTS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class SharpRun(GridRun):
-    """Noisy-GD as shifted interpolation bounds it: η ≤ 2/(m+M)."""
+    """Noisy GD as bounded by shifted interpolation: η ≤ 2/(m+M)."""
 
     method: ClassVar[str] = "sharp"
     source: ClassVar[str] = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD"
@@ -58,12 +58,16 @@ class SharpRun(GridRun):
 class Sharp(GridMethod):
     """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction of E‖θ − θ*‖².
 
-    Convex losses, and others with λ > β₋; for the rest Theorem 5.2 sharpened (`near_gibbs.py`). A larger η, up to 2/(m+M),
-    contracts faster but widens the stationary law (σ²/(h(1 − ηh/2)) along curvature h), so it is left to the caller.
+    Covers convex losses, and others with λ > β₋; for the rest Theorem 5.2 sharpened (`near_gibbs.py`). A larger η, up
+    to 2/(m+M), contracts faster but widens the stationary law (σ²/(h(1 − ηh/2)) along curvature h), so it is left to
+    the caller.
 
-    step_size       η; None takes 1/(λ+β)
-    noise_variance  σ²; None takes the calibrated one, a larger value is allowed; "cheapest" belongs to Theorem 5.2
-    excess_risk_target   in place of the utility condition: enough steps that the excess risk of every release is at most this
+    Attributes:
+        step_size: η; None takes 1/(λ+β).
+        noise_variance: σ²; None takes the calibrated one, a larger value is allowed; "cheapest" applies to Theorem 5.2
+            only.
+        excess_risk_target: If set, replaces the utility condition: enough steps that the excess risk of every release
+            is at most this.
     """
 
     name: ClassVar[str] = "sharp"
@@ -87,7 +91,7 @@ class Sharp(GridMethod):
                 raise InvalidParameter(
                     f"excess_risk_target= needs λ > β₋={problem.loss.constants.weak_convexity:g}; raise λ or leave it out"
                 )
-            from .near_gibbs import NearGibbs  # a method of its own, which most plans never meet
+            from .near_gibbs import NearGibbs  # rarely needed
 
             return NearGibbs.instead_of(self.step_size, self.noise_variance, form="sharper").plan(problem)
         constants, m = problem.loss.constants, problem.strong_convexity
@@ -121,7 +125,7 @@ class Sharp(GridMethod):
                 learn_steps=max(1, shifted_interpolation.steps_to_distance(distance_before=farthest**2, **target)),
                 delete_steps_for_deletion=max(
                     shifted_interpolation.deletion_steps(gdp_before=before, gdp_after=budget_deletion, **chain),
-                    1,  # the same weights again have forgotten nothing
+                    1,  # publishing the same weights again would forget nothing
                 ),
                 delete_steps_for_utility=(
                     shifted_interpolation.steps_to_distance(distance_before=kept, **target) if by_tolerance else 0
@@ -142,7 +146,10 @@ class Sharp(GridMethod):
         return plan if self.excess_risk_target is None else with_target_risk(plan, self.excess_risk_target)
 
     def _exactly(self, problem: Problem) -> Plan | None:
-        """The plan over the reals, with as much more noise, and as many more steps of a deletion, as its roundings ask for."""
+        """Return the plan over the reals with the additional noise and deletion steps that rounding requires.
+
+        None if no such plan exists.
+        """
         chosen: Sharp = replace(self, exact=False, in_place=True)
         over = math.inf
         for _ in range(_ATTEMPTS):
@@ -150,7 +157,7 @@ class Sharp(GridMethod):
             plan = self.assemble(problem, real.numbers)
             forgetting = _with_deletion_steps(plan)  # its further steps are published too
             plan = plan if forgetting is None else forgetting
-            spent = plan.dp if problem.releases == 1 else plan.together  # a single one of any length
+            spent = plan.dp if problem.releases == 1 else plan.together  # one release of any length
             over, before = spent.gdp_squared / problem.budget.dp_gdp() ** 2, over
             if over <= 1:
                 return forgetting
@@ -186,7 +193,10 @@ class Sharp(GridMethod):
 
 
 def _with_deletion_steps(plan: Plan) -> Plan | None:
-    """The plan with so many steps more that a deletion is within its budget, roundings included; None: no number does."""
+    """Return the plan with enough further steps that a deletion is within its budget; None if no number suffices.
+
+    Roundings are included.
+    """
     wanted = plan.delete_steps_for_deletion
     for further in (0, 1, 2, *(2**k for k in range(2, 20))):
         longer = plan.changed(delete_steps_for_deletion=wanted + further)
@@ -204,7 +214,11 @@ def _weakly_convex(plan: Plan) -> str:
 
 
 def contracting_step_size(problem: Problem, asked: float | None) -> float:
-    """η: the caller's, checked, or 1/(λ+β)."""
+    """Return η: the caller's value, checked, or 1/(λ+β).
+
+    Raises:
+        AssumptionViolated: If it exceeds 2/(m+M).
+    """
     eta = 1 / problem.objective_smoothness if asked is None else asked
     limit = shifted_interpolation.largest_step_size(
         strong_convexity=problem.strong_convexity, objective_smoothness=problem.objective_smoothness
@@ -217,10 +231,10 @@ def contracting_step_size(problem: Problem, asked: float | None) -> float:
 
 
 def with_target_risk(plan: Plan, target: float) -> Plan:
-    """The plan with enough steps that the excess risk of every release is at most `target`.
+    """Return the plan with enough steps that the excess risk of every release is at most `target`.
 
     Raises:
-        PlanInfeasible: its noise alone costs more, or the steps cost more than the dp budget has.
+        PlanInfeasible: If the noise alone costs more than `target`, or the steps exceed the dp budget.
     """
     problem, constants = plan.problem, plan.loss.constants
     facts = {
@@ -242,7 +256,7 @@ def with_target_risk(plan: Plan, target: float) -> Plan:
             "for more than that, or for less noise",
             plan=plan,
         )
-    # from the initial law to the stationary one: each lies around a point, ‖θ*‖ ≤ L/λ apart
+    # from the initial law to the stationary one: their centres are ‖θ*‖ ≤ L/λ apart
     farthest = math.sqrt(plan.dimension * plan.init_variance) + math.sqrt(plan.stationary_distance)
     farthest += constants.lipschitz / problem.regularization
     chain = {"step_size": plan.step_size, "strong_convexity": problem.strong_convexity}

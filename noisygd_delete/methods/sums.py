@@ -1,7 +1,8 @@
-"""Markov sums: least squares from noisy second moments, many releases on one budget; the noise of each is recomputed, not kept.
+"""Sufficient-statistics perturbation with correlated noise: least squares from noisy second moments.
 
-A release's noise is carried on from the one before it, so a record costs something when it comes, while it stays and when it goes
-(`bounds.markov_sums`), and nothing after that. The releases since the last fresh learn are accounted together, as one chain.
+One budget covers many releases. A release carries over noise from the previous one, which is recomputed, not stored. A
+record costs privacy when it is inserted, while it is present and when it leaves (`bounds.correlated_sums`), and nothing
+after that. The releases since the last fresh learn are accounted together, as one chain.
 """
 
 from __future__ import annotations
@@ -25,30 +26,32 @@ from .forecast import Prospects, estimated_norm
 from .plan import Calibration, Method, Plan
 from .problem import Problem
 
-BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
+BITS = 14  # of the grid, for rows of norm 1: its rounding costs about 1 % of the noise at 200 columns
 LABEL_BITS = 10  # of a target's grid
-MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # numbers that get noise, and draws planned, one by one
+MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # limits on the columns of the noisy matrix and on the planned draws
 LABEL_RATIO, RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge
-_CODED_SHARE = 0.45  # of the noise in the ridges, where it was shrunk
-_MOST_LEVELS, _BEYOND_NOISE = 7, 3.0  # of `usual_levels`
-_OF_A_LINE = 0.01  # nats: what least squares cost where odds are asked for
+_CODED_SHARE = 0.45  # of the noise in the ridges, if it was shrunk
+_MOST_LEVELS, _BEYOND_NOISE = 7, 3.0  # of `default_levels`
+_OF_A_LINE = 0.01  # nats: cost of least squares compared with a model of the odds
 _EXACT = 1 << 53  # sums below it are exact in float64
-_WIDEST = 1 << 72  # of σ²: what a draw carries on then fits into 64 bits, whatever is drawn
+_WIDEST = 1 << 72  # of σ²: the noise carried over then fits into 64 bits, whatever is drawn
 _TRIES = 64
 SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MarkovSumsRun(SingleRelease):
-    """Facts of a chain of draws, the same for each: where a draw stands in it tells its c and σ².
+    """Facts of a chain of draws, the same for every draw; its position in the chain determines c and σ².
 
-    features, outputs  D and k of the matrix and the label sums, or more: counted rows have fewer directions than features
-    norm_squared       R², in steps of the grid: no row is longer
-    label_weight       β, in steps
-    variance           V, in steps²: of every draw, or about that
-    releases           T, draws that the schedule is for
-    joiners            whether rows may be inserted; else a row is there from the first draw of a chain
-    rows_per_subject   m rows of one person count as one record, rows that were erased included
+    Attributes:
+        features: D of the matrix and the label sums, or more: counted rows have fewer directions than features.
+        outputs: k of the label sums.
+        norm_squared: R², an upper bound on the squared row norm, in steps² of the grid.
+        label_weight: β, in steps.
+        variance: V, in steps², of every draw, or approximately that.
+        releases: T, the number of draws in the schedule.
+        joiners: Whether rows may be inserted; otherwise a row is present from the first draw of a chain.
+        rows_per_subject: Number of rows of one data subject that count as one record, including erased rows.
     """
 
     method: ClassVar[str] = "sums"
@@ -88,18 +91,21 @@ class MarkovSumsRun(SingleRelease):
         return correlated_sums.equalizer_schedule(releases=self.releases, variance=self.variance)
 
     def apart(self, *, between_records: bool) -> float:
-        """Δ of one row, in steps²."""
+        """Return Δ of one row, in steps²."""
         facts = {"norm_squared": self.norm_squared, "label_weight": self.label_weight}
         return correlated_sums.sensitivity(between_records=between_records, **facts)
 
     def charges(self, worlds: Worlds) -> tuple[float, ...]:
-        """μ² after each draw, of the record that costs most, whenever it came and went; a cap whatever the requests depend on."""
+        """Return μ² after each draw for the costliest record, whenever it is inserted and erased.
+
+        An upper bound whatever the requests depend on.
+        """
         return _charges(self, worlds.between_records, True)
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float, leaves: bool = True) -> Cost:
-        """Of a record in so many draws of a chain, and in none of those after: all of them observed."""
+        """Return the cost of a record in `steps_with` draws of a chain and in none after them, all of them observed."""
         charges = _charges(self, worlds.between_records, leaves)
-        if steps_with > self.releases and steps_with < math.inf:  # beyond the schedule: no draw that it knows
+        if steps_with > self.releases and steps_with < math.inf:  # beyond the schedule
             return {"gdp_squared": math.inf}
         number = min(steps_with + (1 if steps_without else 0), self.releases)
         return {"gdp_squared": charges[int(number) - 1]}
@@ -109,7 +115,10 @@ class MarkovSumsRun(SingleRelease):
         return self._guarantee(about, between, **self._cost(between, steps_with, steps_without, leaves=False))
 
     def patched(self, worlds: str, *, draws: int, variance: int) -> Guarantee:
-        """Of a record that left by a patch of this variance, for who sees the patch and every one of so many draws before it."""
+        """Return the deletion guarantee of a record removed by a patch of this variance.
+
+        It covers an observer of the patch and of all `draws` draws before it.
+        """
         between, weight = Worlds(worlds), self.label_weight
         apart = self.apart(between_records=between.between_records)
         left = (
@@ -144,22 +153,27 @@ def _charges(run: MarkovSumsRun, between_records: bool, leaves: bool) -> tuple[f
 
 
 def grid_of(loss: Loss) -> tuple[int, int]:
-    """(bits, β in steps): public, from the radius alone."""
+    """Return (bits, β in steps), public since they depend on the radius only."""
     bits = BITS + 1 - math.frexp(loss.radius)[1]
     return bits, math.floor(LABEL_RATIO * math.ldexp(loss.radius, bits) + 0.5)
 
 
 def label_bits(loss: Loss) -> int:
-    """Of a target's grid in [−1, 1]; labels that are classes need none."""
+    """Return the bits of a target's grid in [−1, 1]; class labels need none."""
     return LABEL_BITS if loss.label_kind == "target" else 0
 
 
 def norm_squared(loss: Loss) -> int:
-    """R² in steps² of the grid."""
+    """Return R² in steps² of the grid."""
     return math.floor(math.ldexp(loss.radius * loss.radius, 2 * grid_of(loss)[0]))
 
 
 def check_exact(loss: Loss, records: int) -> None:
+    """Check that sums of this many rows are exact in float64.
+
+    Raises:
+        InvalidParameter: If they are not.
+    """
     if not records * norm_squared(loss) < _EXACT:
         raise InvalidParameter(
             f"is more than {_EXACT // norm_squared(loss)}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",
@@ -168,9 +182,9 @@ def check_exact(loss: Loss, records: int) -> None:
 
 
 def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> MarkovSumsRun | None:
-    """The run with the least V, checked, whose releases together have at most this μ²; None where the grid does not carry it.
+    """Return the run with the least V whose releases together have at most this μ²; None if the grid cannot hold it.
 
-    A draw has at least V/(1 + √(T/2)), of which Gaussian DP takes 144 max(2, β²): `gaussian_factor`.
+    A draw has variance at least V/(1 + √(T/2)), of which Gaussian DP takes 144 max(2, β²): `gaussian_factor`.
     """
     least = 1000 * facts["label_weight"] ** 2 * (1 + math.isqrt(facts["releases"]))
     apart = correlated_sums.sensitivity(
@@ -190,11 +204,14 @@ def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> Markov
 
 @dataclass(frozen=True)
 class MarkovSums(Method):
-    """V such that all releases together are within the dp budget, whenever a record comes and goes; deletion is owed to nobody who saw
-    later models alone.
+    """V such that all releases together are within the dp budget, whenever a record is inserted or erased.
 
-    joiners  whether rows may be inserted; without, about a third less noise
-    map      the public additive map that makes the rows, of norm R and with a constant, as JSON; or the map itself: rows are counted then
+    An observer of later models only learns nothing about an erased record.
+
+    Attributes:
+        joiners: Whether rows may be inserted; without, about a third less noise.
+        map: The public additive map that makes the rows, of norm R and with a constant, as JSON or as a map object; its
+            codes are then counted.
     """
 
     name: ClassVar[str] = "sums"
@@ -215,7 +232,7 @@ class MarkovSums(Method):
             object.__setattr__(self, "map", json.dumps(given.to_dict()))
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
-        """Sums are the same in any order."""
+        """Accept every problem: sums do not depend on the order of the rows."""
 
     def plan(self, problem: Problem) -> Plan:
         self._check_covered(problem)
@@ -264,10 +281,10 @@ class MarkovSums(Method):
         check_exact(problem.loss, problem.records)
 
     def check_plan(self, plan: Plan) -> None:
-        self._check_covered(plan.problem)  # no loss is needed to be Lipschitz: the sums' own norms are bounded
+        self._check_covered(plan.problem)  # the loss need not be Lipschitz: the norms of the sums are bounded
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """Of an erased record exactly nothing is left: what is carried on is noise alone."""
+        """Return the plan; it retains exactly nothing of an erased record, because only noise is carried over."""
         bits, weight = grid_of(problem.loss)
         run = MarkovSumsRun(**self._facts(problem), variance=numbers.noise_variance * 4.0**bits)
         carried = procedure.CarriedSums(
@@ -291,15 +308,18 @@ class MarkovSums(Method):
 
     @staticmethod
     def _variance(plan: Plan) -> float:
-        """V in the squares of the rows' own units."""
+        """Return V in squared units of the rows."""
         return plan.noise_variance / 4.0 ** grid_of(plan.loss)[0]
 
     def outlook(self, plan: Plan) -> Prospects:
-        """With d directions the forecast is of least squares with weights of a guessed norm B: their noisy moments pull them by E with E‖E‖² = d(kV/β² + VB²/2), which
-        costs ‖E‖²/(2mn²) where no row curves the objective beside the ridge m, and what the ridge adds to λ costs half of that times B².
+        """Return the forecast of least squares with weights of a guessed norm B.
 
-        In nats: odds of two classes are twice a fit to ±1, near 0, of k classes k times one to 0 and 1. That a line fits worse than odds do counts
-        as a hundredth: on four tables it was .005 to .05, of accuracy .0001 to .006 (benchmarks/results/sums.md).
+        With d directions, noisy moments pull the weights by E with E‖E‖² = d(kV/β² + VB²/2), which costs ‖E‖²/(2mn²) if
+        no row curves the objective beyond the ridge m; the ridge's addition to λ costs half of itself times B².
+
+        In nats: odds of two classes are twice a fit to ±1, near 0; of k classes, k times one to 0 and 1. The poorer fit
+        of a linear model counts as a hundredth: on four tables it was .005 to .05, in accuracy .0001 to .006
+        (benchmarks/results/sums.md).
         """
         problem, loss = plan.problem, plan.loss
         classes, radius = loss.outputs, loss.radius
@@ -329,7 +349,11 @@ class MarkovSums(Method):
 
 
 def check_loss(loss: Loss) -> None:
-    """Raise unless it has sums."""
+    """Check that the loss has sums: logistic, softmax or squared, with a finite radius.
+
+    Raises:
+        InvalidParameter: If it has none.
+    """
     if not isinstance(loss, (Logistic, Softmax, Squared)) or not math.isfinite(loss.radius):
         raise InvalidParameter(
             f"sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not {loss.name}"
@@ -337,8 +361,18 @@ def check_loss(loss: Loss) -> None:
 
 
 def default_levels(*, records: int, blocks: int, releases: int, gdp: float = 1.0, joiners: bool = True) -> int:
-    """Levels of bins for an additive map of so many columns, from public numbers: the most of which the finest bin, a 2^−l part of the
-    rows, still adds three standard deviations of the noise to its own sum."""
+    """Return the default number of bin levels of an additive map, from public numbers.
+
+    The largest number at which the finest bin, a 2^−l share of the rows, adds three standard deviations of the noise to
+    its own sum.
+
+    Args:
+        records: n.
+        blocks: Number of columns of the map.
+        releases: Number of releases.
+        gdp: μ of all releases together.
+        joiners: Whether rows may be inserted.
+    """
     carried = correlated_sums.worst_charges(
         draws=correlated_sums.equalizer_schedule(releases=releases, variance=2.0**40), apart=2.0**20, rounded=0.0, joiners=joiners
     )  # fmt: skip

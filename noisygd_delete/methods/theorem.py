@@ -1,4 +1,7 @@
-"""The paper as printed: Theorem 5.1 of Chourasia & Shah (2023) for convex losses; for others see `near_gibbs.py`."""
+"""Noisy GD by the bounds as printed: Theorem 5.1 of Chourasia & Shah (2023) for convex losses.
+
+For other losses see `near_gibbs.py`.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ from .problem import Problem
 
 @dataclass(frozen=True, kw_only=True)
 class TheoremRun(GridRun):
-    """Noisy-GD as Theorem 5.1 bounds it: G.15 and G.9 with η < 1/M.
+    """Noisy GD as bounded by Theorem 5.1: G.15 and G.9 with η < 1/M.
 
-    Of exact steps the tighter bound that counts their roundings (`sharp`) is proven; the printed one, which is above it unless there is
-    next to nothing to bound, is what is stated.
+    For exact steps the proven bound is the tighter one of `sharp`, which counts roundings. The larger of it and the
+    printed bound is stated, which is the printed one unless there is almost nothing to bound.
     """
 
     method: ClassVar[str] = "theorem"
@@ -55,10 +58,14 @@ class TheoremRun(GridRun):
 
 @dataclass(frozen=True)
 class Theorem(GridMethod):
-    """Theorem 5.1: σ² from ε_dp, (16) for deletion and (17) for utility. Non-convex losses: Theorem 5.2 as printed.
+    """Theorem 5.1: σ² from ε_dp, (16) for deletion and (17) for utility.
 
-    step_size       η; None takes 1/(2(λ+β))
-    noise_variance  σ²; None takes the calibrated one, a larger value is allowed; "cheapest" belongs to Theorem 5.2
+    Non-convex losses: Theorem 5.2 as printed.
+
+    Attributes:
+        step_size: η; None takes 1/(2(λ+β)).
+        noise_variance: σ²; None takes the calibrated one, a larger value is allowed; "cheapest" applies to Theorem 5.2
+            only.
     """
 
     name: ClassVar[str] = "theorem"
@@ -75,15 +82,15 @@ class Theorem(GridMethod):
             check_positive("noise_variance", self.noise_variance)
 
     def _exactly(self, problem: Problem) -> Plan | None:
-        """With the printed numbers, where the roundings leave their bound as it is."""
+        """Return the plan with the printed numbers if it meets the budgets with roundings included, else None."""
         plan = self._over_reals(problem)
         within = problem.budget.affords(plan.deletion) and problem.budget.affords(plan.together)
         return plan if within and problem.budget.affords(plan.dp) else None
 
     def _over_reals(self, problem: Problem) -> Plan:
-        """In exact steps too, where that is the method."""
+        """Return the plan by the printed numbers, which exact steps use too."""
         if not problem.loss.constants.convex:
-            from .near_gibbs import NearGibbs  # a method of its own, which most plans never meet
+            from .near_gibbs import NearGibbs  # rarely needed
 
             return NearGibbs.instead_of(self.step_size, self.noise_variance, form="printed").plan(problem)
         eta = self._step_size(problem)
@@ -105,7 +112,7 @@ class Theorem(GridMethod):
                 learn_steps=theorem_5_1.learn_steps_for_utility(rate=replace_one_row, records=problem.records, **sizes),
                 delete_steps_for_deletion=max(
                     theorem_5_1.deletion_steps(dp=released, deletion=deletion_rate, regularization=lam, step_size=eta),
-                    1,  # the same weights again have forgotten nothing
+                    1,  # publishing the same weights again would forget nothing
                 ),
                 delete_steps_for_utility=(
                     theorem_5_1.delete_steps_for_utility(rate=replace_one_row, batch=problem.batch, **sizes)
@@ -161,7 +168,7 @@ class Theorem(GridMethod):
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:
-        """From the contraction towards the minimiser and, where its conditions (17) hold, Theorem 5.1 (3)."""
+        """Return prospects with the smaller bound of the contraction and, if (17) holds, of Theorem 5.1 (3)."""
         return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
@@ -188,7 +195,7 @@ def _check_covered(problem: Problem) -> None:
 
 
 def _printed_risk(plan: Plan) -> float:
-    """Theorem 5.1 (3), where η is the printed one and both conditions of (17) hold; else infinite."""
+    """Return the bound of Theorem 5.1 (3) if η is the printed one and both conditions of (17) hold; else infinity."""
     constants, sizes = plan.loss.constants, {"regularization": plan.regularization, "dimension": plan.dimension}
     rate = theorem_5_1.full_rate(
         sensitivity=2 * constants.lipschitz,

@@ -1,4 +1,20 @@
-"""Budget + loss + sizes -> Plan, or a refusal with the numbers. The only room that weighs one method against another."""
+"""Plan noise and steps for a loss, public sizes and a budget, and compare the methods.
+
+Example:
+    >>> from noisygd_delete.losses import Logistic
+    >>> from noisygd_delete.planner import make_plan
+    >>> from noisygd_delete.privacy import Budget
+    >>> plan = make_plan(
+    ...     Logistic(radius=1.0),
+    ...     records=10_000,
+    ...     features=10,
+    ...     regularization=0.01,
+    ...     budget=Budget(order=10, dp=1.0, deletion=0.1),
+    ...     method="sharp",
+    ... )
+    >>> plan.learn_steps, plan.delete_steps
+    (227, 44)
+"""
 
 from .advise import advise, make_advised_plan
 from .comparison import compare_plans, plan_stream

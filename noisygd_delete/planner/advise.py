@@ -1,4 +1,4 @@
-"""Where to begin: method, λ, publications and batch from public facts alone, and an honest word where nothing good can be had."""
+"""Choose the method, λ, number of releases and batch from public numbers only; warn if no useful plan exists."""
 
 from __future__ import annotations
 
@@ -26,28 +26,31 @@ from .comparison import Candidate, Comparison, compare_plans
 from .defaults import PUBLICATIONS, compose_publications, default_total, expected_cost, with_total
 from .planning import make_plan
 
-_GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
-_DEAR = 1 / 4  # from here on what is lost may well be seen
-# by the label's kind, the forecast below which so many bins say more than columns (benchmarks/results/levels.md, linear.md; of ranges known in
-# order of magnitude alone, where numbers fill a part of their scale, ranges.md)
+_GOOD = 1 / 20  # target forecast, as a share of the loss of guessing
+_DEAR = 1 / 4  # share from which on the loss may well be noticeable
+# by label kind, the forecast share below which this many bins are more informative than columns
+# (benchmarks/results/levels.md, linear.md; for ranges known only in order of magnitude, ranges.md)
 _MOST_LOST = {
     "many": {"binary": 1 / 8, "class": 1 / 3},
     "few": {"binary": 1 / 4, "class": 1.0, "target": 0.8},
     "wide": {"binary": 1 / 4, "class": 1.0, "target": 3.0},
 }
-_HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
-_ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor
-_PATIENCE = 10_000  # passes over the table: what takes longer to learn is nobody's first model
-_STRAY = 1 / 4  # of half its public range: how far a target may be expected to lie from its middle
+_HOPELESS = 1.0  # share from which on no useful model can be expected: it loses as much as guessing
+_ALIKE = 2.0  # forecasts within this factor count as equal, since they are upper estimates of varying tightness
+_PATIENCE = 10_000  # passes over the table that a first model may take to learn
+_STRAY = 1 / 4  # expected distance of a target from the middle of its public range, in half ranges
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to take, what else there was, and what would have to change where nothing is good enough.
+    """The recommended plan, the alternatives, and the changes that would help if no plan is good enough.
 
-    guessing    loss of the model that says nothing, nats per record: what forecasts are to be measured by
-    chained     the chosen way run several times in a row (`Method.chained`), where public numbers say that it fits better so
-    find        what finds the `remedies`, where they are asked for
+    Attributes:
+        comparison: Comparison of all methods.
+        guessing: Loss of the model with zero weights, in nats per record; forecasts are relative to it.
+        chained: The chosen method run several times in sequence (`Method.chained`), if public numbers indicate a better
+            fit.
+        find: Function that computes the `remedies` on demand.
     """
 
     comparison: Comparison
@@ -57,49 +60,58 @@ class Advice:
 
     @cached_property
     def remedies(self) -> tuple[str, ...]:
-        """Where `worth_having` is False, the changes of n, budget or columns, one at a time, at which it would be True."""
+        """Changes of n, budget or columns, one at a time, that would make `worth_having` True."""
         return self.find()
 
     @property
     def chosen(self) -> Candidate:
+        """The chosen candidate."""
         return self.comparison.chosen if self.chained is None else self.chained
 
     @property
     def plan(self) -> Plan:
+        """The plan of the chosen candidate."""
         assert self.chosen.plan is not None
         return self.chosen.plan
 
     @property
     def share(self) -> float:
-        """Forecast loss by noise and regulariser, as a share of what guessing loses."""
+        """Forecast loss by noise and regularizer, as a share of the loss of guessing."""
         return self.chosen.excess_risk / self.guessing
 
     @property
     def share_if_spread(self) -> float:
-        """The same for rows that lie spread evenly over the columns, which curve the objective by β/columns in every direction: the
-        forecast, an upper estimate, counts on λ alone."""
+        """Value of `share` if rows are spread evenly over the columns.
+
+        Such rows curve the objective by β/columns in every direction, whereas the forecast, an upper estimate, uses λ
+        alone.
+        """
         regularization, curvature = self.plan.regularization, self.plan.loss.constants.smoothness / self.plan.features
         return self.share * regularization / (regularization + curvature)
 
     @property
     def worth_having(self) -> bool:
+        """Whether a useful model can be expected."""
         return self.share_if_spread < _HOPELESS
 
     def bears_curves(self, bins: str) -> bool:
-        """Whether rows of an additive map, of which this is the advice, can be expected to say no less than the columns. Its bins are "many",
-        "few", or "wide": few, of a range known in order of magnitude alone."""
+        """Return whether rows of an additive feature map can be expected to be at least as informative as the columns.
+
+        Args:
+            bins: "many", "few", or "wide" (few, for ranges known only in order of magnitude).
+        """
         return self.worth_having and self.share_undivided < _MOST_LOST[bins].get(self.plan.loss.label_kind, 0.0)
 
     @property
     def share_undivided(self) -> float:
-        """The forecast share of wide rows that are not taken in parts, which grows with the columns."""
+        """Forecast share for wide rows that are not split into parts; it grows with the columns."""
         return self.share * math.sqrt(parts(self.plan.problem))
 
     def required(self) -> Plan:
-        """The plan, where it is worth having.
+        """Return the plan if it is worth having.
 
         Raises:
-            NothingWorthHaving: with what would do, and how to go on all the same.
+            NothingWorthHaving: If it is not; the message states the remedies and how to proceed nevertheless.
         """
         if self.worth_having:
             return self.plan
@@ -110,12 +122,12 @@ class Advice:
 
     @property
     def doubt(self) -> str:
-        """The caution where so much is lost that it may well be seen; "" elsewhere."""
+        """The caution if the forecast loss may well be noticeable; "" otherwise."""
         return self.caution if self.share >= _DEAR else ""
 
     @property
     def caution(self) -> str:
-        """What stands between the forecast and a good model, in a sentence; "" where little does."""
+        """A caution about the forecast loss, as a sentence; "" if it is small."""
         if self.share <= _GOOD or not self.worth_having:
             return ""
         much = "Much may be lost" if self.share >= _DEAR else "Careful"
@@ -131,12 +143,12 @@ class Advice:
         )
 
     def table(self) -> str:
-        """The ways side by side, what each reveals, the choice in words."""
-        revealed = self._revealed() if self.comparison.requests is None else ""  # there the comparison says it
+        """Return the comparison of methods, the privacy cost of each, and the choice as text."""
+        revealed = self._revealed() if self.comparison.requests is None else ""  # otherwise part of the comparison
         return "\n\n".join(filter(None, (self.comparison.table(), revealed, self._verdict(), self.caution)))
 
     def in_short(self) -> str:
-        """The choice in a sentence, and what stands between it and a good model."""
+        """Return the choice in a sentence, with the caution."""
         if not self.worth_having:
             return self._verdict()
         chosen = self.chosen
@@ -152,7 +164,7 @@ class Advice:
         return f" ({', '.join(f'{name} {format_number(value)}' for name, value in self._own_options().items())})"
 
     def _own_options(self) -> dict[str, Any]:
-        """Of the method, those that are not as usual, and the clipping of the loss; not the map, which was given."""
+        """Return the method's options that differ from the defaults, and the clipping norm; not the feature map."""
         method = self.plan.method
         usual = vars(methods.resolve_method(method.name))
         own = {option.name: getattr(method, option.name) for option in fields(method) if option.name != "map"}
@@ -171,7 +183,7 @@ class Advice:
         )
 
     def refusal(self) -> str:
-        """That nothing useful can be expected, and what would do."""
+        """Return a message that no useful plan can be expected, with the remedies."""
         return f"{self._hopeless()} {'; '.join(self._ways_out())}"
 
     def _hopeless(self) -> str:
@@ -188,7 +200,7 @@ class Advice:
         )
 
     def _revealed(self) -> str:
-        """ε of one publication and of many, for every way."""
+        """Return ε of one release and of several, for every method."""
         lines = [
             f"  {name:<12}one publication ε={format_bound(one)}, {number} together ε={format_bound(many)}"
             for name, one, number, many in self.costs()
@@ -197,7 +209,11 @@ class Advice:
         return "\n".join([head, *lines])
 
     def costs(self) -> list[tuple[str, float, int, float]]:
-        """(method, ε of a fresh publication, how many, ε of so many together) of every way that has a plan."""
+        """Return the privacy cost of every method with a plan.
+
+        Returns:
+            Tuples (method, ε of a fresh release, number of releases, ε of that many together).
+        """
         found = []
         for way in self.comparison.candidates:
             if way.plan is None:
@@ -205,12 +221,13 @@ class Advice:
             plan, delta = way.plan, way.plan.budget.shown_delta
             number = PUBLICATIONS if plan.releases == 1 else plan.releases
             one, many = (compose_publications(plan, times).with_slack().epsilon(delta) for times in (1, number))
-            if plan.releases > 1:  # calibrated to be within it
+            if plan.releases > 1:  # calibrated to be within the budget
                 many = plan.budget.dp if plan.budget.dp_delta is not None else plan.allowed.epsilon(delta)
             found.append((way.method, one, number, many))
         return found
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {
             **self.comparison.to_dict(),
             "guessing": self.guessing,
@@ -227,7 +244,7 @@ class Advice:
         }
 
     def options(self) -> dict[str, Any]:
-        """What `make_plan` and `init` need to be told for the chosen plan; the rest are their defaults."""
+        """Return the arguments of `make_plan` and `init` for the chosen plan that differ from their defaults."""
         problem = self.plan.problem
         return {
             "method": self.chosen.method,
@@ -250,24 +267,31 @@ def advise(
     proof: str = PROOFS[-1],
     **arguments: Any,
 ) -> Advice:
-    """The method, λ, number of publications and batch to begin with.
+    """Recommend the method, λ, number of releases and batch to begin with.
 
-    λ begins at β/n, the curvature of one record among n, and is raised by the forecast's ridge where a method's noise asks for it. A
-    way is good where its forecast is at most a twentieth of what guessing loses; of the good ones, the one that publishes most
-    often, then the one with the cheapest deletion, is taken, else the one with the least forecast. A way that learns in more than
-    10,000 passes is not taken while a quicker one is worth having.
+    λ starts at β/n, the curvature of one record among n, and is raised by the forecast's ridge if a method's noise
+    requires it. A method is good if its forecast is at most a twentieth of the loss of guessing. Among the good methods
+    the one with the most releases is chosen, then the one with the cheapest deletion. If there is none, the one with
+    the smallest forecast is chosen. A method that needs more than 10,000 passes to learn is not chosen while a faster
+    one is worth having.
 
     Args:
-        loss, records, features: as for `make_plan`. Losses that are no linear model need model_norm= too.
-        budget: of one release; with `requests`, dp is the total of all publications, every one observed.
-        method: "auto", or the one to take.
-        regularization: λ to take as it is; None: chosen.
-        requests: deletion requests that the budget has to last for.
-        proof: "by-hand" leaves out the methods whose bounds rest on a computer-checked step.
-        arguments: further ones of `compare_plans`, such as adjacency or rows_per_subject.
+        loss: As for `make_plan`. Losses that are not linear models also need model_norm=.
+        records: As for `make_plan`.
+        features: As for `make_plan`.
+        budget: Budget of one release; with `requests`, dp is the total of all releases, every one observed.
+        method: "auto", or the method to use.
+        regularization: λ to use unchanged; None to choose it.
+        requests: Deletion requests that the budget has to cover.
+        proof: "by-hand" excludes the methods whose bounds depend on a computer-checked step.
+        **arguments: Further arguments of `compare_plans`, such as adjacency or rows_per_subject.
+
+    Returns:
+        The advice; its plan may not be worth having.
 
     Raises:
-        As `make_plan`, where no method has a plan at all.
+        InvalidParameter: If the loss has no labels, or the arguments conflict.
+        NoisyGDDeleteError: As for `make_plan`, if no method has a plan.
     """
     if loss.label_kind == "none":
         raise InvalidParameter(
@@ -300,13 +324,24 @@ def advise(
 
 
 def make_advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:
-    """The plan of an advice that is worth having, under a total: "auto" takes the usual one, None none."""
+    """Return the plan of an advice that is worth having, under a total.
+
+    Args:
+        advice: The advice.
+        total: (ε, δ) of all releases, "auto" for the default total, or None for no total.
+
+    Raises:
+        NothingWorthHaving: If the plan is not worth having.
+    """
     plan = advice.required()
     return with_total(plan, default_total(plan) if isinstance(total, str) else total)
 
 
 def guessing_loss(loss: Loss) -> float:
-    """What a model that says nothing loses, nats per record: weights of 0 on a class, or on a target a quarter of half its range off."""
+    """Return the loss of an uninformed model, in nats per record.
+
+    It has zero weights on a class; on a target it is off by a quarter of half the target's range.
+    """
     if loss.label_kind == "target":
         return float(loss.value(np.zeros((1, loss.outputs)), np.full(1, _STRAY), np)[0])
     return loss.largest_at_zero(np)
@@ -319,10 +354,10 @@ def _percent(share: float) -> str:
 
 
 def _candidate_methods(method: str, proof: str) -> tuple[str, ...]:
-    """The methods to weigh.
+    """Return the methods to compare.
 
     Raises:
-        InvalidParameter: a word that is none, or a method whose proof is not the one asked for.
+        InvalidParameter: If a name is unknown, or the proof of `method` is excluded by `proof`.
     """
     accepted = PROOFS[: PROOFS.index(check_choice("proof", proof, PROOFS)) + 1]
     if check_choice("method", method, (AUTO, *METHODS)) == AUTO:
@@ -336,16 +371,18 @@ def _candidate_methods(method: str, proof: str) -> tuple[str, ...]:
     return (method,)
 
 
-_STEPS = 4  # records, budgets and columns are tried at powers of 10^(1/4)
+_STEPS = 4  # trials per decade: records, budgets and columns are varied by powers of 10^(1/4)
 _DECADES = 4
 
 
 def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool) -> tuple[str, ...]:
-    """The changes at which the plan's method has a forecast below `target`.
+    """Return the changes for which the plan's method has a forecast below `target`.
 
     Args:
-        facts: the arguments of `compare_plans` that the plan came of.
-        free: whether λ is chosen anew at each trial, from β/n on.
+        plan: The plan.
+        facts: Arguments of `compare_plans` from which the plan was made.
+        target: Forecast cost, in nats per record.
+        free: Whether λ is chosen anew for each trial, starting at β/n.
     """
     given = {name: value for name, value in facts.items() if name not in ("regularization", "one_hot_blocks", "map")}
     given |= {
@@ -383,7 +420,7 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
 
 
 def _least_power(good: Callable[[float], bool]) -> float | None:
-    """The least power of 10^(1/4), up to 10⁴, at which something is good; None if none is."""
+    """Return the smallest power of 10^(1/4), up to 10⁴, for which `good` holds; None if there is none."""
 
     def at(step: int) -> bool:
         return good(10 ** (step / _STEPS))
@@ -394,15 +431,15 @@ def _least_power(good: Callable[[float], bool]) -> float | None:
 
 
 def _fewer(number: int, factor: float) -> int:
-    return max(2, math.floor(number / factor))  # a constant and one that says something; a learn and a deletion
+    return max(2, math.floor(number / factor))  # at least a constant and a feature column; a learn and a deletion
 
 
 def _wider(budget: Budget, factor: float) -> Budget:
-    """Both parts so many times as large, rounded up to two digits."""
+    """Return the budget with both parts multiplied by `factor` and rounded up to two digits."""
     return replace(budget, dp=_round_up(budget.dp * factor), deletion=_round_up(budget.deletion * factor))
 
 
 def _round_up(value: float) -> float:
-    """Up, to two digits."""
+    """Return `value` rounded up to two digits."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return float(f"{math.ceil(value / unit * (1 - 1e-12)) * unit:.2g}")

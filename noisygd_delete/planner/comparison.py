@@ -1,4 +1,4 @@
-"""Which method for a budget: the cost and noise of each side by side, from public numbers only."""
+"""Compare the methods for a budget by cost and noise, from public numbers only."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ if TYPE_CHECKING:
     from ..features.maps.base import PublicMap
 
 _FIGURES = ("epsilon_present", "epsilon_erased_later", "epsilon_erased_all_seen")
-_ALIKE = 1.05  # forecasts that lie nearer than this do not tell methods apart
+_ALIKE = 1.05  # factor within which forecasts count as equal
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One of the methods that are compared.
+    """One of the compared methods.
 
-    plan           None where the method does not apply; `reason` then says why
-    publications   deletion publications that the budget covers besides the learn
-    excess_risk    forecast for each of them, nats per record
+    Attributes:
+        method: Name of the method.
+        plan: The plan; None if the method does not apply.
+        publications: Deletion releases that the budget covers in addition to the learn.
+        excess_risk: Forecast for each of them, in nats per record.
+        reason: The reason if there is no plan.
     """
 
     method: str
@@ -45,13 +48,18 @@ class Candidate:
 
     @property
     def delta(self) -> float:
+        """δ of the displayed figures."""
         assert self.plan is not None
         return self.plan.budget.shown_delta
 
     @property
     def figures(self) -> tuple[float, float, float]:
-        """ε at `delta`, of all publications: of a record in all of them; of an erased one to who saw later models alone; and to who saw every
-        one. Without a publication that deletes, later models are the one there is."""
+        """ε at `delta` of all releases, for three cases.
+
+        The cases are a record that is in all of them, an erased record against an observer of later models only, and an
+        erased record against an observer of every model. Without a deletion release, the later models are the single
+        existing one.
+        """
         assert self.plan is not None
         seen = self.plan.deletion_observed(self.publications + 1 if self.publications else 1)
         later = self.plan.deletion if self.publications else seen
@@ -60,13 +68,16 @@ class Candidate:
 
     @property
     def learn_passes(self) -> int:
+        """Passes over the table to learn."""
         return 0 if self.plan is None else self.plan.learn_solver_passes + self.plan.learn_steps
 
     @property
     def delete_passes(self) -> int:
+        """Passes over the table for a deletion."""
         return 0 if self.plan is None else self.plan.delete_solver_passes + self.plan.delete_steps
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {
             "method": self.method,
             "learn_passes": self.learn_passes,
@@ -82,11 +93,18 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All methods for one budget, and the one to take.
+    """Candidates of all methods for one budget, and the chosen one.
 
-    once       where requests were counted on and several ways are weighed: one release with the whole budget, which erased records stay in
-    alike      forecasts up to so many times the least do not tell methods apart
-    patience   passes over the table to learn, beyond which a way is taken only where no quicker one is forecast below `hopeless`
+    Attributes:
+        candidates: The methods compared.
+        target: Forecast excess risk that a release may have, in nats per record.
+        requests: Deletion requests that the budget has to cover; None if the budget is per release.
+        once: A single release with the whole budget, in which erased records remain. It is given if requests were
+            specified and several methods are compared.
+        alike: Factor within which forecasts count as equal.
+        patience: Passes over the table to learn, beyond which a method is chosen only if no faster one has a forecast
+            below `hopeless`.
+        hopeless: Forecast from which on no useful model can be expected.
     """
 
     candidates: tuple[Candidate, ...]
@@ -99,8 +117,11 @@ class Comparison:
 
     @property
     def chosen(self) -> Candidate:
-        """Of the methods that meet the target, or come as near to the least forecast as forecasts can tell, those that publish most
-        often; of these, the one with the cheapest deletion. Where none meets the target, the cheapest deletion.
+        """The chosen candidate.
+
+        Among the methods that meet the target, or whose forecast equals the smallest within `alike`, it is the one with
+        the most releases, then the one with the cheapest deletion. If no method meets the target, it is the one with
+        the cheapest deletion.
         """
         possible = [candidate for candidate in self.candidates if candidate.plan is not None]
         quick = [one for one in possible if one.learn_passes <= self.patience and one.excess_risk < self.hopeless]
@@ -112,7 +133,7 @@ class Comparison:
         return min(near, key=lambda candidate: (candidate.delete_passes, candidate.excess_risk))
 
     def table(self) -> str:
-        """Plain text, the chosen way marked."""
+        """Return the comparison as plain text, with the chosen method marked."""
         head = f"{'method':<12}{'learn':>9}{'delete':>9}{'excess risk':>13}{'publications':>14}  noise"
         lines = [head]
         for candidate in self.candidates:
@@ -130,7 +151,7 @@ class Comparison:
         return "\n".join(lines if self.once is None else [*lines, "", *self._revealed(self.once)])
 
     def _revealed(self, once: Candidate) -> list[str]:
-        """What all publications of each way reveal, one release beside them that is never followed by another, and why the chosen one is."""
+        """Return lines on the privacy cost of all releases of each method, of a single release, and on the choice."""
         ways = [way for way in (*self.candidates, once) if way.plan is not None]
         told = [(way, map(format_bound, way.figures)) for way in ways]
         within = "within" if self.once_will_do else "more than"
@@ -146,7 +167,7 @@ class Comparison:
         ]
 
     def _why(self) -> str:
-        """Why the chosen way is, or is not, one whose releases carry noise on."""
+        """Return the reason why a method whose releases carry noise on is, or is not, chosen."""
         found = (way for way in self.candidates if way.plan is not None and way.plan.mechanism.carries)
         carried = next(found, None)
         if carried is None or carried.plan is None:
@@ -161,7 +182,7 @@ class Comparison:
 
     @property
     def once_will_do(self) -> bool:
-        """Whether one release tells no more of a record than a deletion may."""
+        """Whether a single release reveals no more about a record than a deletion may."""
         plan = None if self.once is None else self.once.plan
         return plan is not None and plan.budget.affords(plan.deletion_observed())
 
@@ -183,6 +204,7 @@ class Comparison:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {
             "chosen": self.chosen.method,
             "target": self.target,
@@ -201,16 +223,22 @@ def compare_plans(
     map: PublicMap | None = None,
     **arguments: Any,
 ) -> Comparison:
-    """Plan by every method and compare.
+    """Return a comparison of the plans of several methods.
 
     Args:
-        target: forecast excess risk, in nats per record, that a release may have.
-        requests: deletion requests that the dp budget has to last for, every publication observed; each method publishes
-            as often as its noise stays within the target and batches the rest. None: the budget is per release.
-        ways: the methods to weigh; None: every one that is `compared`.
-        alike: forecasts up to so many times the least do not tell methods apart: then the cheapest deletion decides.
-        map: the public one that makes the rows, of full norm and with a constant; some methods make use of it.
-        arguments: those of `make_plan`, without method; without releases where requests are given.
+        target: Forecast excess risk that a release may have, in nats per record.
+        requests: Deletion requests that the dp budget has to cover, with every release observed. Each method releases
+            as often as its noise stays within the target and batches the requests accordingly. None: the budget is per
+            release.
+        ways: Methods to compare; None for all that are `compared`.
+        alike: Factor on the smallest forecast within which forecasts count as equal, so that the cheapest deletion
+            decides.
+        map: Public feature map that makes the rows, of full norm and with a constant; some methods use it.
+        **arguments: Arguments of `make_plan`, without method, and without releases if requests are given.
+
+    Raises:
+        InvalidParameter: If an argument is invalid, or no method in `ways` plans a single release.
+        PlanInfeasible: If no method has a plan.
     """
     target = check_positive("target", target)
     if requests is not None:
@@ -229,7 +257,7 @@ def compare_plans(
         _candidate(methods.with_map(methods.resolve_method(name), map), target, requests, arguments) for name in names
     )
     if all(candidate.plan is None for candidate in found):
-        make_plan(**arguments, method=names[min(1, len(names) - 1)])  # raises what is wrong: the second asks for least
+        make_plan(**arguments, method=names[min(1, len(names) - 1)])  # raises the error: the second requires least
         raise PlanInfeasible("no method has a plan: " + "; ".join(f"{one.method}: {one.reason}" for one in found))
     once = (
         None
@@ -260,7 +288,7 @@ def _candidate(method: Method, target: float, requests: int | None, arguments: d
     for fewest in (2, 1) if requests is not None and most.excess_risk > target else ():
         try:
             least = planned(min(fewest, most.publications))
-        except NoisyGDDeleteError:  # some share a budget among more than two releases alone
+        except NoisyGDDeleteError:  # some methods share a budget only among more than two releases
             continue
     if most.excess_risk <= target or least.excess_risk > target:
         return most if most.excess_risk <= target else least
@@ -274,14 +302,17 @@ def _finite(value: float) -> float | None:
 
 # --- streams ---
 #
-# A budget for a stream of requests: how many publications, how many of them fresh, and how many requests each waits for.
+# A budget for a stream of requests: the number of releases, of fresh ones among them, and of requests per release.
 
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """The way that `compare_plans` takes for N requests, spread over a period.
+    """The plan that `compare_plans` chooses for N requests, spread over a period.
 
-    period  days in which the requests come; None: not said
+    Attributes:
+        comparison: The comparison.
+        requests: N.
+        period: Days in which the requests arrive; None if unspecified.
     """
 
     comparison: Comparison
@@ -290,31 +321,33 @@ class StreamPlan:
 
     @property
     def plan(self) -> Plan:
+        """The chosen plan."""
         plan = self.comparison.chosen.plan
         assert plan is not None
         return plan
 
     @property
     def publications(self) -> int:
-        """Besides the learn."""
+        """Number of releases in addition to the learn."""
         return self.comparison.chosen.publications
 
     @property
     def fresh(self) -> int:
-        """Publications that start afresh, the learn among them."""
+        """Number of releases that start afresh, including the learn."""
         return self.plan.fresh_publications
 
     @property
     def requests_each(self) -> int:
-        """Requests that a publication waits for."""
+        """Number of requests per release."""
         return math.ceil(self.requests / self.publications)
 
     @property
     def days_each(self) -> float | None:
-        """Days between publications, if requests come evenly."""
+        """Days between releases, if requests arrive evenly; None if the period is unspecified."""
         return None if self.period is None else self.period / self.publications
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         schedule = {
             "requests": self.requests,
             "period_days": self.period,
@@ -326,7 +359,7 @@ class StreamPlan:
         return {"stream": schedule, **self.comparison.to_dict()}
 
     def text(self) -> str:
-        """The schedule in a paragraph, and how to serve it."""
+        """Return the schedule as a paragraph, with the command that serves it."""
         resumed = self.publications + 1 - self.fresh
         when = "" if self.days_each is None else f", about one in {self.days_each:.3g} days"
         apart = "" if self.days_each is None or self.fresh < 2 else f" (one in {self.period / self.fresh:.3g} days)"  # type: ignore[operator]
@@ -343,11 +376,13 @@ class StreamPlan:
 
 
 def plan_stream(*, requests: int, period: float | None = None, target: float = 0.01, **arguments: Any) -> StreamPlan:
-    """The plan for N requests under one budget.
+    """Return the plan for N requests under one budget.
 
     Args:
-        requests, target, arguments: as for `compare_plans`.
-        period: days in which the requests come.
+        requests: N, as for `compare_plans`.
+        period: Days in which the requests arrive.
+        target: As for `compare_plans`.
+        **arguments: As for `compare_plans`.
     """
     if period is not None:
         period = check_positive("period", period)

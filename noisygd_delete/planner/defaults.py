@@ -1,8 +1,8 @@
-"""What is asked for where nobody says: one release, all of them together, and free slots. Conventions, the same at every door.
+"""Default settings, shared by all entry points: one release, all releases together, and free slots.
 
-ε = 2 for one release lets whoever guesses a record's presence at even odds be right at most 6 times in 10 by method `perturbed`, at the δ below; a
-record that was erased is promised a tenth of that ε. All publications together have room for a year: a learn, and one more each month. Nothing
-here is read off the data, and nothing changes with what a model shows.
+ε = 2 for one release by method `perturbed`, at the δ below, limits an observer who guesses a record's presence at even
+odds to at most 6 correct answers in 10. The deletion budget is a tenth of that ε. The total covers a year: a learn, and
+one more release each month. Nothing here depends on the data or on any model.
 """
 
 from __future__ import annotations
@@ -22,29 +22,36 @@ from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import round_up
 
-PUBLICATIONS = 12  # that the total has room for, each as dear as a learn
-EPSILON, DELETION = 2.0, 0.2  # of one release
-TOTAL_EPSILON = 8.0  # of all, where it is shared among publications that are yet to be planned
+PUBLICATIONS = 12  # releases that the total covers, each at the cost of a learn
+EPSILON, DELETION = 2.0, 0.2  # ε of one release, for present and for erased records
+TOTAL_EPSILON = 8.0  # ε of all releases, if it is shared among releases that are yet to be planned
 
 _DELTA = 1e-6
-_SPARE = 0.05  # of the rows
+_SPARE = 0.05  # free slots as a share of the rows
 _DIGITS = 2
-_MANY = 10**6  # publications: where one costs nothing, any number fits
+_MANY = 10**6  # cap on the number of releases, for releases that cost nothing
 
 
 def default_delta(records: int) -> float:
-    """δ: 10⁻⁶, and in larger tables the largest power of ten below 1/n: at δ = 1/n a mechanism may publish a whole record."""
+    """Return the default δ: 10⁻⁶, and for larger tables the largest power of ten below 1/n.
+
+    At δ = 1/n a mechanism may publish a whole record.
+    """
     return min(_DELTA, float(f"1e-{math.floor(math.log10(check_count('records', records))) + 1}"))
 
 
 def default_budget(records: int) -> Budget:
-    """Of one release."""
+    """Return the default budget of one release."""
     delta = default_delta(records)
     return Budget.from_epsilon_delta(dp=(EPSILON, delta), deletion=(DELETION, delta))
 
 
 def default_total(plan: Plan) -> Total | None:
-    """Room for `PUBLICATIONS` like the plan's learn, at the plan's δ; None where its releases share a budget already."""
+    """Return a total for `PUBLICATIONS` releases like the plan's learn, at the plan's δ.
+
+    Returns:
+        The total; None if the plan's releases already share a budget, cost nothing, or have no finite ε.
+    """
     if plan.releases > 1:
         return None
     delta = plan.budget.shown_delta
@@ -53,25 +60,30 @@ def default_total(plan: Plan) -> Total | None:
 
 
 def compose_publications(plan: Plan, publications: int = PUBLICATIONS) -> Guarantee:
-    """What so many publications like the learn reveal about a record that is in all of them."""
-    # a learn of no steps reveals nothing, what follows does
+    """Return the guarantee of this many releases like the learn, for a record that is in all of them."""
+    # a learn of no steps reveals nothing, but the steps after it do
     steps = plan.mechanism.exposure(plan.learn_steps or plan.delete_steps)
     learned = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=steps)
     return Guarantee.composed([(learned, publications)])
 
 
 def default_slots(rows: int) -> int:
-    """n for a table of so many rows: a twentieth of them free for insertions, rounded up to three digits."""
+    """Return n for a table with this many rows.
+
+    A twentieth is added for insertions, and n is rounded up to three digits.
+    """
     wanted = math.ceil(max(rows, 1) * (1 + _SPARE))
     unit = int(10 ** max(0, len(str(wanted)) - 3))
     return -(-wanted // unit) * unit
 
 
 def with_total(plan: Plan, total: Total | tuple[float, float] | None) -> Plan:
-    """The plan under this cap on all its publications, which sums what is spent in the measure that has room for most of them.
+    """Return the plan under this cap on all its releases.
+
+    The spent budget is summed in the measure that allows the most of them.
 
     Raises:
-        InvalidParameter: not even a learn lies within it.
+        InvalidParameter: If even one learn exceeds the total.
     """
     total = Total.of(total)
     if total is not None and not total.affords(compose_publications(plan, 1)):
@@ -97,16 +109,22 @@ def with_total(plan: Plan, total: Total | tuple[float, float] | None) -> Plan:
 # The ridge of the forecast, for every method: λ′ from sizes, budget, loss and the method's own noise, never from data.
 
 
-_MOST = 1e4  # times λ + β: nothing is learned beyond it
-_RIDGE_DIGITS = 3  # λ′ is rounded up to so many
+_MOST = 1e4  # largest λ′ as a multiple of λ + β, beyond which nothing is learned
+_RIDGE_DIGITS = 3  # significant digits of λ′, rounded up
 
 
 def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) -> Problem:
-    """The problem with the λ that `ridge` names.
+    """Return the problem with the λ that `ridge` selects.
+
+    Args:
+        problem: The problem with the requested λ.
+        plan: Function that plans a problem.
+        ridge: "given" or "forecast".
 
     Raises:
-        InvalidParameter: no guess of the norm for this loss, or B given where it plays no part. Whatever `plan` raises, where no
-            λ has a plan.
+        InvalidParameter: If the norm cannot be estimated for this loss, B is given without ridge="forecast", or no λ is
+            large enough.
+        NoisyGDDeleteError: If `plan` raises it for every λ.
     """
     asked = problem.asked_regularization
     if check_choice("ridge", ridge, RIDGES) == "given":
@@ -134,7 +152,7 @@ def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) ->
     most = _MOST * problem.objective_smoothness
     found = balanced_ridge(cost, regularization=problem.regularization, model_norm=norm, most=most)
     if found == math.inf:
-        plan(problem)  # says what is wrong
+        plan(problem)  # raises the specific error
         raise InvalidParameter(
             f"finds no λ up to {most:.3g} at which the noise of method {problem.method.name!r} costs less than the "
             "regulariser; raise the budget, collect more records, or leave ridge out",
@@ -144,7 +162,7 @@ def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) ->
 
 
 def expected_cost(plan: Plan) -> float:
-    """What noise and regulariser are forecast to cost a row, nats in the objective asked for."""
+    """Return the forecast cost of noise and regularizer per row, in nats of the requested objective."""
     return (plan.outlook.forecast + plan.problem.ridge_cost) / parts(plan.problem)
 
 

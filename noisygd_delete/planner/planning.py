@@ -1,4 +1,4 @@
-"""One method's plan for one problem, or a refusal with what other methods would take where no machine can run it."""
+"""Plan one method for one problem; raise an error with the alternatives if no machine can run the plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..methods.problem import Problem
 from ..privacy.budget import Budget, Total
 from .defaults import with_ridge, with_total
 
-MOST_PASSES = 10**12  # of the plans that are usually far below it: months on the smallest table
+MOST_PASSES = 10**12  # limit on passes over the table, which take months even on the smallest table
 
 
 def make_plan(
@@ -43,38 +43,48 @@ def make_plan(
     total: Total | tuple[float, float] | None = None,
     **options: Any,
 ) -> Plan:
-    """The least noise and the fewest steps whose guarantees lie within the budget.
+    """Return the plan with the least noise and the fewest steps whose guarantees are within the budget.
 
     Args:
-        loss: a loss of `noisygd_delete.losses`; its constants are proven, never typed in.
-        records: n, the public number of slots. features: columns, the constant one included.
+        loss: A loss of `noisygd_delete.losses`, which provides its proven constants.
+        records: n, the public dataset size.
+        features: Number of columns, including the constant one.
         regularization: λ > 0.
-        budget: of one release; with `releases=N > 1` the dp part is for N observed publications together.
-        method: "theorem" (Theorem 5.1, or 5.2 for a non-convex loss, as printed), "sharp" (the tight bound of the same
-            algorithm: also for non-convex losses with λ > β₋, and Theorem 5.2 sharpened for the others), "minimiser" (solve for
-            the minimiser of the current records, then diffuse), "perturbed" (minimise under a random linear term, exact on a
-            machine) or "composition" (non-convex losses: every noisy step costs, nothing is forgotten before a fresh learn); or an object of `noisygd_delete.methods`, with its options.
-        adjacency: "replace" or "zero-out", of the dp guarantee.
-        deletion_notion: "definition-4.1" (against never there) or "pairwise" (x or x′).
-        batch: r, records edited by one request, for the utility condition alone.
-        rows_per_subject: rows of one data subject that must be forgotten together.
-        utility: also take enough steps that accuracy never degrades over any number of requests.
-        dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
-        slack_in_budget: whether the rounding slack of the gradient sums counts inside the budget. False: the bounds
-            over the reals meet it, and those with the slack exceed it by (1 + slack)².
-        ridge: "given" takes λ as it is; "forecast" raises it where the noise would carry the model away along flat directions, by
-            public numbers alone (`planner.usual`). The plan says by how much and what that costs.
-        model_norm: B for ridge="forecast", the norm that a good model may have; None: from n and the loss.
-        asked_regularization: of an earlier plan, whose λ the forecast had raised from it; it is a note, unless ridge is "forecast".
-        one_hot_blocks: `Schema.one_hot_blocks`: objective perturbation then shapes its noise by them, the same for less.
-        feature_map: the digest of the public map that makes the rows, or `Schema.feature_map`; it changes no number of the plan.
-        total: (ε, δ) that all publications ever made stay within, for a record still there; beyond it publication stops, erasure
-            never. None: no cap but what `releases` sets.
-        options: of the method, where it is named by a string: step_size, noise_variance, solver, diffusion_steps, ...
+        budget: Budget of one release; with `releases=N > 1` the dp part is for N observed releases together.
+        method: A method name or an object of `noisygd_delete.methods` with its options. The names are "theorem"
+            (Theorem 5.1, or 5.2 for a non-convex loss, as printed), "sharp" (the tight bound of the same algorithm,
+            also for non-convex losses with λ > β₋, and Theorem 5.2 sharpened for the others), "minimiser" (output
+            perturbation followed by noisy steps), "perturbed" (objective perturbation, exact in finite precision) and
+            "composition" (non-convex losses: every noisy step costs, and nothing is forgotten before a fresh learn).
+        adjacency: "replace" or "zero-out", for the dp guarantee.
+        deletion_notion: "definition-4.1" (erased versus never present) or "pairwise" (x or x′).
+        releases: Number N of observed releases that share the dp budget.
+        batch: r, records edited by one request; used only in the utility condition.
+        rows_per_subject: Rows of one data subject that must be forgotten together.
+        utility: Whether to also take enough steps that accuracy never degrades over any number of requests.
+        utility_tolerance: Tolerance of the utility condition.
+        dtype: Data type of the rows in the gradient; "float64" makes the rounding slack negligible.
+        slack_in_budget: Whether the rounding slack of the gradient sums counts inside the budget. If False, the bounds
+            in real arithmetic meet it, and those with the slack exceed it by (1 + slack)².
+        ridge: "given" uses λ unchanged; "forecast" raises it if the noise would dominate the model along flat
+            directions, from public numbers only (`planner.defaults`). The plan reports the change and its cost.
+        model_norm: B for ridge="forecast", the norm that a good model may have; None derives it from n and the loss.
+        asked_regularization: λ requested for an earlier plan, before its forecast raised it. It is a note unless ridge
+            is "forecast".
+        one_hot_blocks: `Schema.one_hot_blocks`, by which objective perturbation shapes its noise to reduce it.
+        feature_map: Digest of the public feature map that makes the rows, or `Schema.feature_map`; it does not affect
+            the numbers of the plan.
+        total: (ε, δ) cap on all releases ever made, for a present record. Once it is spent, releases stop but erasures
+            do not. None: no cap except by `releases`.
+        **options: Options of a method given by name: step_size, noise_variance, solver, diffusion_steps, ...
+
+    Returns:
+        The plan.
 
     Raises:
-        InvalidParameter, AssumptionViolated: with the value, its range and what to do.
-        PlanInfeasible: no machine can run the steps; carries the plan, the numbers and the nearest ways out.
+        InvalidParameter: If an argument is outside its range.
+        AssumptionViolated: If the loss does not satisfy the assumptions of the method.
+        PlanInfeasible: If no machine can run the steps; it carries the plan, the numbers and alternatives.
     """
     problem = Problem(
         loss=loss,
@@ -83,7 +93,7 @@ def make_plan(
         regularization=regularization,
         budget=budget,
         method=methods.resolve_method(method, **options),
-        adjacency=adjacency,  # type: ignore[arg-type]  # a word that is no such world is refused there
+        adjacency=adjacency,  # type: ignore[arg-type]  # invalid names are rejected there
         deletion_notion=deletion_notion,  # type: ignore[arg-type]
         releases=releases,
         batch=batch,
@@ -104,7 +114,7 @@ def make_plan(
 
 
 def plan_for(problem: Problem) -> Plan:
-    """The plan by the method that the problem names; raises as `make_plan`."""
+    """Return the plan by the method that the problem names; raises like `make_plan`."""
     try:
         return _check_runnable(method_of(problem).plan(problem))
     except ArithmeticError as error:
@@ -115,10 +125,11 @@ def plan_for(problem: Problem) -> Plan:
 
 
 def _check_runnable(plan: Plan) -> Plan:
-    """The plan, unless no machine can run its steps.
+    """Return the plan if its steps can be run.
 
     Raises:
-        PlanInfeasible: more than `MOST_PASSES` passes over the table in a learn or in a request; carries the plan.
+        PlanInfeasible: If a learn or a request needs more than `MOST_PASSES` passes over the table; it carries the
+            plan.
     """
     learn = plan.learn_solver_passes + plan.learn_steps
     delete = plan.delete_solver_passes + plan.delete_steps
@@ -134,7 +145,7 @@ def _check_runnable(plan: Plan) -> Plan:
 
 
 def _with_rivals(error: PlanInfeasible) -> PlanInfeasible:
-    """The same refusal, with what the other methods for a non-convex loss would take."""
+    """Return the error extended by the cost of the other methods for a non-convex loss."""
     if error.plan is None or error.plan.loss.constants.convex:
         return error
     weak = error.plan.loss.constants.weak_convexity
@@ -146,20 +157,23 @@ def _with_rivals(error: PlanInfeasible) -> PlanInfeasible:
     return PlanInfeasible("; ".join((str(error), *ways)), plan=error.plan, alternatives=(*error.alternatives, *ways))
 
 
-_CHOSEN = (  # options that do not make another method of it
+_CHOSEN = (  # options that do not change the method
     *("step_size", "noise_variance", "order", "excess_risk_target"),
     *("diffusion_steps", "gradient_tolerance"),
 )
 
 
 def explain_plan(plan: Plan) -> str:
-    """Plain text, one paragraph per question a user asks of a plan: what it says of itself, and what other methods take."""
+    """Return an explanation of the plan in plain text, followed by a comparison with other methods."""
     rivals = [rival if isinstance(rival, str) else _compare_rival(plan, rival) for rival in _rival_plans(plan)]
     return "\n\n".join((plan.explain(), "\n  ".join(["The same budget otherwise.", *rivals])))
 
 
 def _rival_plans(plan: Plan) -> Iterator[Plan | str]:
-    """The same budget under the other methods that cover the loss; where one has no plan, why."""
+    """Yield plans of the other methods that cover the loss under the same budget.
+
+    For a method without a plan, yield the reason.
+    """
     convex = plan.loss.constants.convex
     others: tuple[Method, ...] = (Theorem(), Sharp()) if convex else (Theorem(), Sharp(), Composition(), Ladder())
     for method in others:
@@ -173,7 +187,10 @@ def _rival_plans(plan: Plan) -> Iterator[Plan | str]:
 
 
 def _compare_rival(plan: Plan, rival: Plan) -> str:
-    """The rival's noise, where both add the same kind, else what noise is for, its forecast cost; and its steps."""
+    """Return the rival's cost relative to the plan, and its steps.
+
+    The cost is the noise variance if both plans have one, else the forecast cost.
+    """
     if plan.noise_variance and rival.noise_variance:
         noise = f"noise variance {rival.noise_variance / plan.noise_variance:.3g}"
     else:

@@ -1,4 +1,4 @@
-"""What a release may cost, in the measure the caller thinks in."""
+"""Privacy budgets of one release and of all releases, in Rényi DP, (ε, δ)-DP or Gaussian DP."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .sentences import format_number
 
 @lru_cache(maxsize=1024)
 def _gdp_for(epsilon: float, delta: float) -> float:
-    """A search that every plan of a budget asks for again."""
+    """Return `gaussian.gdp_for`, cached because every plan of a budget repeats the search."""
     return gaussian.gdp_for(epsilon=epsilon, delta=delta)
 
 
 class Measures(Word):
-    """In which a budget is stated: a Rényi divergence at one order, (ε, δ), or μ of Gaussian DP."""
+    """How a budget is expressed: a Rényi divergence at one order, (ε, δ), or μ of Gaussian DP."""
 
     RENYI = "renyi"
     EPSILON_DELTA = "epsilon-delta"
@@ -30,13 +30,22 @@ class Measures(Word):
 
 @dataclass(frozen=True)
 class Budget:
-    """ε_dp for present records and ε_dd for records that were erased, of one release.
+    """The budget of one release: ε_dp for present records and ε_dd for erased records.
 
-    `Budget(order=10, dp=1.0, deletion=0.1)` is the paper's (q, ε_dp) and (q, ε_dd); `from_epsilon_delta` and `from_gdp`
-    state the same two in (ε, δ) and in Gaussian DP.
+    `Budget(order=10, dp=1.0, deletion=0.1)` is (q, ε_dp) and (q, ε_dd) of Chourasia & Shah 2023; `from_epsilon_delta`
+    and `from_gdp` express the same two in (ε, δ) and in Gaussian DP.
+
+    Attributes:
+        order: Rényi order q > 1 of a Rényi budget, else None.
+        dp: Budget for present records, in the unit of `measure`.
+        deletion: Budget for erased records, at most that for present records.
+        measure: Measure of the budget.
+        dp_delta: δ for present records of an (ε, δ) budget, else None.
+        deletion_delta: δ for erased records of an (ε, δ) budget, else None.
 
     Raises:
-        InvalidParameter: unless 0 < deletion ≤ dp (both finite) and order > 1.
+        InvalidParameter: If an amount is not positive and finite, the deletion budget is weaker than the dp budget, the
+            order is not above 1, a δ is not valid (`check_delta`), or an order or δ does not belong to the measure.
     """
 
     order: float | None = None
@@ -70,7 +79,7 @@ class Budget:
 
     @classmethod
     def from_epsilon_delta(cls, *, dp: tuple[float, float], deletion: tuple[float, float]) -> Budget:
-        """Budgets as (ε, δ) pairs."""
+        """Return a budget given as (ε, δ) pairs."""
         for name, pair in (("dp", dp), ("deletion", deletion)):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise InvalidParameter("must be a pair (ε, δ), for example (1.0, 1e-6)", **{name: pair})
@@ -80,20 +89,23 @@ class Budget:
 
     @classmethod
     def from_gdp(cls, *, dp: float, deletion: float) -> Budget:
-        """Budgets as Gaussian-DP μ (sharp certificate only: one Rényi order does not give μ-GDP)."""
+        """Return a budget given as μ of Gaussian DP.
+
+        Only the tight GDP bound can meet it, since one Rényi order does not imply μ-GDP.
+        """
         return cls(dp=dp, deletion=deletion, measure=Measures.GDP)
 
     @property
     def shown_delta(self) -> float:
-        """δ of the (ε, δ) figures shown to whoever asks for no other: the budget's own, or 1e-6."""
+        """Default δ of displayed (ε, δ) figures: that of the budget, or 1e-6."""
         return self.dp_delta or 1e-6
 
     def dp_gdp(self) -> float:
-        """The largest μ whose every consequence lies within the dp budget."""
+        """Return the largest μ whose every consequence is within the dp budget."""
         return self._gdp(self.dp, self.dp_delta)
 
     def deletion_gdp(self) -> float:
-        """The largest μ within the deletion budget."""
+        """Return the largest μ within the deletion budget."""
         return self._gdp(self.deletion, self.deletion_delta)
 
     def _gdp(self, amount: float, delta: float | None) -> float:
@@ -106,11 +118,19 @@ class Budget:
         return _gdp_for(amount, delta)
 
     def dp_rate(self) -> tuple[float, float]:
-        """(rate, order): the largest rate (ε_q = q · rate) within the dp budget, and the order that shows it."""
+        """Return the largest rate (ε_q = q · rate) within the dp budget, and an order that proves it.
+
+        Raises:
+            InvalidParameter: If the budget is in Gaussian DP.
+        """
         return self._rate(self.dp, self.dp_delta)
 
     def deletion_rate(self) -> tuple[float, float]:
-        """(rate, order) within the deletion budget."""
+        """Return the largest rate within the deletion budget, and an order that proves it.
+
+        Raises:
+            InvalidParameter: If the budget is in Gaussian DP.
+        """
         return self._rate(self.deletion, self.deletion_delta)
 
     def _rate(self, amount: float, delta: float | None) -> tuple[float, float]:
@@ -125,9 +145,7 @@ class Budget:
         return renyi.rate_for(epsilon=amount, delta=delta)
 
     def affords(self, spent: Guarantee) -> bool:
-        """Whether a guarantee lies within the part of the budget that it is about, by whichever of its statements shows it
-        (relative 1e-12).
-        """
+        """Return whether any bound of a guarantee is within its part of the budget (relative tolerance 1e-12)."""
         present, room = spent.about == "dp", 1 + 1e-12
         amount = self.dp if present else self.deletion
         most = self.dp_gdp() if present else self.deletion_gdp()
@@ -143,17 +161,18 @@ class Budget:
         return spent.epsilon(delta) <= amount * room
 
     def describe(self) -> str:
-        """The budget in one phrase."""
+        """Return the budget as a phrase."""
         text, numbers = format_numbers(self)
         return text.format(**{name: format_number(number) for name, number in numbers.items()})
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields, without those that are None."""
         stated = {**asdict(self), "measure": str(self.measure)}
         return {key: value for key, value in stated.items() if value is not None}
 
 
 def format_numbers(budget: Budget) -> tuple[str, dict[str, float | None]]:
-    """A budget's phrase with {names} in the place of its numbers, and these: what a paper says in its own language."""
+    """Return a budget's phrase with {names} for its numbers, and the numbers, so that a document can localize them."""
     if budget.measure is Measures.RENYI:
         text = "(q={n}, ε_dp={n2}) and (q={n}, ε_dd={n3}) Rényi"
         return text, {"n": budget.order, "n2": budget.dp, "n3": budget.deletion}
@@ -165,24 +184,30 @@ def format_numbers(budget: Budget) -> tuple[str, dict[str, float | None]]:
 
 # --- total ---
 #
-# What all publications together may cost: the one figure of which "within" is said.
+# The budget of all releases together.
 
 
 @dataclass(frozen=True)
 class Total:
-    """(ε, δ) of a record still there, over every publication that is ever made, all of them observed.
+    """The privacy budget (ε, δ) of a present record over all releases ever made, all of them observed.
 
-    It is fixed before the first publication. A publication that would exceed it is withheld; an erasure never is. What is spent is
-    summed in one measure, fixed with it: so it is a privacy filter, and holds where plans, releases and their number depend on models
-    seen before (μ²: Smith & Thakurta 2022; one Rényi order: Feldman & Zrnic 2021). The best of several sums afterwards would not.
+    It is fixed before the first release. A release that would exceed it is refused; an erasure never is. The spent
+    budget is summed in one measure, fixed together with it. So it is a privacy filter and holds even if plans, releases
+    and their number depend on earlier models (μ²: Smith & Thakurta 2022; one Rényi order: Feldman & Zrnic 2021).
+    Choosing the best of several sums afterwards would not be a filter.
 
-    Args:
-        gdp: what is summed is μ². order: the Rényi divergence at this order. Neither: not fixed yet; then
-            whichever conversion is best for each sum.
-        late: set or changed when models had been published: a filter only if that did not depend on them.
+    Attributes:
+        epsilon: ε.
+        delta: δ.
+        gdp: Whether μ² is summed.
+        order: Rényi order at which divergences are summed. If neither this nor `gdp` is set, the measure is not fixed
+            yet, and each sum uses its best conversion.
+        late: Whether it was set or changed after a release; it is then a filter only if that change did not depend on
+            the released models.
 
     Raises:
-        InvalidParameter: unless ε > 0, 0 < δ < 1 and order > 1; or an order beside μ.
+        InvalidParameter: If ε is not positive and finite, δ is not valid (`check_delta`), the order is not above 1, or
+            both `gdp` and `order` are set.
     """
 
     epsilon: float
@@ -203,7 +228,7 @@ class Total:
 
     @classmethod
     def of(cls, given: Total | tuple[float, float] | None) -> Total | None:
-        """A total as it is, or from a pair (ε, δ)."""
+        """Return a total unchanged, or one made from a pair (ε, δ); None for None."""
         if given is None or isinstance(given, cls):
             return given
         if not isinstance(given, (tuple, list)) or len(given) != 2:
@@ -212,18 +237,18 @@ class Total:
 
     @property
     def measure(self) -> str | None:
-        """In which what is spent is summed, in words; None where that is not fixed."""
+        """Measure in which the spent budget is summed, as text; None if it is not fixed."""
         if self.order is not None:
             return f"as Rényi divergence at order {format_number(self.order, 4)}"
         return "as μ² of Gaussian DP" if self.gdp else None
 
     @property
     def is_filter(self) -> bool:
-        """Whether it holds whatever plans and releases depended on."""
+        """Whether it holds for any dependence of plans and releases on earlier models."""
         return (self.gdp or self.order is not None) and not self.late
 
     def measured_for(self, spent: Guarantee) -> Total:
-        """The same, what is spent being summed in the measure in which this costs least."""
+        """Return the same total with the measure in which `spent` costs least."""
         spent = spent.with_slack()
 
         def at(order: float) -> float:
@@ -239,11 +264,14 @@ class Total:
         return replace(self, gdp=False, order=order)
 
     def affords(self, spent: Guarantee) -> bool:
-        """Whether what was spent, its rounding slack included, lies within it (relative 1e-12)."""
+        """Return whether the spent budget, rounding slack included, is within the total (relative tolerance 1e-12)."""
         return self.spent(spent) <= self.epsilon * (1 + 1e-12)
 
     def spent(self, guarantee: Guarantee) -> float:
-        """ε of what was spent, its rounding slack included, by its one measure; infinite where that does not measure it."""
+        """Return ε of the spent budget in the total's measure, rounding slack included.
+
+        It is infinite if the measure does not apply.
+        """
         guarantee = guarantee.with_slack()
         if self.gdp:
             return math.inf if guarantee.gdp is None else gaussian.gdp_epsilon(mu=guarantee.gdp, delta=self.delta)
@@ -255,15 +283,15 @@ class Total:
     def stopping_epsilon(self, delta: float, *, candidates: int = 1) -> float | None:
         """Return the log of the odds that no observer ever exceeds about a record, except with probability δ.
 
-        Over all publications that the total allows, whatever decided when one was made, when a record was erased, or which of the
-        `candidates` is in question. It does not depend on what was spent: the cap counts, not the sum so far.
+        The bound covers all releases that the total allows, for any choice of release times, erasure times and record
+        among the `candidates`. It depends on the cap, not on the sum spent so far.
 
         Args:
-            delta: probability for all candidates together.
-            candidates: records that could have been chosen.
+            delta: Probability for all candidates together.
+            candidates: Number of records among which the observer may choose.
 
         Returns:
-            ε, rounded up; None if the total is no filter (`is_filter`).
+            ε, rounded up; None if the total is not a filter (`is_filter`).
         """
         if not self.is_filter:
             return None
@@ -274,11 +302,11 @@ class Total:
         return stopping.renyi_stopping_epsilon(order=self.order, renyi=most, delta=delta, candidates=candidates)
 
     def _most_gdp(self) -> float:
-        """No μ that `affords` admits exceeds it."""
+        """Return an upper bound on every μ that `affords` accepts."""
         return gaussian.gdp_for(epsilon=self.epsilon * (1 + 1e-9), delta=self.delta)
 
     def _most_renyi(self, order: float) -> float:
-        """No Rényi divergence at this order that `affords` admits exceeds it."""
+        """Return an upper bound on every Rényi divergence at this order that `affords` accepts."""
 
         def refused(cost: float) -> bool:
             spent = renyi.renyi_epsilon_optimal(order=order, renyi=cost, delta=self.delta)
@@ -287,9 +315,10 @@ class Total:
         return least_safe(refused, guess=self.epsilon, below=0.0)
 
     def describe(self) -> str:
+        """Return the total as text."""
         return f"(ε={format_number(self.epsilon)}, δ={format_number(self.delta)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible fields; those at their defaults are left out."""
+        """Return JSON-compatible fields, without those at their defaults."""
         unsaid = {"gdp": False, "order": None, "late": False}
         return {name: value for name, value in asdict(self).items() if name not in unsaid or value != unsaid[name]}

@@ -1,13 +1,21 @@
-"""One type for every answer: what a publication, or a history of them, reveals about one record.
+"""Privacy guarantees: bounds on what one release, or a sequence of them, reveals about one record.
 
-A `Guarantee` is the composition of four kinds of parts, each kept in the form in which it was proven:
+A `Guarantee` is the composition of four kinds of parts, each in the form in which it was proven:
 
-* Gaussian DP parts (sharp certificates), which add in squares;
+* Gaussian DP parts (tight GDP bounds), which add in squares;
 * rates (Theorem 5.1, composition): ε_q = q · rate for every order q;
-* a Rényi bound at listed orders only (Theorem 5.2, an extractor's accountant);
-* curves (objective perturbation): a formula of the order, finite below a public one, and a μ beside it where there is one.
+* a Rényi bound at listed orders only (Theorem 5.2, the accountant of a feature extractor);
+* curves (objective perturbation): a formula of the order, finite below a public one, with a μ where one is known.
 
-Conversions go one way: everything has a Rényi curve, only purely Gaussian parts have a μ.
+Conversion is possible in one direction only: every part has a Rényi curve, but only purely Gaussian parts have a μ.
+
+Example:
+    >>> from noisygd_delete.privacy import Guarantee, Worlds
+    >>> guarantee = Guarantee("dp", Worlds.REPLACE, gdp_squared=0.25)
+    >>> round(guarantee.epsilon(1e-6), 3), round(guarantee.advantage, 3)
+    (2.254, 0.197)
+    >>> round(guarantee.times(4).gdp, 3)
+    1.0
 """
 
 from __future__ import annotations
@@ -37,16 +45,16 @@ from .sentences import format_bound
 #
 # A Rényi bound that is a formula of the order: q · rate plus a cost of the Hessians, finite below a public order.
 #
-# It is what objective perturbation has (`bounds.objective_perturbation`, Theorem 1). Where the same release is also Gaussian
-# differentially private (Theorem 2), the curve carries that μ² too: both statements hold at once, and every question is
-# answered by the better one.
+# Objective perturbation has such a bound (`bounds.objective_perturbation`, Theorem 1). If the same release also
+# satisfies Gaussian DP (Theorem 2), the curve includes that μ²: both bounds hold at once, and every query uses the
+# better one.
 
 
 ONE_DIRECTION = "one direction"
 SEVERAL_DIRECTIONS = "several directions"
 WEAKLY_CONVEX = "weakly convex"
 
-_COSTS: dict[tuple[str, bool], Callable[..., float]] = {  # (how one row curves, two records or one against none)
+_COSTS: dict[tuple[str, bool], Callable[..., float]] = {  # by (structure of one row's Hessian, between_records)
     (ONE_DIRECTION, False): bounds.zero_out_hessian,
     (ONE_DIRECTION, True): bounds.replace_hessian,
     (SEVERAL_DIRECTIONS, False): bounds.several_zero_out_hessian,
@@ -57,19 +65,22 @@ _COSTS: dict[tuple[str, bool], Callable[..., float]] = {  # (how one row curves,
 FORMS = tuple(dict.fromkeys(form for form, _ in _COSTS))
 
 
-MOST = 64  # distinct curves in one guarantee: a search over orders asks each of them
+MOST = 64  # distinct curves in one guarantee, each of which is evaluated in a search over orders
 
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """ε_q = q · rate + blocks · Hessian cost(q), and μ² of the same release where it is Gaussian.
+    """The Rényi curve ε_q = q · rate + blocks · Hessian cost(q), and μ² of the same release if it is Gaussian.
 
-    form             how one row's loss curves: in one direction, in several, or in one but either way
-    between_records  whether both worlds hold a record, not one a record and the other none
-    ratio, below     ρ and ρ₋
-    rows             rows of one data subject
-    blocks           independent releases side by side, each with this Hessian cost
-    gdp_squared      μ², None where nothing is known
+    Attributes:
+        rate: Rényi rate.
+        form: Structure of one row's Hessian: one direction, several, or one with curvature of either sign.
+        between_records: Whether both neighbouring datasets hold a record, or one holds a record and the other none.
+        ratio: ρ.
+        below: ρ₋.
+        rows: Rows of one data subject.
+        blocks: Number of independent joint releases, each with this Hessian cost.
+        gdp_squared: μ²; None if unknown.
     """
 
     rate: float
@@ -99,26 +110,27 @@ class Curve:
 
     @property
     def highest_order(self) -> float:
-        """The order from which on nothing is said; infinite where there is none."""
+        """The order from which on there is no bound; infinite if there is none such."""
         return bounds.highest_order(ratio=self.ratio, rows=self.rows, below=self.below)
 
     def hessian(self, order: float) -> float:
-        """Hessian cost of all blocks at one order."""
+        """Return the Hessian cost of all blocks at one order."""
         facts = {"below": self.below} if self.form == WEAKLY_CONVEX else {"rows": self.rows}
         cost = _COSTS[self.form, self.between_records](order=order, ratio=self.ratio, **facts)
         return self.blocks * cost * (1 + 4 * UNIT)
 
     def renyi(self, order: float) -> float:
-        """ε_q by the better of the two statements; infinite where neither says anything."""
+        """Return ε_q by the better of the two bounds; infinite if neither applies."""
         hessian = self.hessian(order)
         tilted = math.inf if hessian == math.inf else sum_up(order * self.rate, hessian)
         return tilted if self.gdp_squared is None else min(tilted, order * self.gdp_squared / 2 * (1 + 4 * UNIT))
 
 
 def merge_curves(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
-    """The same composition in at most a few curves, never below it: what nobody but a stranger's ledger needs.
+    """Return an upper bound on the same composition with few distinct curves.
 
-    The Hessian cost grows with ρ and ρ₋, rates and μ² add up, and the smaller of two sums is not below the sum of the smaller.
+    Only ledgers from other sources have more than `MOST` curves. The bound holds because the Hessian cost increases in
+    ρ and ρ₋, rates and μ² add up, and the smaller of two sums is at least the sum of the smaller terms.
     """
     if len(curves) <= MOST:
         return curves
@@ -144,23 +156,24 @@ def merge_curves(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
 
 # --- worlds ---
 #
-# Which two worlds a figure compares, and hence how far one record can carry their gradient sums apart.
+# The pair of datasets that a figure compares, and hence the sensitivity of their gradient sums.
 
 
 class Worlds(Word):
-    """The two worlds of a guarantee.
+    """The two neighbouring datasets, or laws, that a guarantee compares.
 
-    In all but the last both worlds are runs of the same program on a machine, with its rounding and its solver's tolerance: each of
-    the two may deviate from what an exact computation would publish.
+    In all but IDEAL_LAW both sides are runs of the same program in finite precision, with its rounding and its solver's
+    tolerance, so each may deviate from the result of exact computation.
 
-    REPLACE         x or another record x′, of a record that is still there
-    ZERO_OUT        x or the null record, of a record that is still there
-    DEFINITION_4_1  x or never there, of a record that was erased. The run without x is a law that never saw it, as Chourasia & Shah
-                    2023, Definition 4.1, asks
-    PAIRWISE        x or x′, of a record that was erased
-    IDEAL_LAW       x, of a record that was erased, or an ideal law of the records that remain, which no machine runs: all that
-                    Definition 4.1 asks. The run without x is as close to that law, not equal to it, so a test that tells the two
-                    runs apart may use both distances; `Guarantee.advantage` is that of such a test
+    Attributes:
+        REPLACE: x or another record x′, for a record that is present.
+        ZERO_OUT: x or the null record, for a record that is present.
+        DEFINITION_4_1: x or never present, for a record that was erased. The run without x is a law that never saw it,
+            as required by Chourasia & Shah 2023, Definition 4.1.
+        PAIRWISE: x or x′, for a record that was erased.
+        IDEAL_LAW: x, for a record that was erased, or an ideal law of the remaining records, which no machine runs;
+            this suffices for Definition 4.1. The run without x is close to that law, not equal to it, so a test that
+            distinguishes the two runs may use both distances; `Guarantee.advantage` is that of such a test.
     """
 
     REPLACE = "replace"
@@ -171,46 +184,57 @@ class Worlds(Word):
 
     @property
     def about(self) -> str:
-        """ "dp": a record that is still there; "deletion": one that was erased."""
+        """Subject of the comparison: "dp" for a record that is present, "deletion" for one that was erased."""
         return "dp" if self in ADJACENCIES else "deletion"
 
     @property
     def between_records(self) -> bool:
-        """Whether both worlds hold a record (x or x′), not one a record and the other none."""
+        """Whether both sides hold a record (x or x′), rather than one a record and the other none."""
         return self in (Worlds.REPLACE, Worlds.PAIRWISE)
 
     def sensitivity(self, lipschitz: float, rows: int = 1) -> float:
-        """Δ: 2L between two records, L against the null record, times the rows of one data subject."""
+        """Return Δ: 2L between two records, L against the null record, times the rows of one data subject."""
         return (2 if self.between_records else 1) * lipschitz * rows
 
 
 ADJACENCIES = (Worlds.REPLACE, Worlds.ZERO_OUT)
-DELETION_NOTIONS = (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)  # that a plan may ask for
+DELETION_NOTIONS = (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)  # those that a plan may use
 
-LEAST_DELTA = 2.0**-256  # the key of the noise has 256 bits: who guesses it sees the records
-LARGEST_DELTA = 0.01  # a larger one allows what no figure should
+LEAST_DELTA = 2.0**-256  # the noise key has 256 bits, and guessing it reveals the records
+LARGEST_DELTA = 0.01  # a larger δ would be meaningless
 NON_ADAPTIVE = (
-    "requests did not depend on earlier models"  # else they may have written what a model showed into other rows
+    "requests did not depend on earlier models"  # else they may have copied information from a model into other rows
 )
-FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates are a message too
+FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates leak information too
 
 
 FIXED_TARGET = (
-    "which record is erased, and when, was fixed before any model was seen"  # else both may follow what a model showed
+    "which record is erased, and when, was fixed before any model was seen"  # else both may depend on a model
 )
 FIXED_TOTAL = "if the total was fixed before the first model and every later one keeps to it"
-FIXED_RECORD = "which record is meant was fixed before any model was seen"  # of a record that is still there
+FIXED_RECORD = "which record is meant was fixed before any model was seen"  # for a record that is present
 
 
 def format_conditions(guarantee: Guarantee | WorstCase, *, several: bool) -> str:
-    """Return ", if …": the conditions of a figure in a line of text. `several`: whether it is about more models than one."""
+    """Return ", if …", the conditions of a figure for a line of text.
+
+    Args:
+        guarantee: The guarantee.
+        several: Whether the figure covers more than one model.
+    """
     target = FIXED_TARGET if guarantee.about == "deletion" else FIXED_RECORD
     conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [target] + [FIXED_SCHEDULE] * several
     return f", if {' and '.join(conditions)}"
 
 
 def describe_guarantee(guarantee: Guarantee | WorstCase, *, several: bool, delta: float | None = None) -> str:
-    """A figure in a line of text, with what it holds under. `several`: as `under`; `delta`: of an (ε, δ) beside it."""
+    """Return a figure with its conditions, for a line of text.
+
+    Args:
+        guarantee: The guarantee.
+        several: Whether the figure covers more than one model.
+        delta: If given, (ε, δ) at this δ is included.
+    """
     pair = (
         "" if delta is None else f", (ε={format_bound(guarantee.with_slack().epsilon(delta))}, δ={format_bound(delta)})"
     )
@@ -218,10 +242,11 @@ def describe_guarantee(guarantee: Guarantee | WorstCase, *, several: bool, delta
 
 
 def check_delta(name: str, value: Any) -> float:
-    """Return a δ that may be stated anywhere: by a budget, a total, a report or a certificate.
+    """Return a δ that is valid in any budget, total, report or certificate.
 
     Raises:
-        InvalidParameter: If it is below `LEAST_DELTA`, which no noise drawn on a machine holds, or above `LARGEST_DELTA`.
+        InvalidParameter: If it is below `LEAST_DELTA`, which no noise drawn on a machine can achieve, or above
+            `LARGEST_DELTA`.
     """
     delta = check_probability(name, value)
     if not delta <= LARGEST_DELTA:
@@ -242,17 +267,21 @@ def check_delta(name: str, value: Any) -> float:
 class Guarantee:
     """An upper bound on what an observer learns about one record (or one data subject with `rows` rows).
 
-    about        "dp" (a record that is still there) or "deletion" (a record that was erased)
-    adjacency    the two worlds: "replace" (x or x′) and "zero-out" (x or the null record) for dp;
-                 "definition-4.1" (x or never there), "pairwise" (x or x′) and "ideal-law" (x or an ideal law that never saw
-                 it) for deletion
-    gdp_squared  Σ μ² of the Gaussian parts
-    rate         Σ of the rates
-    points       ((order, ε), …): further Rényi cost, finite at these orders (and at smaller ones) only
-    curves       ((curve, how many times), …): further Rényi cost, a formula of the order
-    rows         rows per data subject that the bound covers
-    slack        relative rounding slack of the sensitivity on this machine; the bounds are over the reals, and
-                 `with_slack` gives them with the slack included
+    Attributes:
+        about: "dp" (a record that is present) or "deletion" (a record that was erased).
+        adjacency: The neighbouring datasets: "replace" (x or x′) and "zero-out" (x or the null record) for dp;
+            "definition-4.1" (x or never present), "pairwise" (x or x′) and "ideal-law" (x or an ideal law that never
+            saw it) for deletion.
+        gdp_squared: Σ μ² of the Gaussian parts.
+        rate: Σ of the rates.
+        points: ((order, ε), …), further Rényi cost, finite only at these orders and at smaller ones.
+        curves: ((curve, multiplicity), …), further Rényi cost as formulas of the order.
+        rows: Rows per data subject that the bound covers.
+        source: Origin of the bound; sources of a composition are joined by " + ".
+        assumptions: Conditions under which the bound holds.
+        proven: Whether the bound is proven.
+        slack: Relative rounding slack of the sensitivity in finite precision. The bounds assume real arithmetic;
+            `with_slack` includes the slack.
     """
 
     about: str
@@ -283,19 +312,19 @@ class Guarantee:
             check_bound("times", times)
 
     def renyi(self, order: float) -> float:
-        """ε_q at Rényi order q > 1."""
+        """Return ε_q at Rényi order q > 1."""
         q = renyi_order("order", order)
         curved = math.fsum(times * curve.renyi(q) for curve, times in self.curves)
         return check_bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q) + curved)
 
     @property
     def highest_order(self) -> float:
-        """The order from which on the curves say nothing; infinite where there is none."""
+        """The order from which on the curves give no bound; infinite if there is none such."""
         open_ended = (curve.highest_order for curve, _ in self.curves if curve.gdp_squared is None)
         return min(open_ended, default=math.inf)
 
     def listed(self, order: float) -> float:
-        """What the listed points add at this order; infinite above them."""
+        """Return the cost of the listed points at this order; infinite above all of them, 0 if there are none."""
         if not self.points:
             return 0.0
         # Rényi divergence increases with the order, so a listed order covers every smaller one
@@ -303,7 +332,7 @@ class Guarantee:
 
     @property
     def gdp(self) -> float | None:
-        """μ, where the guarantee is Gaussian; None where it is not (a Rényi bound does not give a μ)."""
+        """μ if the guarantee is Gaussian, else None (a Rényi bound does not imply a μ)."""
         if self.rate or self.points or any(curve.gdp_squared is None for curve, _ in self.curves):
             return None
         if not self.curves:
@@ -313,7 +342,10 @@ class Guarantee:
         )
 
     def epsilon(self, delta: float) -> float:
-        """Least ε, rounded up, with (ε, δ)-indistinguishability. Exact for Gaussian guarantees; best conversion otherwise."""
+        """Return the smallest ε with (ε, δ)-indistinguishability, rounded up.
+
+        It is exact for Gaussian guarantees; otherwise the best conversion is used.
+        """
         delta = check_probability("delta", delta)
         exact = math.inf if self.gdp is None else gaussian.gdp_epsilon(mu=self.gdp, delta=delta)
         if self.points:
@@ -323,10 +355,10 @@ class Guarantee:
         return exact if self.gdp is not None else renyi.rate_epsilon(rate=self.total_rate, delta=delta)
 
     def conversions(self, delta: float) -> dict[str, float]:
-        """ε at this δ by every conversion that applies, side by side; `epsilon` uses the least.
+        """Return ε at this δ by every conversion that applies; `epsilon` uses the smallest.
 
-        The Rényi conversions each take their own best order, so a Gaussian guarantee shows what its Rényi curve alone
-        would have said.
+        Each Rényi conversion uses its own best order. For a Gaussian guarantee they show the result from its Rényi
+        curve alone.
         """
         delta = check_probability("delta", delta)
         ways = {
@@ -343,11 +375,11 @@ class Guarantee:
         return answers
 
     def delta(self, epsilon: float) -> float:
-        """Least δ, rounded up, with (ε, δ)-indistinguishability."""
+        """Return the smallest δ with (ε, δ)-indistinguishability, rounded up."""
         return arithmetic.exp_up(self.log_delta(epsilon))
 
     def log_delta(self, epsilon: float) -> float:
-        """log δ(ε): usable where δ itself underflows."""
+        """Return log δ(ε), which is usable even if δ underflows."""
         epsilon = non_negative("epsilon", epsilon)
         exact = 0.0 if self.gdp is None else gaussian.gdp_log_delta(mu=self.gdp, epsilon=epsilon)
         if self.points:
@@ -360,10 +392,11 @@ class Guarantee:
 
     @property
     def least_delta(self) -> float:
-        """The least δ with which it holds on a machine: ideal Gaussian noise, of which the bounds speak, would allow any.
+        """The smallest δ at which the guarantee holds in finite precision; ideal Gaussian noise would allow any.
 
-        Draws come from a 256-bit key, and reach `LARGEST_DRAW` standard deviations: two worlds μ apart differ by outcomes
-        that only one of them has, of probability Φ(μ − 36.3) for each of at most 10¹⁸ draws. 0 where nothing is revealed.
+        Draws come from a 256-bit key and reach `LARGEST_DRAW` standard deviations. Two runs at distance μ differ by
+        outcomes that are possible for only one of them, of probability Φ(μ − 36.3) for each of at most 10¹⁸ draws. It
+        is 0 if nothing is revealed.
         """
         if self.total_rate == 0 and not self.points:
             return 0.0
@@ -371,14 +404,14 @@ class Guarantee:
 
     @property
     def total_rate(self) -> float:
-        """ε_q/q apart from the listed points and the curves' Hessian costs: every Gaussian part has a rate, μ²/2."""
+        """ε_q/q without the listed points and the curves' Hessian costs; a Gaussian part has rate μ²/2."""
         return self.gdp_squared / 2 + self.rate + math.fsum(times * curve.rate for curve, times in self.curves)
 
     def _orders(self) -> list[float]:
         return [order for order, _ in self.points]
 
     def _least(self, objective: Callable[[float], float]) -> float:
-        """The least value over the orders at which this guarantee says anything; every order is valid."""
+        """Return the smallest value over the orders at which this guarantee gives a bound."""
         if self.points:
             return min(map(objective, self._orders()))
         if self.curves:
@@ -386,7 +419,11 @@ class Guarantee:
         return objective(arithmetic.best_order(objective))
 
     def tradeoff(self, false_positive: float) -> float:
-        """Least false negative rate of any test between the two worlds with this false positive rate; rounded down."""
+        """Return the smallest false negative rate of any test with this false positive rate, rounded down.
+
+        Raises:
+            InvalidParameter: If `false_positive` is not between 0 and 1.
+        """
         rate = non_negative("false_positive", false_positive)
         if rate > 1:
             raise InvalidParameter("must be at most 1: it is the rate of false alarms", false_positive=rate)
@@ -398,10 +435,11 @@ class Guarantee:
 
     @property
     def advantage(self) -> float:
-        """Upper bound on true minus false positive rate of any membership test between two runs.
+        """Upper bound on the true minus false positive rate of any membership test between two runs.
 
-        For "definition-4.1" and "zero-out" the question is "was it ever there?" (Δ = L), for "pairwise" and "replace" it is
-        "was it x or x′?" (Δ = 2L). For "ideal-law" it is "was it ever there?", both runs being within the guarantee of that law.
+        For "definition-4.1" and "zero-out" the test asks "was it ever present?" (Δ = L), for "pairwise" and "replace"
+        "was it x or x′?" (Δ = 2L). For "ideal-law" it asks "was it ever present?", with both runs within the guarantee
+        of that law.
         """
         if self.adjacency is Worlds.IDEAL_LAW:
             return self._advantage_across(self.delta(0.0))
@@ -413,15 +451,16 @@ class Guarantee:
 
     @property
     def at_most(self) -> str:
-        """The advantage with the slack included, as a percentage rounded up: what a person is told."""
+        """The advantage with the slack included, as a percentage rounded up, for display."""
         return format_bound(self.with_slack().advantage, percent=True)
 
     @property
     def advantage_between_records(self) -> float:
-        """Upper bound on the advantage of any test "was it x or x′?", also where the guarantee is against the null record.
+        """Upper bound on the advantage of any test "was it x or x′?", even if the guarantee is against the null record.
 
-        Both records then lie within the guarantee of one third law, which a test has to step over: 2μ in GDP (the triangle
-        inequality of trade-off curves), Theorem 4.1 in its sharp form otherwise.
+        Both records are then within the guarantee of a common third law, and the bound goes through it: 2μ in GDP (the
+            triangle
+        inequality of trade-off functions), Theorem 4.1 in its sharp form otherwise.
         """
         if self.adjacency.between_records or self.adjacency is Worlds.IDEAL_LAW:
             return self.advantage
@@ -430,7 +469,10 @@ class Guarantee:
         return self._advantage_across(self.advantage)
 
     def _advantage_across(self, one_side: float) -> float:
-        """Advantage of a test between two laws that both lie within this guarantee of a third one; `one_side`: against that one."""
+        """Return the advantage of a test between two laws that are both within this guarantee of a third one.
+
+        `one_side` is the advantage against the third law.
+        """
 
         def at(order: float) -> float:
             return adaptive.membership_advantage(order=order, renyi=self.renyi(order))
@@ -439,21 +481,21 @@ class Guarantee:
 
     @property
     def by_gdp(self) -> Guarantee | None:
-        """What its μ alone says: no less, and quickly converted; None where there is no μ."""
+        """The guarantee of its μ alone, which is weaker or equal but quick to convert; None if there is no μ."""
         if self.gdp is None:
             return None
         return replace(self, gdp_squared=self.gdp**2 * (1 + 1e-15), rate=0.0, points=(), curves=())
 
     @property
     def unit(self) -> str:
-        """Whose data one record of this guarantee is."""
+        """The unit of privacy as text."""
         return "one row" if self.rows == 1 else f"one data subject with at most {self.rows} rows"
 
     def covers(self, other: Guarantee) -> bool:
-        """Whether `other` promises at least as much, for the same worlds and unit (relative 1e-12).
+        """Return whether `other` is at least as strong, for the same adjacency and unit (relative tolerance 1e-12).
 
-        A cap of listed orders is compared at them, a Gaussian cap covers Gaussian guarantees only, and one with curves those
-        that have no more of each of its parts.
+        A cap of listed orders is compared at those orders. A Gaussian cap covers only Gaussian guarantees. A cap with
+        curves covers guarantees that exceed it in none of its parts.
         """
         if (self.about, self.adjacency) != (other.about, other.adjacency) or other.rows < self.rows:
             return False
@@ -468,7 +510,10 @@ class Guarantee:
         return all(other.renyi(order) <= self.renyi(order) * room for order in self._orders())
 
     def _bounds_parts(self, other: Guarantee) -> bool:
-        """Whether no part of `other` costs more than the same part of this one, rounding included: then no figure does."""
+        """Return whether no part of `other` costs more than the same part of this one, rounding included.
+
+        Then no figure of `other` is larger either.
+        """
         if self.slack < other.slack or self.rows > other.rows or self.adjacency is not other.adjacency:
             return False
         own, orders = dict(self.curves), {order for one in (self, other) for order, _ in one.points}
@@ -483,7 +528,14 @@ class Guarantee:
 
     @staticmethod
     def composed(parts: Iterable[tuple[Guarantee, int]]) -> Guarantee:
-        """The cost of observing every part, each as often as it says. Only guarantees about the same worlds compose."""
+        """Return the cost of observing every part the given number of times.
+
+        Args:
+            parts: Pairs (guarantee, times), all with the same `about` and `adjacency`.
+
+        Raises:
+            InvalidParameter: If there are no parts, or they differ in `about` or `adjacency`.
+        """
         listed = [(part, check_count("times", times)) for part, times in parts]
         if not listed:
             raise InvalidParameter("nothing to compose; give at least one guarantee")
@@ -521,20 +573,23 @@ class Guarantee:
         return any(NON_ADAPTIVE in text for text in self.assumptions)
 
     def assuming(self, condition: str) -> Guarantee:
-        """The same bound with one more condition, named first."""
+        """Return the same bound with one more condition, listed first."""
         others = (text for text in self.assumptions if text != condition)
         return replace(self, assumptions=(condition, *others))
 
     def __add__(self, other: Guarantee) -> Guarantee:
-        """Composition: the cost of observing both."""
+        """Return the composition, the cost of observing both."""
         return Guarantee.composed([(self, 1), (other, 1)])
 
     def times(self, number: int) -> Guarantee:
-        """The cost of observing the same thing again and again, `number` times in all."""
+        """Return the cost of `number` observations of the same kind."""
         return Guarantee.composed([(self, number)])
 
     def with_slack(self) -> Guarantee:
-        """The same bound with the rounding slack of the sensitivity included: every part grows by (1 + slack)²."""
+        """Return the same bound with the rounding slack of the sensitivity included.
+
+        Every part grows by (1 + slack)².
+        """
         growth = (1 + self.slack) ** 2
         return replace(
             self,
@@ -546,11 +601,16 @@ class Guarantee:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields, which `from_dict` reads."""
         return {**asdict(self), "adjacency": str(self.adjacency)}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Guarantee:
-        """Read back `to_dict`; unknown fields are refused."""
+        """Return the guarantee that `to_dict` described.
+
+        Raises:
+            InvalidParameter: If the fields are not those of a guarantee.
+        """
         try:
             return cls(
                 **{
@@ -568,18 +628,18 @@ class Guarantee:
 class WorstCase:
     """The maximum of several guarantees about the same worlds, figure by figure.
 
-    `Guarantee`s need not be ordered: of two Gaussian and Rényi bounds one may have the larger advantage and the other the
-    larger ε at some δ. Every figure here is the largest that any of the `cases` has.
+    `Guarantee`s need not be ordered: of two Gaussian and Rényi bounds one may have the larger advantage and the other
+    the larger ε at some δ. Every figure here is the largest of any of the `cases`.
 
-    Args:
-        cases: guarantees about one pair of worlds; at least one.
+    Attributes:
+        cases: Guarantees about one pair of worlds; at least one.
     """
 
     cases: tuple[Guarantee, ...]
 
     @classmethod
     def of(cls, guarantees: Iterable[Guarantee]) -> WorstCase:
-        """Return the worst case of `guarantees` without those that another one bounds part by part.
+        """Return the worst case of `guarantees`, without those that another one bounds part by part.
 
         Raises:
             InvalidParameter: If there is none, or they are about different worlds.
@@ -597,11 +657,15 @@ class WorstCase:
 
     @property
     def about(self) -> str:
+        """Subject of the comparison, the same for every case: "dp" or "deletion"."""
         return self.cases[0].about
 
     @property
     def adjacency(self) -> Worlds:
-        """The worlds of all cases; "ideal-law" if any has them, as a run without the record is a law that never saw it, too."""
+        """The worlds of all cases.
+
+        It is "ideal-law" if any case has it, since a run without the record is also a law that never saw it.
+        """
         return next(
             (case.adjacency for case in self.cases if case.adjacency is Worlds.IDEAL_LAW), self.cases[0].adjacency
         )
@@ -613,6 +677,7 @@ class WorstCase:
 
     @property
     def non_adaptive(self) -> bool:
+        """Whether any case holds only if requests did not depend on earlier models."""
         return any(case.non_adaptive for case in self.cases)
 
     @property
@@ -623,30 +688,39 @@ class WorstCase:
 
     @property
     def advantage(self) -> float:
+        """The largest advantage of any case."""
         return max(case.advantage for case in self.cases)
 
     @property
     def at_most(self) -> str:
+        """The largest advantage with the slack included, as a percentage rounded up, for display."""
         return format_bound(self.with_slack().advantage, percent=True)
 
     @property
     def total_rate(self) -> float:
+        """The largest `Guarantee.total_rate` of any case."""
         return max(case.total_rate for case in self.cases)
 
     def renyi(self, order: float) -> float:
+        """Return the largest ε_q of any case."""
         return max(case.renyi(order) for case in self.cases)
 
     def epsilon(self, delta: float) -> float:
+        """Return the largest ε at this δ of any case."""
         return max(case.epsilon(delta) for case in self.cases)
 
     def delta(self, epsilon: float) -> float:
+        """Return the largest δ at this ε of any case."""
         return max(case.delta(epsilon) for case in self.cases)
 
     def with_slack(self) -> WorstCase:
+        """Return the worst case with the rounding slack of every case included."""
         return WorstCase(tuple(case.with_slack() for case in self.cases))
 
     def assuming(self, condition: str) -> WorstCase:
+        """Return the worst case with one more condition on every case."""
         return WorstCase(tuple(case.assuming(condition) for case in self.cases))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {"cases": [case.to_dict() for case in self.cases]}

@@ -1,4 +1,8 @@
-"""The sentences of the claims, by key: what papers claim, and under which conditions a figure holds, in every language that has a file."""
+"""Sentences of the claims, by key and language.
+
+They are the claims that documents make and the conditions under which figures hold, in every language that has a file
+in `texts`.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +20,20 @@ from ..errors import check_choice
 
 # --- shown ---
 #
-# How an upper bound is written, in every paper and answer: rounded up, in one form.
+# Format of an upper bound in every document and output: rounded up, in one form.
 #
-# A reader who compares two papers compares digits; a reader who relies on one relies on "at most". So no other code may
-# format a bound: `tests/privacy/test_shown.py` compares every place that shows one.
+# Readers compare the digits of two documents, and rely on "at most". So no other code may format a bound:
+# `tests/privacy/test_shown.py` compares every place that displays one.
 
 
-DIGITS = 4  # of a figure that people read
-WRITTEN = 10  # of a figure in a signed file
+DIGITS = 4  # significant digits of a displayed figure
+WRITTEN = 10  # significant digits of a figure in a signed file
 
 
 def round_up(bound: float, digits: int = DIGITS) -> float:
-    """The least number of so many significant digits that is not below `bound`; infinity stays.
+    """Return the smallest number with `digits` significant digits that is at least `bound`; infinity is unchanged.
 
-    The digits are those of the shortest decimal that names the double, so that 0.1 stays 0.1.
+    The digits are those of the shortest decimal that represents the double, so that 0.1 remains 0.1.
     """
     if not math.isfinite(bound):
         return bound
@@ -37,10 +41,11 @@ def round_up(bound: float, digits: int = DIGITS) -> float:
 
 
 def format_bound(bound: float | None, *, percent: bool = False) -> str:
-    """A bound in words: four digits, rounded up; ∞ where there is none.
+    """Return an upper bound as text: four digits, rounded up; ∞ if there is none.
 
     Args:
-        percent: an advantage (between 0 and 1) as a percentage with one decimal.
+        bound: The bound; None or infinity if there is none.
+        percent: Whether to format an advantage (between 0 and 1) as a percentage with one decimal.
     """
     if bound is None or bound == math.inf:
         return "∞"
@@ -51,14 +56,17 @@ def format_bound(bound: float | None, *, percent: bool = False) -> str:
 
 
 def format_number(number: float | None, digits: int = 6) -> str:
-    """A number that somebody chose, or that is no bound: rounded to nearest, in the form of `shown` (1e-6, not 1e-06)."""
+    """Return a chosen number, or one that is not a bound, as text.
+
+    It is rounded to nearest and has the form of `format_bound` (1e-6, not 1e-06).
+    """
     if number is None:
         return "–"
     return _exponent(f"{number:.{digits}g}")
 
 
 def success_per_hundred(advantage: float) -> int:
-    """Out of a hundred even bets, how many the best observer wins at most: 50 + 50 · advantage, rounded up."""
+    """Return the most even bets out of a hundred that the best observer wins: 50 + 50 · advantage, rounded up."""
     return min(100, 50 + math.ceil(50 * Fraction(repr(float(advantage)))))
 
 
@@ -70,23 +78,23 @@ _FOLDER = Path(__file__).parent / "texts"
 
 
 def language_codes() -> tuple[str, ...]:
-    """The codes of the languages that the catalogue is written in."""
+    """Return the codes of the available languages."""
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
 
 
 @cache
 def load_catalogue(language: str) -> dict[str, Any]:
-    """The sentences of one language, by key.
+    """Return the sentences of one language, by key.
 
     Raises:
-        InvalidParameter: there is no file for it.
+        InvalidParameter: If there is no file for the language.
     """
     check_choice("language", language, language_codes())
     return tomllib.loads((_FOLDER / f"{language}.toml").read_text("utf-8"))
 
 
 def format_condition(key: str, values: Mapping[str, Any]) -> str:
-    """Under what a figure holds, in English."""
+    """Return the condition under which a figure holds, in English."""
     words = load_catalogue("en")
     filled = {
         name: format_number(value, 12) if isinstance(value, float) else str(value) for name, value in values.items()
@@ -98,12 +106,20 @@ _QUOTES = '“”„‟«»‹›「」『』〝〞〟＂"'
 
 
 def without_quotes(text: str) -> str:
-    """Return a text for quotation marks: its own become apostrophes, so that none ends the quotation."""
+    """Return `text` with its quotation marks replaced by apostrophes, so that it can be quoted."""
     return "".join("’" if letter in _QUOTES else letter for letter in text)
 
 
 def fill_entry(entry: Any, values: Mapping[str, Any], filled: Mapping[str, str]) -> str:
-    """An entry with its {names} in place; one of several by a value: by its word, or by whether it is one or many."""
+    """Return an entry with its {names} replaced.
+
+    An entry with several variants is selected by a value: by its word, or by whether it is 1 ("one") or not ("many").
+
+    Args:
+        entry: A text, or variants with the name of the selecting value under "by".
+        values: Values by name, which select variants.
+        filled: Texts by name, which replace the {names}.
+    """
     while not isinstance(entry, str):
         value = values[entry["by"]]
         entry = entry[value if isinstance(value, str) else "one" if value == 1 else "many"]

@@ -1,6 +1,6 @@
-"""The table and the requests that edit it: validated whole before anything moves.
+"""The table of records and the requests that edit it, validated completely before anything changes.
 
-What holds rows loads on first use: a count of edits needs no arrays.
+Modules that hold rows are loaded on first use: counting edits needs no arrays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .records import EditRequest, Insertion, Records, SlotEdits, check_repeat, check_size, check_slots
     from .values import Id, Labels, Rows, SparseRows
 
-WIDTHS = (3, 5, 9, 17, 31)  # of a text cell, in words of 64 bits: texts of up to 23, 39, 71, 135, 247 bytes
+WIDTHS = (3, 5, 9, 17, 31)  # of a text cell, in 64-bit words: texts of up to 23, 39, 71, 135, 247 bytes
 
 __all__ = [
     "NONE_LEFT_OUT",

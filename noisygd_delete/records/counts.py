@@ -1,4 +1,4 @@
-"""How many edits of each kind: what a release, a request, or the wait for a release amounts to. Public facts."""
+"""Counts of edits by kind, of a release, a request or the pending edits. These are public facts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ KINDS = ("deleted", "replaced", "inserted", "unrecorded")
 
 @dataclass(frozen=True)
 class EditCounts:
-    """Edits by kind.
+    """Numbers of edits by kind.
 
-    deleted     records erased
-    replaced    records whose content was corrected: what they held before is erased like a deleted record
-    inserted    new records: nothing was erased for them
-    unrecorded  edits whose kind was not stated
+    Attributes:
+        deleted: Records erased.
+        replaced: Records whose content was corrected: the old content is erased like a deleted record.
+        inserted: New records: nothing was erased for them.
+        unrecorded: Edits of unknown kind.
     """
 
     deleted: int = 0
@@ -32,21 +33,25 @@ class EditCounts:
 
     @classmethod
     def of(cls, edits: int | EditCounts) -> EditCounts:
-        """The counts themselves, or a mere number of edits of unknown kind."""
+        """Return the counts, or a plain number of edits as edits of unknown kind."""
         return edits if isinstance(edits, EditCounts) else cls(unrecorded=edits)
 
     def among(self, edits: int) -> EditCounts:
-        """The kinds of so many edits: what these counts leave open is unrecorded."""
+        """Return the counts of `edits` edits; those not counted here are unrecorded."""
         return self + EditCounts(unrecorded=edits - self.total)
 
     @property
     def total(self) -> int:
+        """Number of edits of all kinds."""
         return self.deleted + self.replaced + self.inserted + self.unrecorded
 
     @property
     def erased(self) -> int:
-        """Edits that took content out of the table, of which later models must know nothing. An edit of unknown kind is
-        counted as one: the safe side for an account, and too much for a certificate (see `unrecorded`)."""
+        """Number of edits that removed content from the table, which later models must forget.
+
+        An edit of unknown kind counts as one: conservative for an account, and too many for a certificate (see
+        `unrecorded`).
+        """
         return self.deleted + self.replaced + self.unrecorded
 
     def __add__(self, other: EditCounts) -> EditCounts:
@@ -59,7 +64,7 @@ class EditCounts:
         return self.deleted, self.replaced, self.inserted, self.unrecorded
 
     def text(self) -> str:
-        """ "2 records erased, 1 inserted"."""
+        """Return the counts as text, for example "2 records erased, 1 inserted"."""
         words = ("erased", "replaced", "inserted", "edited (kind not recorded)")
         parts = [(number, word) for number, word in zip(self._numbers(), words, strict=True) if number]
         if not parts:
@@ -69,11 +74,16 @@ class EditCounts:
         return ", ".join([f"{first[0]} {unit} {first[1]}", *(f"{number} {word}" for number, word in others)])
 
     def to_dict(self) -> dict[str, int]:
+        """Return the counts by kind."""
         return dict(zip(KINDS, self._numbers(), strict=True))
 
     @classmethod
     def from_dict(cls, numbers: Mapping[str, Any]) -> Self:
-        """Read back `to_dict`; unknown or missing kinds are refused."""
+        """Parse the output of `to_dict`.
+
+        Raises:
+            InvalidParameter: If kinds are unknown or missing.
+        """
         if not isinstance(numbers, Mapping) or set(numbers) != set(KINDS):
             raise InvalidParameter(f"counts of edits are {', '.join(KINDS)}, all of them")
         return cls(**numbers)
@@ -83,14 +93,18 @@ NO_EDITS = EditCounts()
 
 
 class LeftOut(NamedTuple):
-    """Rows of a source that nobody learns from: `rows`, of so many `subjects` that have more rows than a plan allows, and those that
-    name nobody. Told to the operator, never stored."""
+    """Rows of a source that are not used for training. Shown to the operator, never stored.
+
+    Attributes:
+        subjects: Number of data subjects with more rows than the plan allows.
+        rows: Number of their rows, and of rows without a subject.
+    """
 
     subjects: int = 0
     rows: int = 0
 
     def text(self, most: int, key: str) -> str:
-        """In a sentence, where there are any; else ""."""
+        """Return a sentence about the rows left out; "" if there are none."""
         if not self.rows:
             return ""
         return (

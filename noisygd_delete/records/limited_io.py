@@ -1,7 +1,8 @@
-"""What comes from outside, read within bounds.
+r"""Bounded reading of untrusted input.
 
-Guarantee: only plain files are opened (a device or a pipe may never end), no more than a stated number of bytes is held, a line
-ends at \\n or \\r\\n and nowhere else, and JSON has no name twice. Everything else is one error that says what to do.
+Guarantee: only regular files are opened (a device or pipe may never end), at most a stated number of bytes is held, a
+line ends only at \n or \r\n, and JSON objects have no duplicate names. Any other input raises one error that states
+the remedy.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any, BinaryIO
 
 from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError
 
-KEY = 1 << 16  # bytes of a key or of a passphrase
+KEY = 1 << 16  # bytes of a key or a passphrase
 SCHEMA = 1 << 24
-LIST = 1 << 26  # of ids, tokens or erased ids: over a million names
-DOCUMENT = 1 << 26  # a certificate with its ledger, the answer of an audit
+LIST = 1 << 26  # a list of ids, tokens or erased ids: over a million names
+DOCUMENT = 1 << 26  # a certificate with its ledger, the result of an audit
 LINE = 1 << 20  # one request of a stream
 _CHUNK = 1 << 20
 _LONGEST = 1000  # characters of an id, a subject or a request id
@@ -28,17 +29,17 @@ Refusal = type[NoisyGDDeleteError]
 
 
 def open_plain(path: str | Path, *, error: Refusal = InvalidParameter) -> BinaryIO:
-    """A plain file, open for reading.
+    """Open a regular file for reading.
 
     Raises:
-        error: there is none, it may not be read, or it is a folder, a device or a pipe.
+        error: If there is none, it cannot be read, or it is a folder, a device or a pipe.
     """
     try:
-        # a pipe that nobody writes to would keep an ordinary open waiting for ever
+        # a blocking open of a pipe without a writer would never return
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError as problem:
         raise error(f"{path}: cannot be read ({problem.strerror}); check the name and the permissions") from problem
-    except ValueError as problem:  # a name with a zero byte, or one that this system cannot write
+    except ValueError as problem:  # a name with a zero byte, or not encodable on this system
         raise error(f"{str(path)!r}: not the name of a file") from problem
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -50,13 +51,13 @@ def open_plain(path: str | Path, *, error: Refusal = InvalidParameter) -> Binary
 
 
 def read_file(path: str | Path, limit: int, *, error: Refusal = InvalidParameter) -> bytes:
-    """All bytes of a plain file that has at most `limit` of them."""
+    """Return all bytes of a regular file of at most `limit` bytes."""
     with open_plain(path, error=error) as file:
         return read_limited(file, limit, str(path), error=error)
 
 
 def read_key(path: str | Path, length: int, what: str) -> bytes:
-    """The `length` bytes that a file holds as hexadecimal digits; `what` names such a file in an error."""
+    """Return the `length` bytes that a file contains in hexadecimal; `what` describes such a file in an error."""
     try:
         found = bytes.fromhex(read_file(path, KEY).decode("ascii"))
     except InvalidParameter:
@@ -69,7 +70,7 @@ def read_key(path: str | Path, length: int, what: str) -> bytes:
 
 
 def read_limited(file: BinaryIO, limit: int, source: str, *, error: Refusal = InvalidParameter) -> bytes:
-    """The rest of an open file, or of standard input, if that is at most `limit` bytes."""
+    """Return the rest of an open file or of standard input, if it is at most `limit` bytes."""
     try:
         data = file.read(limit + 1)
     except OSError as problem:
@@ -80,12 +81,12 @@ def read_limited(file: BinaryIO, limit: int, source: str, *, error: Refusal = In
 
 
 def read_text(path: str | Path, limit: int, *, error: Refusal = InvalidParameter) -> str:
-    """A plain file as UTF-8 text, a byte order mark taken off, line ends as they are."""
+    """Return a regular file as UTF-8 text without its byte order mark; line ends are unchanged."""
     return decode_text(read_file(path, limit, error=error), str(path), error=error)
 
 
 def decode_text(data: bytes, source: str, *, error: Refusal = InvalidParameter) -> str:
-    """Bytes as UTF-8 text. The message names the byte's place and never quotes what stands there."""
+    """Decode UTF-8. The error message gives the position of the invalid byte and never quotes the content."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -93,22 +94,22 @@ def decode_text(data: bytes, source: str, *, error: Refusal = InvalidParameter) 
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text without their ends. `str.splitlines` would end one at U+2028 too, inside somebody's id."""
+    """Split a text into lines without their ends. `str.splitlines` would also split at U+2028, maybe inside an id."""
     return [row.removesuffix("\r") for row in text.split("\n")]
 
 
 def iterate_lines(file: BinaryIO, longest: int = LINE, *, error: Refusal = InvalidParameter) -> Iterator[str | None]:
-    """Line after line as it arrives, without its end; None in the place of one longer than `longest` bytes.
+    """Yield lines as they arrive, without their ends; None for a line longer than `longest` bytes.
 
-    A byte that is no UTF-8 becomes a lone surrogate, so that such a line is one bad line and not the end of the stream.
+    An invalid UTF-8 byte becomes a lone surrogate, so that only its line is bad and the stream continues.
 
     Raises:
-        error: a line that does not end within `LIST` bytes: these are no lines.
+        error: If a line does not end within `LIST` bytes: the input is not text.
     """
     mark = b"\xef\xbb\xbf"
-    while piece := file.readline(longest + 2):  # with its \r\n
+    while piece := file.readline(longest + 2):  # including \r\n
         line, read = piece.removesuffix(b"\n").removesuffix(b"\r"), len(piece)
-        while not piece.endswith(b"\n") and (piece := file.readline(_CHUNK)):  # what is left of one that is too long
+        while not piece.endswith(b"\n") and (piece := file.readline(_CHUNK)):  # skip the rest of a long line
             read += len(piece)
             if read > LIST:
                 raise error(f"a line of more than {LIST} bytes without an end; these are no lines of text")
@@ -117,7 +118,7 @@ def iterate_lines(file: BinaryIO, longest: int = LINE, *, error: Refusal = Inval
 
 
 def file_digest(path: str | Path, *, error: Refusal = InvalidParameter) -> str:
-    """SHA-256 of a plain file of any length, in hexadecimal digits."""
+    """Return the SHA-256 of a regular file of any length, in hexadecimal."""
     found = hashlib.sha256()
     with open_plain(path, error=error) as file:
         while piece := file.read(_CHUNK):
@@ -126,10 +127,10 @@ def file_digest(path: str | Path, *, error: Refusal = InvalidParameter) -> str:
 
 
 def parse_json(document: str) -> Any:
-    """JSON as the standard has it: no name twice in an object, no NaN, no infinity.
+    """Parse strict JSON: no duplicate name in an object, no NaN, no infinity.
 
     Raises:
-        ValueError: it is not; nesting beyond reason and numbers of thousands of digits included.
+        ValueError: If `document` is not strict JSON, is nested too deeply, or has numbers of thousands of digits.
     """
     try:
         return _DECODER.decode(document)
@@ -152,12 +153,11 @@ def _reject_constant(name: str) -> Any:
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_check_unique_names, parse_constant=_reject_constant
-)  # to make one takes a fifth of a parse
+)  # constructing a decoder takes a fifth of the time of a parse
 
 
 def check_text(name: str, value: str, error: type[Exception]) -> str:
-    """`value`, if a file and a message can hold it: half a surrogate pair, which JSON and file names can smuggle in, cannot
-    be written."""
+    """Return `value` if it is not too long and has no lone surrogates, which JSON and file names can contain."""
     if len(value) > _LONGEST:
         raise error(f"{name} contains a text of {len(value)} characters; give at most {_LONGEST}")
     try:
@@ -168,7 +168,11 @@ def check_text(name: str, value: str, error: type[Exception]) -> str:
 
 
 def check_token(request_id: str | None) -> None:
-    """Raise `InvalidRequest` unless it is text that a file and a certificate can hold and that forges no line of a list, or None."""
+    """Validate a request id: None, or printable text that a file, a list and a certificate can contain.
+
+    Raises:
+        InvalidRequest: If it is not valid.
+    """
     if request_id is None:
         return
     if isinstance(request_id, str):

@@ -1,7 +1,7 @@
-"""Names by slot: the ids or the subjects of a table of any size, in a few bytes each, found by one reading and no index.
+"""Ids or subjects by slot, packed in a few bytes each and found by a linear scan without an index.
 
-They lie in cells (see `cells`); in a dictionary by slot the few that no cell holds: longer texts, huge or negative numbers, and
-numbers among texts or texts among numbers.
+Names are stored in cells (see below); the few that do not fit are in a dictionary by slot: longer texts, very large or
+negative numbers, and numbers among texts or texts among numbers.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from .values import Id
 
 # --- cells ---
 #
-# Names in cells of a fixed number of 64-bit words, little-endian, which numpy packs, compares and hashes by the million.
+# Names in cells of a fixed number of little-endian 64-bit words, which numpy packs, compares and hashes in bulk.
 #
 # All zeros: the slot is free.
 #
-# text cells     UTF-8 bytes, zeros, and in the last byte the number of bytes + 2; 1 there: the name lies elsewhere
-# number cells   one word, the number + 2; 1: elsewhere
+# text cells     UTF-8 bytes, zeros, and in the last byte the number of bytes + 2; 1 there: name stored in `others`
+# number cells   one word, the number + 2; 1: stored in `others`
 
 
 WORD = np.dtype("<u8")
 Cells = NDArray[np.uint64]
 Slots = NDArray[np.int64]
 _SHARE = 1 << 22  # names sorted at a time
-_BLOCK = 1 << 14  # cells looked at at a time
-ELSEWHERE, SHIFT = 1, 2  # of a length or a number
-_COST = 4096 // WORD.itemsize  # words that a name takes elsewhere, on disk (see store.names)
+_BLOCK = 1 << 14  # cells scanned at a time
+ELSEWHERE, SHIFT = 1, 2  # marker of a name in `others`; offset of a length or a number
+_COST = 4096 // WORD.itemsize  # words that a name in `others` takes on disk (see store.names)
 TAG = np.uint64(56)  # bits below the last byte of a word
 _MASKS = np.array([(1 << 8 * held) - 1 for held in range(9)], WORD)
 # powers of an odd number near 2⁶⁴ over the golden ratio
@@ -42,15 +42,15 @@ _MIX = np.cumprod(np.full(max(WIDTHS), 0x9E3779B97F4A7C15, np.uint64))
 
 
 def pack_texts(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
-    """Text cells of the texts that begin at `starts` in a buffer with at least 8 bytes behind the last of them."""
+    """Return the cells of the texts that begin at `starts`, in a buffer with at least 8 bytes after the last text."""
     cells = gather_bytes(buffer, starts, lengths, words)
     cells[:, -1] |= (lengths + SHIFT).astype(WORD) << TAG
     return cells
 
 
 def gather_bytes(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
-    """(texts, words): the bytes of each text and zeros, eight to a word, as far as `words` go."""
-    everywhere: Cells = np.ndarray(len(buffer) - 7, WORD, buffer, strides=(1,))  # the word at every byte
+    """Return (texts, words): the bytes of each text, eight per word and zero-padded, truncated to `words` words."""
+    everywhere: Cells = np.ndarray(len(buffer) - 7, WORD, buffer, strides=(1,))  # the word starting at every byte
     cells = np.empty((len(starts), words), WORD)
     for word in range(words):
         left = np.clip(lengths - 8 * word, 0, 8)
@@ -59,7 +59,7 @@ def gather_bytes(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: 
 
 
 def width_for(lengths: NDArray[Any]) -> int:
-    """The cell, in words, with which texts of so many bytes take least room in a store."""
+    """Return the cell width, in words, with which texts of these byte lengths take the least space in a store."""
 
     def cost(words: int) -> int:
         return len(lengths) * words + int(np.count_nonzero(lengths >= 8 * words)) * _COST
@@ -68,7 +68,7 @@ def width_for(lengths: NDArray[Any]) -> int:
 
 
 def widen_cells(cells: Cells, into: Cells, *, texts: bool) -> None:
-    """Put cells into wider ones: a length moves to the new last byte."""
+    """Copy cells into wider ones; the length of a text moves to the new last byte."""
     words = cells.shape[1]
     into[:, :words] = cells
     if texts and words < into.shape[1]:
@@ -78,7 +78,7 @@ def widen_cells(cells: Cells, into: Cells, *, texts: bool) -> None:
 
 
 def hash_cells(cells: Cells) -> NDArray[np.uint64]:
-    """(slots,) one word for a cell: equal cells have equal words."""
+    """Return one hash word per cell, of shape (slots,)."""
     hashes: NDArray[np.uint64] = cells[:, 0] * _MIX[0]
     for word in range(1, cells.shape[1]):
         hashes += cells[:, word] * _MIX[word]
@@ -93,9 +93,10 @@ _MOST = (1 << 64) - SHIFT
 class Names(Sequence[Any]):
     """One name, or None, per slot.
 
-    cells   (slots, words); they may be mapped from a file
-    texts   whether they are text cells
-    others  names that lie elsewhere
+    Attributes:
+        cells: (slots, words), possibly mapped from a file.
+        texts: Whether they are text cells.
+        others: Names that do not fit their cells, by slot.
     """
 
     def __init__(self, cells: Cells, *, texts: bool, others: dict[int, Id] | None = None) -> None:
@@ -104,7 +105,7 @@ class Names(Sequence[Any]):
 
     @classmethod
     def of(cls, names: Iterable[Id | None]) -> Self:
-        """Of a name or None per slot."""
+        """Pack a name or None per slot."""
         if isinstance(names, range) and names.step == 1 and names.start >= 0 and names.stop < _MOST:
             words = np.arange(names.start + SHIFT, names.stop + SHIFT, dtype=WORD)
             return cls(words[:, None], texts=False)
@@ -127,8 +128,8 @@ class Names(Sequence[Any]):
 
     @classmethod
     def texts_of(cls, names: Sequence[Id | None], words: int | None = None) -> Self:
-        """The same in text cells, of so many words if they are given."""
-        # half a surrogate pair is no text, which whoever keeps names says; to look for one is no fault
+        """Pack the names in text cells, `words` wide if given."""
+        # callers that store names reject lone surrogates; searching for one is allowed
         written = [name.encode("utf-8", "surrogatepass") if isinstance(name, str) else b"" for name in names]
         lengths = np.fromiter(map(len, written), np.int64, len(written))
         numbered = [slot for slot, name in enumerate(names) if isinstance(name, int)]
@@ -146,7 +147,7 @@ class Names(Sequence[Any]):
 
     @classmethod
     def joined(cls, parts: Sequence[Names]) -> Names:
-        """One after the other, the parts being used up."""
+        """Concatenate the parts, whose cells may be reused."""
         if len(parts) == 1:
             return parts[0]
         words = max(part.cells.shape[1] for part in parts)
@@ -161,10 +162,11 @@ class Names(Sequence[Any]):
         return cls(cells, texts=parts[0].texts, others=others)
 
     def copy(self) -> Names:
+        """Return an independent copy."""
         return Names(np.array(self.cells), texts=self.texts, others=dict(self.others))
 
     def extended(self, free: int) -> Names:
-        """The same and so many free slots behind it."""
+        """Return a copy with `free` empty slots appended."""
         cells = np.concatenate([self.cells, np.zeros((free, self.cells.shape[1]), WORD)])
         return Names(cells, texts=self.texts, others=dict(self.others))
 
@@ -180,7 +182,7 @@ class Names(Sequence[Any]):
             return [self[place] for place in range(*slot.indices(len(self)))]
         return self._name(range(len(self))[slot], self.cells[slot].tobytes())
 
-    def __iter__(self) -> Iterator[Any]:  # a name or None: who knows that every slot has one need not ask
+    def __iter__(self) -> Iterator[Any]:  # a name or None; Any spares callers with full tables a check
         width = self.cells.shape[1] * WORD.itemsize
         for first in range(0, len(self), _BLOCK):
             data = self.cells[first : first + _BLOCK].tobytes()
@@ -203,11 +205,11 @@ class Names(Sequence[Any]):
 
     @property
     def held(self) -> NDArray[np.bool_]:
-        """(slots,) True where a name is."""
+        """(slots,) True where there is a name."""
         return self.held_in(slice(None))
 
     def held_in(self, part: slice) -> NDArray[np.bool_]:
-        """The same of some slots."""
+        """Return `held` for some slots."""
         return np.asarray(self.cells[part, -1] != 0)
 
     @property
@@ -226,14 +228,14 @@ class Names(Sequence[Any]):
         return max([-1, *here])
 
     def put(self, slot: int, name: Id | None) -> None:
-        """What this slot holds from now on."""
+        """Set the name of a slot."""
         self.cells[slot] = self._like([name]).cells[0]
         self.others.pop(slot, None)
         if name is not None and self.cells[slot, -1] == self._elsewhere:
             self.others[slot] = name
 
     def find(self, wanted: Collection[Id]) -> NDArray[np.int64]:
-        """The slots that hold any of these names, in order."""
+        """Return the slots that hold any of these names, in ascending order."""
         among = set(wanted)
         here = [slot for slot, name in self.others.items() if name in among]
         keys = self._like(list(among)).cells
@@ -256,7 +258,7 @@ class Names(Sequence[Any]):
                 yield np.array(hits, np.int64)
 
     def free(self, most: int) -> list[int]:
-        """The first slots without a name, at `most` so many."""
+        """Return the first slots without a name, at most `most`."""
         found: list[int] = []
         for first in range(0, len(self), _BLOCK):
             if len(found) >= most:
@@ -266,7 +268,7 @@ class Names(Sequence[Any]):
 
     @property
     def most_alike(self) -> int:
-        """How many slots the commonest name has; 0 where there are no names."""
+        """Number of slots of the most frequent name; 0 if there are no names."""
         most = max(Counter(self.others.values()).values(), default=0)
         for slots, again in self._sorted():
             starts = np.flatnonzero(np.concatenate([np.ones(min(1, len(slots)), bool), ~again]))
@@ -275,7 +277,7 @@ class Names(Sequence[Any]):
 
     @property
     def first_repeat(self) -> tuple[int, int] | None:
-        """Two slots that have one name, the second of them as early as any; None if all are different."""
+        """Two slots with the same name, the second as early as possible; None if all names differ."""
         found, seen = list[tuple[int, int]](), dict[Id, int]()
         for slots, again in self._sorted():
             behind = slots[1:][again]
@@ -288,8 +290,10 @@ class Names(Sequence[Any]):
         return min(found, key=lambda pair: pair[1], default=None)
 
     def _sorted(self) -> Iterator[tuple[Slots, NDArray[np.bool_]]]:
-        """Slots whose names lie in cells, equal names together and in order of their slots, some at a time; and of each slot but the first
-        of them whether it has the name of the one before."""
+        """Yield, one share at a time, slots whose names are in cells, equal names adjacent and ordered by slot.
+
+        With them comes, for each slot but the first, whether its name equals the previous one.
+        """
         shares = max(1, -(-len(self) // _SHARE))
         for share in range(shares):
             some = [np.zeros(0, np.int64)]
@@ -304,12 +308,12 @@ class Names(Sequence[Any]):
 
     @property
     def repeated(self) -> Id | None:
-        """The first name, by its second slot, that two slots have; None if all are different."""
+        """The first name, by its second slot, that occurs twice; None if all names differ."""
         found = self.first_repeat
         return None if found is None else self[found[1]]
 
     def has_similar(self, missing: Id) -> bool:
-        """Return whether another name here reads like this one, as `similar.fold_name` compares them."""
+        """Return whether another name here looks like this one, compared by `similar.fold_name`."""
         form = fold_name(missing)
         if not self.texts:
             number = re.fullmatch("-?[0-9]{1,20}", form)
@@ -320,10 +324,10 @@ class Names(Sequence[Any]):
         return any(name not in (None, missing) and fold_name(name) == form for name in found)
 
     def _slots_near(self, form: str) -> Iterator[int]:
-        """Yield the slots whose names may fold to this: with its letters and digits in any order, or beyond ASCII."""
+        """Yield slots whose names may fold to `form`: with its letters and digits in any order, or beyond ASCII."""
         wanted = [_hash_letters(form + added) for added in ADDED]
         high = np.full(self.cells.shape[1], 0x8080808080808080, WORD)
-        high[-1] >>= np.uint64(8)  # not the length
+        high[-1] >>= np.uint64(8)  # exclude the length
         for first in range(0, len(self), _BLOCK):
             block = np.ascontiguousarray(self.cells[first : first + _BLOCK])
             hashes = _LETTERS[block.view(np.uint8)[:, :-1]].sum(axis=1)
@@ -335,18 +339,20 @@ class Names(Sequence[Any]):
         return np.uint64(ELSEWHERE) << TAG if self.texts else np.uint64(ELSEWHERE)
 
     def _in_cells(self, first: int) -> NDArray[np.bool_]:
-        """Of a block, the slots whose names lie in their cells."""
+        """Return for the slots of a block whether their names are in their cells."""
         last = self.cells[first : first + _BLOCK, -1]
         return np.asarray((last != 0) & (last != self._elsewhere))
 
     def _like(self, names: Sequence[Id | None]) -> Names:
-        """These names in cells like the present ones."""
+        """Pack these names in cells of the same format."""
         return self.texts_of(names, self.cells.shape[1]) if self.texts else self._of_numbers(names)
 
 
 def settle_names(cells: Cells, others: Mapping[int, Id], *, texts: bool) -> dict[int, Id]:
-    """Give names that lay elsewhere the cells that are now wide enough; those that still lie elsewhere. A name that fits a cell is in
-    one, or two slots could have it and nobody would see."""
+    """Move names into cells that are now wide enough, and return those that still do not fit.
+
+    A name that fits a cell must be in one; otherwise a duplicate could go unnoticed.
+    """
     if not (texts and others):
         return dict(others)
     slots = list(others)
@@ -356,7 +362,7 @@ def settle_names(cells: Cells, others: Mapping[int, Id], *, texts: bool) -> dict
 
 
 def _letter_hashes() -> NDArray[np.uint64]:
-    """Return a word per byte: a letter of ASCII whatever its case, or a digit; 0 for the digit 0 and for everything else."""
+    """Return a word per byte: for an ASCII letter, regardless of case, or a digit 1 to 9; 0 for everything else."""
     hashes = np.zeros(256, WORD)
     for place, letter in enumerate("123456789abcdefghijklmnopqrstuvwxyz", start=1):
         mixed = np.uint64(pow(0x9E3779B97F4A7C15, place + 1, 1 << 64))
@@ -368,5 +374,5 @@ _LETTERS = _letter_hashes()
 
 
 def _hash_letters(text: str) -> np.uint64:
-    """Return the sum of the words of a text's letters and digits, which their order does not change."""
+    """Return the sum of the words of a text's letters and digits, which is independent of their order."""
     return np.uint64(_LETTERS[np.frombuffer(text.encode("ascii", "ignore"), np.uint8)].sum())

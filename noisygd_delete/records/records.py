@@ -1,7 +1,7 @@
-"""The table: a fixed number of slots, ids and subjects, and the null record.
+"""The table of records: a fixed number of slots, with ids, subjects, and the null record in free slots.
 
-n counts slots, is public and never changes; deleting a record writes the null record (zero row, label 0, no id) into its
-slot. Requests speak ids; `Records` alone resolves them to slots.
+The dataset size n counts slots, is public and never changes; deleting a record writes the null record (zero row,
+label 0, no id) into its slot. Requests refer to ids; only `Records` resolves them to slots.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from .values import (
     to_dense,
 )
 
-# --- request ---
+# --- requests ---
 #
-# Edit requests: what a caller may ask of the table, validated before anything moves.
+# Edit requests, validated before anything changes.
 #
-# Whether a request that comes again under its token is the one that was answered (`check_repeat`): contents and erased ids are not kept, so
-# the table itself is asked. After the request was carried out it looks a certain way, and the number of its edits of each kind is a public fact.
-# What has been edited once more since then is refused like other contents are: a request is never taken for done because its token is known.
+# Idempotency: `check_repeat` decides whether a request with a known token is the one that was answered. Contents and
+# erased ids are not stored, so it compares the table and the public counts of edits with those the request would leave.
+# A record edited again since then is rejected like different contents: a known token alone never counts as done.
 
 
 def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id, ...]:
-    """Ids as a tuple of ints and strings without repeats."""
+    """Return ids as a tuple of distinct ints and strings."""
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise error(f"{name} must be a list of ids, not {type(ids).__name__}")
     checked: list[Id] = []
@@ -62,14 +62,21 @@ def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id
 
 
 def check_name(name: str, value: Id, error: type[Exception]) -> None:
-    """Raise `error` if `value` is a text that no file and no message can hold."""
+    """Raise `error` if `value` is text that a file or a message cannot contain."""
     if isinstance(value, str):
         check_text(name, value, error)
 
 
 @dataclass(frozen=True)
 class Insertion:
-    """New records for free slots: ids (None: numbered by the table), rows (r, features), labels (r,), subjects."""
+    """New records for free slots.
+
+    Attributes:
+        ids: One id per row; None: numbered by the table.
+        rows: (r, features).
+        labels: (r,).
+        subjects: One data subject per row, if the table has subjects.
+    """
 
     ids: tuple[Id, ...] | None
     rows: Rows | SparseRows
@@ -82,13 +89,17 @@ class Insertion:
 
 @dataclass(frozen=True)
 class EditRequest:
-    """One atomic edit of the table: all of it happens, or none.
+    """One atomic edit of the table: all of it is carried out, or nothing.
 
-    deletions     ids to erase
-    subjects      data subjects all of whose rows are erased
-    replacements  id -> (row, label): the record keeps its id
-    insertion     records for free slots
-    request_id    the caller's random token: repeating it returns the first answer and costs nothing
+    Attributes:
+        deletions: Ids to erase.
+        subjects: Data subjects all of whose rows are erased.
+        replacements: Maps ids to (row, label): the record keeps its id.
+        insertion: Records for free slots.
+        request_id: Random token of the caller: repeating it returns the first result and costs nothing (idempotent).
+
+    Raises:
+        InvalidRequest: If the request is empty, names a record twice, or has an invalid token.
     """
 
     deletions: tuple[Id, ...] = ()
@@ -108,7 +119,7 @@ class EditRequest:
     def delete(
         cls, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = (), request_id: str | None = None
     ) -> EditRequest:
-        """Erase records by id, or every row of the given data subjects."""
+        """Return a request to erase records by id, or every row of the given data subjects."""
         return cls(
             deletions=check_ids("ids", ids, InvalidRequest),
             subjects=check_ids("subjects", subjects, InvalidRequest),
@@ -119,7 +130,7 @@ class EditRequest:
     def replace(
         cls, replacements: Mapping[Id, tuple[ArrayLike, float]], *, request_id: str | None = None
     ) -> EditRequest:
-        """Put a new (row, label) in place of each named record: the old one is forgotten like a deleted one."""
+        """Return a request to replace records by a new (row, label); the old content is forgotten like a deletion."""
         if not isinstance(replacements, Mapping):
             raise InvalidRequest("replacements must map each id to its new (row, label)")
         checked: dict[Id, tuple[Rows, float]] = {}
@@ -140,7 +151,15 @@ class EditRequest:
         subjects: Iterable[Id] | None = None,
         request_id: str | None = None,
     ) -> EditRequest:
-        """Put new records into free slots. `ids=None` numbers them on from the highest number ever used."""
+        """Return a request to insert records into free slots.
+
+        Args:
+            ids: One id per row; None numbers them from the highest number ever used.
+            rows: (r, features).
+            labels: (r,).
+            subjects: One data subject per row, if the table has subjects.
+            request_id: Random token of the caller.
+        """
         new_rows = table_of("rows", rows, InvalidRequest)
         if not len(new_rows):
             raise InvalidRequest("the request is empty; give at least one row to insert")
@@ -153,6 +172,7 @@ class EditRequest:
 
 
 def subject_names(subjects: Iterable[Id], length: int, error: type[Exception]) -> tuple[Id, ...]:
+    """Return the data subjects of `length` rows; raise `error` unless there is one per row."""
     owners = tuple(check_text("subjects", s, error) if isinstance(s, str) else int(s) for s in subjects)
     if len(owners) != length:
         raise error(f"{len(owners)} subjects were given for {length} rows; give one subject per row")
@@ -160,9 +180,12 @@ def subject_names(subjects: Iterable[Id], length: int, error: type[Exception]) -
 
 
 def check_repeat(records: Records, request: EditRequest, edited: EditCounts) -> None:
-    """Raise `InvalidRequest` unless the table is as this request left it, and it made so many edits.
+    """Verify that the table is as this request left it, and that the request made the recorded edits.
 
-    An id that is absent may have been erased by the request, or never have been there: only the counts tell.
+    An absent id may have been erased by the request, or never have existed: only the counts distinguish these.
+
+    Raises:
+        InvalidRequest: If it is not.
     """
     reason = next(_iterate_differences(records, request, edited), None)
     if reason is not None:
@@ -196,7 +219,7 @@ def _iterate_differences(records: Records, request: EditRequest, edited: EditCou
 
 
 def _matches_counts(request: EditRequest, edited: EditCounts) -> bool:
-    """Whether the request can have made these edits. How many rows a person had is not known any more: at least one."""
+    """Return whether the request can have made these edits. Each subject had at least one row, or more."""
     deleted, replaced, inserted = len(request.deletions), len(request.replacements), len(request.insertion or ())
     if edited.unrecorded:
         others = edited.total - deleted - replaced - inserted
@@ -214,14 +237,23 @@ def _has_row(records: Records, slot: int | None, row: Rows, label: float) -> boo
     return bool(same and records.labels[slot] == label)
 
 
-_BYTES_BESIDE = 24  # of a slot besides its row: label, and places for its id and subject
+_BYTES_BESIDE = 24  # of a slot in addition to its row: label, and space for its id and subject
 
 
 @dataclass(frozen=True)
 class SlotEdits:
-    """A resolved request: what every touched slot holds afterwards, and how many edits of each kind that makes. `ids` None
-    marks an erased slot. `rows` are `SparseRows` where the table's are, else an array. `beside`: slots of the same persons that are not
-    touched; None where the table does not say whom its rows are about."""
+    """A resolved request: the new content of every affected slot.
+
+    Attributes:
+        slots: The affected slots.
+        rows: New rows; `SparseRows` if the table is sparse, else an array.
+        labels: New labels.
+        ids: New ids; None marks an erased slot.
+        subjects: New data subjects.
+        next_id: The next number for a record without an id.
+        counts: Number of edits of each kind.
+        beside: Other slots of the same persons; None if the table has no subjects.
+    """
 
     slots: NDArray[np.int64]
     rows: Any
@@ -234,11 +266,10 @@ class SlotEdits:
 
 
 def check_size(slots: int, features: int) -> None:
-    """Refuse a table that this machine's memory cannot hold, before it is asked for: the system might grant it, and then end
-    the process.
+    """Reject a table that exceeds this machine's memory before allocating it, which might end in a killed process.
 
     Raises:
-        InvalidRecords: it is larger.
+        InvalidRecords: If it is larger.
     """
     needed = slots * (4 * features + _BYTES_BESIDE)
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else math.inf
@@ -250,10 +281,10 @@ def check_size(slots: int, features: int) -> None:
 
 
 def check_slots(slots: int, rows: int) -> int:
-    """So many slots, if a table of these rows can have them.
+    """Return `slots` if a table of these rows can have this number of slots.
 
     Raises:
-        InvalidRecords: it cannot.
+        InvalidRecords: If it cannot.
     """
     if isinstance(slots, bool) or not isinstance(slots, (int, np.integer)) or slots < max(1, rows):
         raise InvalidRecords(f"must be a whole number, at least 1 and at least the {rows} rows given", slots=slots)
@@ -264,16 +295,16 @@ class Records:
     """n slots of (row, label, id, subject); free slots hold the null record.
 
     Args:
-        features: (rows, features) finite numbers; kept as float32. A `numpy.memmap` of float32 is not copied: rows are read from
-            its file when they are needed, and edits are written to it (open it with mode "r+"; "r" refuses them). Of a matrix or
-            an array of `scipy.sparse` only the values that are not 0 are kept (`sparse`).
+        features: (rows, features) finite numbers, stored as float32. A `numpy.memmap` of float32 is not copied: rows
+            are read from its file on demand, and edits are written to it (open it with mode "r+"; "r" rejects them). Of
+            a matrix or array of `scipy.sparse` only the non-zero values are stored (`sparse`).
         labels: (rows,) finite numbers: −1/+1, classes 0..k−1, or targets in [−1, 1].
-        ids: one whole number or string per row, all different; default 0, 1, 2, …
-        subjects: the data subject each row belongs to; default: every row its own.
-        slots: n; more than the rows given leaves free slots for later insertions.
+        ids: One whole number or string per row, all different; default 0, 1, 2, …
+        subjects: The data subject of each row; default: every row its own.
+        slots: n; more slots than rows leave space for later insertions.
 
     Raises:
-        InvalidRecords: with nothing kept.
+        InvalidRecords: If the input is not valid; nothing was stored.
     """
 
     def __init__(
@@ -310,7 +341,10 @@ class Records:
         subjects: Sequence[Id | None] | None,
         next_id: int | None = None,
     ) -> Records:
-        """The table from per-slot arrays, without copying them (they may be memory-mapped; `Names` are taken as they are)."""
+        """Return the table of per-slot arrays, without copying them.
+
+        The arrays may be memory-mapped, and `Names` are used unchanged.
+        """
         records = cls.__new__(cls)
         names = ids if isinstance(ids, Names) else Names.of(ids)
         owners = subjects if subjects is None or isinstance(subjects, Names) else Names.of(subjects)
@@ -330,15 +364,15 @@ class Records:
         self._ids = ids
         self._subjects = subjects
         self._checked: set[Hashable] = set()
-        self.times_written = 0  # tells whoever shares the table that another has edited it
-        self.next_id = max(next_id or 0, ids.highest + 1)  # numbers are never given out twice
+        self.times_written = 0  # lets users of a shared table detect edits by others
+        self.next_id = max(next_id or 0, ids.highest + 1)  # numbers are never reused
 
     @property
     def features(self) -> Rows:
         """(slots, features) float32, read-only view.
 
         Raises:
-            InvalidParameter: the rows are sparse.
+            InvalidParameter: If the rows are sparse.
         """
         if isinstance(self._features, SparseRows):
             raise InvalidParameter(NO_ARRAY)
@@ -348,17 +382,17 @@ class Records:
 
     @property
     def sparse(self) -> SparseRows | None:
-        """The rows where they are sparse, not to be changed; None where they are an array."""
+        """The rows if they are sparse, else None; do not modify."""
         return self._features if isinstance(self._features, SparseRows) else None
 
     def row(self, slot: int) -> Rows:
-        """(features,) float32, what a slot holds, zeros and all."""
+        """Return the content of a slot as a dense (features,) float32 row."""
         row: Rows = self._features[slot]
         return row
 
     @property
     def width(self) -> int:
-        """Features of a row, the constant column included."""
+        """Number of features of a row, including the constant column."""
         return int(self._features.shape[1])
 
     @property
@@ -370,12 +404,12 @@ class Records:
 
     @property
     def slots(self) -> int:
-        """n of the theorems: public and fixed."""
+        """Dataset size n of the theorems: public and fixed."""
         return len(self._labels)
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
-        """(slots,) True where a record is."""
+        """(slots,) True where there is a record."""
         return self._ids.held
 
     @property
@@ -385,20 +419,22 @@ class Records:
 
     @property
     def ids_by_slot(self) -> list[Id | None]:
+        """Ids by slot, None in free slots."""
         return list(self._ids)
 
     @property
     def subjects_by_slot(self) -> list[Id | None] | None:
+        """Data subjects by slot, None in free slots; None if the table has no subjects."""
         return None if self._subjects is None else list(self._subjects)
 
     @property
     def names(self) -> Names:
-        """The ids as they are kept, not to be changed: what a large table is asked for instead of lists."""
+        """The packed ids, without a copy; do not modify. Preferred over lists for large tables."""
         return self._ids
 
     @property
     def owners(self) -> Names | None:
-        """The subjects as they are kept, not to be changed."""
+        """The packed subjects, without a copy; do not modify."""
         return self._subjects
 
     def __len__(self) -> int:
@@ -409,27 +445,29 @@ class Records:
 
     @property
     def rows_per_subject(self) -> int:
-        """The largest number of rows any one data subject has now; 1 where no subjects are given."""
+        """Largest current number of rows of any data subject; 1 if there are no subjects."""
         return 1 if self._subjects is None else max(1, self._subjects.most_alike)
 
     def copy(self) -> Records:
-        """An independent table with the same content."""
+        """Return an independent table with the same content."""
         owners = None if self._subjects is None else self._subjects.copy()
         rows = self._features.copy() if isinstance(self._features, SparseRows) else np.array(self._features)
         return Records.from_slots(rows, np.array(self._labels), self._ids.copy(), owners, self.next_id)
 
     def slots_of(self, names: Collection[Id]) -> dict[Id, int]:
-        """Where those of these records are that are in the table, found in one reading of its names."""
+        """Return the slots of those of these records that are in the table, found in one pass over its names."""
         return {self._ids[slot]: slot for slot in self._ids.find(names).tolist()}
 
     def resolve(self, request: EditRequest, found: Mapping[Id, int] | None = None) -> SlotEdits:
-        """What the request does, slot by slot. Validates everything and changes nothing.
+        """Return the effect of a request, slot by slot. Everything is validated and nothing is changed.
 
         Args:
-            found: `slots_of` at least the records that the request names, no edit having been made since.
+            request: The request.
+            found: `slots_of` at least the records named in the request, if no edit was made since.
 
         Raises:
-            InvalidRequest: unknown id or subject, wrong row length, id in use, or no free slot.
+            InvalidRequest: If an id or subject is unknown, a row has the wrong length, an id is in use, or no slot is
+                free.
         """
         named = self._slots_of([*request.deletions, *request.replacements], found)
         erased, replaced = named[: len(request.deletions)], named[len(request.deletions) :]
@@ -475,7 +513,10 @@ class Records:
     def _beside(
         self, slots: Sequence[int], owners: Sequence[Id | None], erased: int, replaced: int
     ) -> frozenset[int] | None:
-        """The slots that have rows of the same persons after the edit. A new content is no other row of a person of whom nothing was deleted."""
+        """Return the other slots with rows of the same persons after the edit.
+
+        A replaced row counts only for a person of whom a row was deleted.
+        """
         if self._subjects is None:
             return None
         gone = {self._subjects[slot] for slot in slots[:erased]}
@@ -490,7 +531,7 @@ class Records:
         return found - frozenset(slots[:old]) | new
 
     def _slots_of(self, names: Sequence[Id], found: Mapping[Id, int] | None) -> list[int]:
-        """Where these records are."""
+        """Return the slots of these records; raise `UnknownName` if one is missing."""
         found = self.slots_of(names) if found is None else found
         missing = next((name for name in names if name not in found), None)
         if missing is not None:
@@ -521,16 +562,16 @@ class Records:
         return names, max([self.next_id, *(name + 1 for name in names if isinstance(name, int))])
 
     def edit(self, request: EditRequest) -> int:
-        """Carry the request out in place, overwriting what was there. Returns r, the number of slots edited."""
+        """Carry out the request in place, overwriting the old content, and return r, the number of slots edited."""
         edits = self.resolve(request)
         self.write(edits)
         return edits.counts.total
 
     def write(self, edits: SlotEdits) -> None:
-        """Carry out what `resolve` found.
+        """Carry out the edits that `resolve` returned.
 
         Raises:
-            InvalidRecords: the table is mapped from a file and may not be changed; nothing was.
+            InvalidRecords: If the table is mapped read-only from a file; nothing was changed.
         """
         if not isinstance(self._features, SparseRows) and not self._features.flags.writeable:
             raise InvalidRecords(
@@ -550,20 +591,23 @@ class Records:
         self.next_id = edits.next_id
 
     def is_checked(self, what: Hashable) -> bool:
-        """Whether `mark_checked(what)` was said and no row has come since; the null record meets every assumption."""
+        """Return whether `mark_checked(what)` was called and no row was added since.
+
+        The null record meets every assumption.
+        """
         return what in self._checked
 
     def mark_checked(self, what: Hashable) -> None:
-        """Every record was found to meet `what`."""
+        """Record that every record meets `what`."""
         self._checked.add(what)
 
     def note_rows(self, counts: EditCounts) -> None:
-        """So many edits were made: what was checked is to be checked again, unless all of them erased."""
+        """Clear the record of checks after edits, unless all of them were deletions."""
         if counts.total > counts.deleted:
             self._checked.clear()
 
     def most_rows_after(self, edits: SlotEdits) -> int:
-        """`rows_per_subject` once the edits are made, as far as they raise it: of the subjects that they name."""
+        """Return the largest number of rows after the edits of the subjects that the edits name."""
         if self._subjects is None:
             return 1
         named = {owner for owner in edits.subjects if owner is not None}
@@ -573,14 +617,14 @@ class Records:
         return max([1, *counts.values()])
 
     def apply(self, request: EditRequest) -> Records:
-        """D ∘ u: the edited table, as a new one."""
+        """Return the edited table D ∘ u as a new table."""
         edited = self.copy()
         edited.edit(request)
         return edited
 
 
 def _check_distinct(ids: Iterable[Id]) -> Names:
-    """Ids of a new table, all different and none missing."""
+    """Return the ids of a new table, all different and none missing."""
     if not isinstance(ids, Names):
         return Names.of(check_ids("ids", ids, InvalidRecords))
     if (again := ids.repeated) is not None:

@@ -1,7 +1,8 @@
-"""Names that read alike: one person's id as two programs write it.
+"""Names that look alike: one person's id as different programs write it.
 
-`fold_name` maps spellings of one name to one text: case, Unicode form, invisible characters, white space, quotes, leading zeros, a decimal
-`.0`, separators within numbers, phone numbers and UUIDs. A folded name is only a hint for people. No request is ever carried out by it.
+`fold_name` maps spellings of one name to one text: case, Unicode form, invisible characters, white space, quotes,
+leading zeros, a decimal `.0`, separators within numbers, phone numbers and UUIDs. A folded name is only a hint for
+people; no request is carried out by it.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _LARGEST_POWER = 40
 
 
 def fold_name(name: Id) -> str:
-    """Return one text for all spellings of a name that read alike."""
+    """Return one text for all spellings of a name that look alike."""
     text = normalize("NFKC", normalize("NFKC", str(name)).casefold())
     text = "".join(letter for letter in text.translate(_STROKES) if not _is_invisible(letter))
     for opening, closing in _QUOTES.items():
         if text.startswith(opening) and text.endswith(closing) and len(text) > len(opening) + len(closing):
             text = text[len(opening) : -len(closing)]
             break
-    text = text.removeprefix("'")  # as spreadsheets mark a text
+    text = text.removeprefix("'")  # the text marker of spreadsheets
     if found := _UUID.fullmatch(text):
         return found[1].replace("-", "")
     if _THOUSANDS.fullmatch(text):
@@ -46,7 +47,7 @@ def fold_name(name: Id) -> str:
 
 
 def _is_invisible(letter: str) -> bool:
-    """Return whether nobody sees a character: white space, controls, format characters and variation selectors."""
+    """Return whether a character is invisible: white space, controls, format characters and variation selectors."""
     return letter.isspace() or category(letter) in ("Cf", "Cc", "Zs") or letter in _UNSEEN
 
 
@@ -56,7 +57,7 @@ _UNSEEN = frozenset(
 
 
 def _written_out(text: str) -> str:
-    """Return a power of ten as its digits, as 1.23e+5 is 123000."""
+    """Expand a power of ten to its digits, as 1.23e+5 to 123000."""
     try:
         value = Decimal(text.replace(",", "."))
     except InvalidOperation:
@@ -64,5 +65,6 @@ def _written_out(text: str) -> str:
     return format(value, "f") if value.adjusted() <= _LARGEST_POWER else text
 
 
-# Of a folded ASCII name only these differ from the name's own letters and digits, all zeros apart: what `Names.has_similar` compares first.
+# Letters of an ASCII name that folding may remove, apart from zeros; `Names.has_similar` compares these first, so it
+# misses a stored power of ten (1.23e+5 for 123000), whose exponent is removed too.
 ADDED = ("", "b", "tel", "urnuuid")

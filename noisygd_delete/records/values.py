@@ -1,4 +1,4 @@
-"""Numbers from a caller, checked: a table of rows, a column of labels; and arrays that are mapped from a file."""
+"""Validation of numeric input (tables of rows, columns of labels), memory-mapped arrays, and sparse rows."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Rows = NDArray[np.float32]
 Labels = NDArray[np.float64]
 
 _CHUNK = 4096  # rows checked at a time
-# Smaller entries make subnormal products in float32, and many processors take ten times as long over those: the time
-# of a release would tell such a table from another.
+# Smaller entries make subnormal products in float32, which many processors compute ten times slower: the time of a
+# release would reveal such a table.
 LEAST_ENTRY = 2.0**-100
-_HELD = 1 << 26  # bytes of a mapped table that its check keeps in memory
-# a copy-on-write mapping (mode "c") would lose its changes with its pages, an erasure among them
+_HELD = 1 << 26  # bytes of a mapped table that its validation keeps in memory
+# a copy-on-write mapping (mode "c") would lose its changes, including erasures, with its pages
 _SHARED = ("r", "r+", "w+")
 
 
 def check_numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
-    """`value` as finite float64, or `error` naming what is wrong. Strings, objects and booleans are refused."""
+    """Return `value` as finite float64. Strings, objects and booleans raise `error`."""
     try:
         array = np.asarray(value)
     except ValueError as problem:
@@ -42,15 +42,15 @@ def check_numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArra
 
 
 def check_matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
-    """`value` as a float32 table of its own, made a few rows at a time: no other copy of it is. A float32 table that is mapped
-    from its file stays there.
+    """Return `value` as a new float32 table, converted a few rows at a time; a mapped float32 table is not copied.
 
-    Entries below `LEAST_ENTRY` in size become 0, which no bound on a row's norm notices; a mapped table must not have any.
+    Entries smaller than `LEAST_ENTRY` in magnitude become 0, which no bound on a row's norm notices; a mapped table
+    must not contain any.
     """
     try:
         given = value if isinstance(value, np.memmap) else np.asarray(value)
     except ValueError:
-        given = check_numbers(name, value, error)  # says what is wrong
+        given = check_numbers(name, value, error)  # raises the error
     if given.ndim != 2:
         given = check_numbers(name, given, error)
         raise error(f"{name} has shape {given.shape}; it must be (rows, features)")
@@ -77,6 +77,7 @@ def check_matrix(name: str, value: ArrayLike, error: type[Exception]) -> Rows:
 
 
 def check_column(name: str, value: ArrayLike, length: int, error: type[Exception]) -> Labels:
+    """Return `value` as a finite float64 column of this length."""
     array = check_numbers(name, value, error)
     if array.shape != (length,):
         raise error(f"{name} has shape {array.shape}; it must be ({length},): one per row")
@@ -84,7 +85,7 @@ def check_column(name: str, value: ArrayLike, length: int, error: type[Exception
 
 
 def file_mapping(rows: NDArray[Any]) -> mmap.mmap | None:
-    """The file mapping under an array, if that is where it lives and nothing but the file's content can be in it."""
+    """Return the file mapping behind an array, if the array can contain only what the file contains; else None."""
     if getattr(rows, "mode", None) not in _SHARED:
         return None
     base: Any = rows
@@ -94,18 +95,18 @@ def file_mapping(rows: NDArray[Any]) -> mmap.mmap | None:
 
 
 def release_memory(pages: mmap.mmap) -> None:
-    """Drop the pages of a mapping from this process's memory, where those that were read count; they are read again when needed."""
+    """Release the pages of a mapping from this process's memory; they are read again on demand."""
     if hasattr(pages, "madvise"):
         pages.madvise(mmap.MADV_DONTNEED)
 
 
-# --- sparse ---
+# --- sparse rows ---
 #
-# Rows of which most values are 0: only the others are kept, in memory, as compressed sparse rows.
+# Compressed sparse rows in memory.
 #
-# Slot i has `data[starts[i]:starts[i + 1]]` in the columns of the same places; a free slot has nothing. An edit writes all three
-# arrays anew, for the number of a row's values is its own too, and overwrites the old ones with zeros: of a row that was erased neither
-# values nor columns nor their number are left. For that moment they are held twice.
+# Slot i has the values `data[starts[i]:starts[i + 1]]` in the columns at the same positions; a free slot has none. An
+# edit rewrites all three arrays, as the number of a row's values is private too, and overwrites the old ones with
+# zeros: neither values nor columns nor their number remain of an erased row. Both copies exist during the edit.
 
 
 NO_ARRAY = (
@@ -113,14 +114,17 @@ NO_ARRAY = (
     "processor, by one process, with method 'perturbed', 'minimiser' or one of noisy steps. Give rows as an array (features.toarray()) "
     "if memory has room for them"
 )
-_LARGEST = 2**31 - 1  # number of a column, in int32
+_LARGEST = 2**31 - 1  # column number, in int32
 
 
 class SparseRows:
-    """(rows, width) float32; columns of a row ascend, each is named once, and no value kept is 0.
+    """(rows, width) float32; the columns of a row ascend without repetition, and no stored value is 0.
 
     Args:
-        data, columns: (values,) float32 and int32. starts: (rows + 1,) int64, from 0 to the number of values.
+        data: (values,) float32.
+        columns: (values,) int32.
+        starts: (rows + 1,) int64, from 0 to the number of values.
+        width: Number of columns.
     """
 
     def __init__(
@@ -131,14 +135,14 @@ class SparseRows:
 
     @classmethod
     def of(cls, name: str, value: Any, error: type[Exception]) -> SparseRows:
-        """A table of its own, of a matrix of `scipy.sparse` or a dense one; `values.matrix` has the rules for values.
+        """Convert a matrix of `scipy.sparse` or a dense one to a new table; values are validated as in `check_matrix`.
 
-        Values given twice for one place count as their sum, as scipy takes them.
+        Repeated entries of one position are summed, as in scipy.
 
         Raises:
-            error: no rectangle of finite numbers within float32, or arrays that contradict each other.
+            error: If the input is not a rectangle of finite numbers within float32, or its arrays are inconsistent.
         """
-        from scipy.sparse import csr_array  # loaded where it is used: most tables are dense
+        from scipy.sparse import csr_array  # imported on use: most tables are dense
 
         if len(value.shape) != 2 or value.shape[1] > _LARGEST:
             raise error(f"{name} has shape {value.shape}; it must be (rows, features)")
@@ -160,12 +164,12 @@ class SparseRows:
 
     @classmethod
     def empty(cls, rows: int, width: int) -> SparseRows:
-        """Rows of zeros."""
+        """Return rows of zeros."""
         return cls(np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(rows + 1, np.int64), width)
 
     @classmethod
     def stacked(cls, parts: Sequence[SparseRows]) -> SparseRows:
-        """The rows of these, of one width, below each other."""
+        """Stack tables of equal width vertically."""
         lengths = [np.diff(part._starts) for part in parts]
         starts = np.concatenate([[0], np.concatenate(lengths).cumsum()]).astype(np.int64)
         data, columns = (np.concatenate(arrays) for arrays in zip(*((p._data, p._columns) for p in parts), strict=True))
@@ -175,54 +179,54 @@ class SparseRows:
         return self.shape[0]
 
     def __getitem__(self, slot: int) -> Rows:
-        """One row, written out: (width,)."""
+        """Return one dense row, of shape (width,)."""
         row, part = np.zeros(self.shape[1], np.float32), slice(self._starts[slot], self._starts[slot + 1])
         row[self._columns[part]] = self._data[part]
         return row
 
     @property
     def filled(self) -> int:
-        """How many values are not 0."""
+        """Number of non-zero values."""
         return len(self._data)
 
     @property
     def nbytes(self) -> int:
-        """Of the three arrays."""
+        """Size of the three arrays in bytes."""
         return self._data.nbytes + self._columns.nbytes + self._starts.nbytes
 
     def entries(self, step: int = 1) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]:
-        """`data`, `columns` and `starts` of every `step`-th row; of all rows they are read, never written."""
+        """Return `data`, `columns` and `starts` of every `step`-th row; do not modify those of all rows (`step=1`)."""
         if step == 1:
             return self._data, self._columns, self._starts
         return self.taken(np.arange(0, len(self), step)).entries()
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """(rows,) how many values of each row are not 0."""
+        """(rows,) number of non-zero values of each row."""
         return np.diff(self._starts)
 
     def taken(self, rows: NDArray[np.intp]) -> SparseRows:
-        """These rows, in this order, as a table of their own."""
+        """Return these rows, in this order, as a new table."""
         lengths = self.lengths[rows]
         starts = np.concatenate([[0], lengths.cumsum()]).astype(np.int64)
         places = np.repeat(self._starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
         return SparseRows(self._data[places], self._columns[places], starts, self.shape[1])
 
     def chosen(self, places: NDArray[np.intp]) -> SparseRows:
-        """The same rows with the values of these places of `data` alone, which ascend."""
+        """Return the same rows with only the values at these ascending positions of `data`."""
         return SparseRows(self._data[places], self._columns[places], places.searchsorted(self._starts), self.shape[1])
 
     def copy(self) -> SparseRows:
-        """An independent table with the same content."""
+        """Return an independent table with the same content."""
         return SparseRows(self._data.copy(), self._columns.copy(), self._starts.copy(), self.shape[1])
 
     def written_out(self) -> Rows:
-        """All rows as an array, zeros and all."""
+        """Return all rows as a dense array."""
         rows: Rows = self.part(0, len(self)).toarray()
         return rows
 
     def part(self, first: int, last: int, dtype: str = "float32") -> csr_array:
-        """The rows from `first` to `last`; in float32 a view, read-only."""
+        """Return the rows from `first` to `last` as a scipy array; in float32 a read-only view."""
         from scipy.sparse import csr_array
 
         starts = self._starts[first : last + 1]
@@ -231,22 +235,22 @@ class SparseRows:
         for view in (values, columns):
             view.flags.writeable = False
         within = starts - starts[0]
-        if within[-1] <= _LARGEST:  # of one kind with the columns: scipy would copy them else
+        if within[-1] <= _LARGEST:  # same dtype as the columns: otherwise scipy would copy them
             within = within.astype(np.int32)
         arrays = values.astype(dtype, copy=False), columns, within
         return csr_array(arrays, shape=(last - first, self.shape[1]))
 
     def put(self, slots: NDArray[np.int64], rows: SparseRows) -> None:
-        """Write `rows` into these different slots; the old arrays are overwritten."""
+        """Write `rows` into these distinct slots; the old arrays are overwritten with zeros."""
         lengths = np.diff(self._starts)
         lengths[slots] = np.diff(rows._starts)
         starts = np.concatenate([[0], lengths.cumsum()]).astype(np.int64)
         data, columns = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
         order = np.argsort(slots).tolist()
-        after = 0  # the slot after those that were written
+        after = 0  # the first slot not written yet
         for place in [*order, None]:
             slot = len(self) if place is None else int(slots[place])
-            if after < slot:  # one copy from array to array, with none in between that nobody would overwrite
+            if after < slot:  # copied directly: a temporary array would not be overwritten
                 there, here = slice(starts[after], starts[slot]), slice(self._starts[after], self._starts[slot])
                 data[there], columns[there] = self._data[here], self._columns[here]
             if place is not None:
@@ -260,24 +264,24 @@ class SparseRows:
 
 
 def table_of(name: str, value: Any, error: type[Exception]) -> Rows | SparseRows:
-    """`value` as a table of its own, sparse where it was given so."""
+    """Return `value` as a new table, sparse if the input is sparse."""
     return SparseRows.of(name, value, error) if hasattr(value, "tocsr") else check_matrix(name, value, error)
 
 
 def to_dense(value: Any) -> NDArray[Any]:
-    """A few sparse rows, or others, as an array."""
+    """Return a few rows, sparse or not, as a dense array."""
     return np.asarray(value.toarray() if hasattr(value, "tocsr") else value)
 
 
 def null_rows(rows: int, like: Rows | SparseRows) -> Rows | SparseRows:
-    """Null rows for a table of rows like these."""
+    """Return null rows in the format of `like`."""
     if isinstance(like, SparseRows):
         return SparseRows.empty(rows, like.shape[1])
     return np.zeros((rows, like.shape[1]), np.float32)
 
 
 def append_rows(first: Rows | SparseRows, parts: Iterable[Rows | SparseRows]) -> Rows | SparseRows:
-    """`first` and below it these rows of its width, in the form of `first`, whatever theirs is."""
+    """Append rows of the same width to `first`, in the format of `first`."""
     if isinstance(first, SparseRows):
         thin = [p if isinstance(p, SparseRows) else SparseRows.of("rows", p, InvalidRequest) for p in parts]
         return SparseRows.stacked([first, *thin])

@@ -1,6 +1,11 @@
-"""Requests of persons as a desk keeps them: what was asked, when it falls due, what was decided, who was told.
+"""Requests of data subjects as a controller records them: right, deadline, decision, notification.
 
-Facts and calendars alone: where they are kept is the store's task, how they are printed the report's.
+This package holds facts and calendar arithmetic; the store persists them, the reports print them.
+
+Example:
+    >>> from noisygd_delete.register import last_day
+    >>> last_day("2026-05-04T09:30:00+02:00")
+    datetime.date(2026, 6, 4)
 """
 
 from __future__ import annotations
@@ -46,4 +51,4 @@ __all__ = [
     "sort_by_urgency",
 ]
 
-__getattr__ = on_first_use(__name__, dict.fromkeys(__all__, "row"))  # asked for what is not here yet
+__getattr__ = on_first_use(__name__, dict.fromkeys(__all__, "row"))  # loads `row` on first use

@@ -1,7 +1,7 @@
-"""One request as the desk keeps it, and what the desk does with every request.
+"""One request as the controller records it, and the policy for all requests.
 
-A case holds what nobody can read off the ledger. It holds no name, no address and no free text: its token is a pseudonym,
-generated unless given, and may be forgotten with all that stands here.
+A case holds what cannot be read off the ledger. It holds no name, no address and no free text: its token is a
+pseudonym, generated unless given, and may be forgotten together with the case.
 """
 
 from __future__ import annotations
@@ -15,24 +15,33 @@ from ..errors import InvalidParameter, Word, check_count
 
 # --- dates ---
 #
-# Times and periods as a desk counts them: by the calendar of the place where a request came in.
+# Times and periods by the calendar of the place of receipt.
 #
-# Regulation (EEC, Euratom) 1182/71, Article 3: a period of months ends with the last hour of the day of the same date; where
-# that is a public holiday, a Saturday or a Sunday, with the last hour of the next working day.
+# Regulation (EEC, Euratom) 1182/71, Article 3: a period of months ends with the last hour of the day of the same date;
+# if that is a public holiday, a Saturday or a Sunday, with the last hour of the next working day.
 
 
-MOST_HOLIDAYS = 2000  # of a calendar: a century of any country's
+MOST_HOLIDAYS = 2000  # a century of any country's holidays
 _ONE_DAY = timedelta(days=1)
 _SATURDAY = 5
 
 
 def parse_datetime(name: str, when: Any, *, utc: bool = True) -> str:
-    """A time in ISO 8601, to the second; in UTC, or where it was taken."""
+    """Parse a time in ISO 8601 with a time zone, and return it to the second.
+
+    Args:
+        name: Name of the parameter, for messages.
+        when: The text.
+        utc: Whether to convert it to UTC; otherwise its time zone is kept.
+
+    Raises:
+        InvalidParameter: If it is no such time, has no time zone, or is outside the years 1971 to 9000.
+    """
     try:
         found = datetime.fromisoformat(when)
         if found.tzinfo is None:
             raise InvalidParameter("needs a time zone, for example a trailing Z or +02:00", **{name: when})
-        if not 1971 <= found.year <= 9000:  # far from where a calendar or a time zone ends
+        if not 1971 <= found.year <= 9000:  # far from the limits of calendars and time zones
             raise InvalidParameter("is not a time at which anybody asked for an erasure", **{name: when})
         found = found.replace(microsecond=0)
         return (found.astimezone(UTC) if utc else found).isoformat()
@@ -45,7 +54,11 @@ def parse_datetime(name: str, when: Any, *, utc: bool = True) -> str:
 
 
 def parse_day(name: str, when: Any) -> date:
-    """A calendar day: a `date`, or its text in the one form 2026-05-04."""
+    """Parse a calendar day: a `date`, or text of the form 2026-05-04.
+
+    Raises:
+        InvalidParameter: If it is no such day, or outside the years 1971 to 9000.
+    """
     if isinstance(when, date) and not isinstance(when, datetime):
         found = when
     else:
@@ -61,7 +74,7 @@ def parse_day(name: str, when: Any) -> date:
 
 
 def parse_days(name: str, given: Iterable[Any]) -> tuple[date, ...]:
-    """Calendar days in order, each once."""
+    """Return calendar days in order, without duplicates."""
     found = sorted({parse_day(name, one) for one in given})
     if len(found) > MOST_HOLIDAYS:
         raise InvalidParameter(f"{name}: {len(found)} days; give at most {MOST_HOLIDAYS}")
@@ -69,11 +82,12 @@ def parse_days(name: str, given: Iterable[Any]) -> tuple[date, ...]:
 
 
 def last_day(received: str | date, *, months: int = 1, holidays: Container[date] = ()) -> date:
-    """The last day on which something that came in then may be answered, so many months later.
+    """Return the last day on which a request may be answered.
 
     Args:
-        received: a time with the zone of that place, of which the calendar day counts; or the day.
-        holidays: public holidays there, given by whoever lives by that calendar.
+        received: Time of receipt with the time zone of that place, of which the calendar day counts; or the day.
+        months: Length of the period in months.
+        holidays: Public holidays of that place.
     """
     from calendar import monthrange  # slow to load
 
@@ -89,25 +103,31 @@ def last_day(received: str | date, *, months: int = 1, holidays: Container[date]
 
 
 def holidays_that_extend(received: str | date, *, months: int = 1, holidays: Iterable[date] = ()) -> tuple[date, ...]:
-    """The holidays without which the last day would be an earlier one."""
+    """Return the holidays without which the last day would be earlier.
+
+    Args:
+        received: Time of receipt with its time zone, or the day.
+        months: Length of the period in months.
+        holidays: Public holidays at the place of receipt.
+    """
     known = frozenset(holidays)
     last, plain = last_day(received, months=months, holidays=known), last_day(received, months=months)
     return tuple(one for one in sorted(known) if plain <= one < last and one.weekday() < _SATURDAY)
 
 
 def day_now(received: str | None) -> date:
-    """The calendar day that it is now at the place where the request came in; without one, here."""
+    """Return the current calendar day at the place of receipt; without one, of this machine."""
     return datetime.now(None if received is None else datetime.fromisoformat(received).tzinfo).date()
 
 
 def local_day(when: str, received: str | None) -> date:
-    """The calendar day of a time in UTC, at the place where the request came in."""
+    """Return the calendar day of a time at the place of receipt."""
     zone = UTC if received is None else datetime.fromisoformat(received).tzinfo
     return datetime.fromisoformat(when).astimezone(zone).date()
 
 
 def case_to_json(value: Any) -> Any:
-    """A fact of a request in JSON's own types: days as text, words of a list as text, several as a list."""
+    """Return a fact of a request as JSON types: days and enumeration values as text, tuples as lists."""
     if isinstance(value, tuple):
         return [case_to_json(one) for one in value]
     if isinstance(value, Mapping):
@@ -119,11 +139,11 @@ def case_to_json(value: Any) -> Any:
 
 # --- terms ---
 #
-# The words of the register: lists, so that nobody types a name or a story into it.
+# The vocabulary of the register: enumerations, so that it contains no free text.
 
 
 class Rights(Word):
-    """What a person asked for, by the articles of the GDPR: 17, 16, 18, 21."""
+    """The right that a person exercises: Articles 17, 16, 18 and 21 of the GDPR."""
 
     ERASURE = "erasure"
     RECTIFICATION = "rectification"
@@ -132,7 +152,7 @@ class Rights(Word):
 
 
 class Channels(Word):
-    """How a request came in."""
+    """How a request was received."""
 
     DESK = "desk"
     FORM = "form"
@@ -144,8 +164,11 @@ class Channels(Word):
 
 
 class Decisions(Word):
-    """What a person decided, where the ledger alone does not say it. Opted out: an identifier belongs to several persons, so that nobody's
-    rows were erased by it, and all of them were opted out of sale and sharing (California)."""
+    """Decisions of a person that the ledger does not show.
+
+    OPTED_OUT: an identifier belongs to several persons, so that no rows were erased by it, and all of them were opted
+    out of sale and sharing (California).
+    """
 
     REFUSED = "refused"
     REFUSED_IN_PART = "refused in part"
@@ -154,7 +177,7 @@ class Decisions(Word):
 
 
 class Grounds(Word):
-    """Why a request may be refused: Article 17(3)(a) to (e), 12(5)(b) (excessive), 12(2) (cannot be identified), 18(2), 21(1)."""
+    """Grounds of refusal: Article 17(3)(a) to (e), 12(5)(b) (excessive), 12(2) (not identifiable), 18(2), 21(1)."""
 
     EXPRESSION = "17(3)(a)"
     LEGAL_OBLIGATION = "17(3)(b)"
@@ -169,7 +192,7 @@ class Grounds(Word):
 
 
 class Reasons(Word):
-    """Why the month may be extended by up to two more (Article 12(3)): these two, and no others."""
+    """The two reasons for which the month may be extended by up to two more (Article 12(3))."""
 
     COMPLEXITY = "complexity"
     NUMBER = "number of requests"
@@ -194,7 +217,7 @@ _DAYS = (
     "restricted",
     "lifted",
 )
-_LONGEST = 500  # characters of a text for papers
+_LONGEST = 500  # characters of a text for documents
 REFUSALS = (Decisions.REFUSED, Decisions.REFUSED_IN_PART)
 
 
@@ -202,22 +225,30 @@ REFUSALS = (Decisions.REFUSED, Decisions.REFUSED_IN_PART)
 class RequestCase:
     """What is stated about one request.
 
-    right, channel     what was asked, and how it came in
-    received           time, with the zone of the place where it came in: the deadline goes by its calendar
-    asked_by           the name of the token that it was sent to the service with
-    identity_checked   whether the desk made sure who asks; never how, and never a copy of a document
-    publish_by         until when a release without the erased rows is promised, where rows go first and the release later
-    extended_until     the later deadline, at most three months from receipt; extension_reason: why
-    decision           what a person decided, `decided` when, `ground` by which provision
-    acknowledged       when the person was told that the request had come in, which answers nothing
-    informed           when the person was told what was done; informed_again: of what was done later, a model without the rows
-    recipients         how many recipients of the data were told (Article 19), `recipients_told` when
-    backups_until      when the last backup that holds the rows expires
-    certificate        SHA-256 of the certificate that was handed out
-    restricted, lifted when the rows were taken out of the table to be kept aside (Article 18), and put back
+    Attributes:
+        right: The right that the person exercises.
+        channel: How the request was received.
+        received: Time of receipt with the time zone of that place, whose calendar determines the deadline.
+        identity_checked: Whether the requester's identity was verified; never how, and never a copy of a document.
+        asked_by: Name of the token with which it was sent to the service.
+        publish_by: Until when a release without the erased rows is promised, if rows are erased first.
+        extended_until: The later deadline, at most three months from receipt.
+        extension_reason: Reason of the extension.
+        acknowledged: When receipt was confirmed to the person, which is no answer.
+        decision: What a person decided.
+        decided: When it was decided.
+        ground: Provision on which a refusal is based.
+        informed: When the person was informed of what was done.
+        informed_again: When the person was informed of a later action, a model without the rows.
+        recipients: Number of recipients of the data that were notified (Article 19).
+        recipients_told: When they were notified.
+        backups_until: When the last backup that holds the rows expires.
+        certificate: SHA-256 of the certificate that was handed out.
+        restricted: When the rows were removed from the table and archived (Article 18).
+        lifted: When they were restored.
 
     Raises:
-        InvalidParameter: a fact outside its range, or two that contradict each other.
+        InvalidParameter: If a fact is outside its range, or two contradict each other.
     """
 
     right: Rights = Rights.ERASURE
@@ -266,7 +297,7 @@ class RequestCase:
         self._in_order()
 
     def _in_order(self) -> None:
-        """Nothing happens before the request came in, and no extension reaches beyond what the law allows."""
+        """Check that no day precedes receipt, and that an extension is at most that allowed by law."""
         if self.received is None:
             return
         start = datetime.fromisoformat(self.received).date()
@@ -286,14 +317,21 @@ class RequestCase:
         return self.decision in REFUSALS
 
     def stated(self, **facts: Any) -> RequestCase:
-        """The same case with more facts; what was stated before is not overwritten by nothing."""
+        """Return the case with further facts; a None does not overwrite an earlier fact."""
         return replace(self, **{name: fact for name, fact in facts.items() if fact is not None})
 
     def extended(self, until: Any, reason: Reasons | str, *, told: Any, holidays: tuple[date, ...] = ()) -> RequestCase:
-        """The case with a later deadline.
+        """Return the case with a later deadline.
+
+        Args:
+            until: The new deadline.
+            reason: Reason of the extension.
+            told: Day on which the person was informed of it.
+            holidays: Public holidays at the place of receipt.
 
         Raises:
-            InvalidParameter: the person was not told within the first month, when it must have been said (Article 12(3)).
+            InvalidParameter: If receipt is not stated, the person was not informed within the first month (Article
+                12(3)), or the deadline is not later.
         """
         if self.received is None:
             raise InvalidParameter(
@@ -310,20 +348,26 @@ class RequestCase:
         return replace(self, extended_until=until, extension_reason=Reasons(reason))
 
     def to_dict(self) -> dict[str, Any]:
-        """As `_stated`: `Case(**found)` reads it back."""
+        """Return the stated facts as JSON types; `RequestCase(**facts)` reads them back."""
         return _case_to_json(self)
 
 
 @dataclass(frozen=True)
 class RegisterPolicy:
-    """What holds for every request of one store, as its operator states it.
+    """What the operator of a store states for every request.
 
-    holidays     public holidays of the place, by which deadlines move
-    keep_years   how long a closed request stays in the register: so many years after the end of the year
-    controller, contact, authority   who answers for the data, how to reach them, where to complain: texts for papers
-    purposes, models                 what the models are for, and which they are: texts for papers
-    source, lawful_basis, review     for the impact assessment: where the data come from, on which basis, when it is looked at again
-    justification                    why this is necessary, and why with this budget: a text for registry and assessment
+    Attributes:
+        holidays: Public holidays of the place, which move deadlines.
+        keep_years: Years that a closed request stays in the register, after the end of the year.
+        controller: The organisation responsible for the data, for documents.
+        contact: How to reach it.
+        authority: Where to complain.
+        purposes: What the models are for.
+        models: Which models they are.
+        source: For the impact assessment: origin of the data.
+        lawful_basis: For the impact assessment: legal basis of the processing.
+        justification: Why this is necessary, and why with this budget, for registry and assessment.
+        review: For the impact assessment: when it is reviewed.
     """
 
     holidays: tuple[date, ...] = ()
@@ -353,11 +397,11 @@ class RegisterPolicy:
             object.__setattr__(self, "review", parse_day("review", self.review))
 
     def to_dict(self) -> dict[str, Any]:
-        """As `_stated`: `Practice(**found)` reads it back."""
+        """Return the stated facts as JSON types; `RegisterPolicy(**facts)` reads them back."""
         return _case_to_json(self)
 
 
-# what no text of an operator can make true of a model, in the words of people: EDPB Opinion 28/2024, and no certificate says it
+# statements about a model that no certificate supports (EDPB Opinion 28/2024)
 _OVERCLAIMS = (
     "anonym",
     "de-identif",
@@ -374,7 +418,10 @@ _OVERCLAIMS = (
 
 
 def find_overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
-    """A warning for each text that says of a model what no paper shows: that it is anonymous, forgot somebody, complies with a law."""
+    """Return a warning for each text with a claim that no certificate supports.
+
+    Such claims are that a model is anonymous, forgot data, or complies with a law.
+    """
     found = [(name, word) for name, text in texts.items() for word in _OVERCLAIMS if word in str(text or "").lower()]
     return tuple(
         f"{name} says {word!r}: no certificate shows that, and what stands in your papers is your statement. Say what was done instead"
@@ -386,7 +433,7 @@ TEXTS = ("controller", "contact", "authority", "purposes", "models", "source", "
 
 
 def _case_to_json(facts: RequestCase | RegisterPolicy) -> dict[str, Any]:
-    """In JSON's own types; what is not stated is left out."""
+    """Return the facts as JSON types, without those that are not stated."""
     found = {field.name: getattr(facts, field.name) for field in fields(facts)}
     return {name: case_to_json(value) for name, value in found.items() if value is not None}
 

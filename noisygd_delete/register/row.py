@@ -1,4 +1,4 @@
-"""One line of the register: a case, what the ledger says of it, and what follows: due, late, how long it is kept."""
+"""One row of the register: a case, its entry in the ledger, and what follows: deadline, lateness, retention."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from .case import Decisions, Grounds, RegisterPolicy, RequestCase, Rights, case_
 
 
 class States(Word):
-    """How a request stands. Open: nothing was done yet. Pending: rows edited, no release without them. Withheld: the budget
-    allowed none. Published: a release is out, the person not told of it. Answered: the person was told of all that was done."""
+    """State of a request.
+
+    OPEN: nothing was done yet. PENDING: rows edited, no release without them. WITHHELD: the budget allowed none.
+    PUBLISHED: there is a release, of which the person was not informed. DECIDED: a decision was made, of which the
+    person was not informed. ANSWERED: the person was informed of everything that was done.
+    """
 
     OPEN = "open"
     PENDING = "pending"
@@ -25,13 +29,19 @@ class States(Word):
 
 @dataclass(frozen=True)
 class Served:
-    """What the ledger says of a request.
+    """What the ledger shows of a request.
 
-    edited, published   times in UTC; release: its number, None while none covers the edits; withheld: the budget refused one
-    rows                records deleted or whose content was replaced; inserted: records that came
-    withdrawn           since when the model that may have used the rows is out of service, as publishers or a withdrawal say; None: not known
-    still_at            publishers of the store that still hold a model made with the rows, or did not say that they do not
-    replaced            of `rows`, those whose content was replaced
+    Attributes:
+        edited: Time of the edit, in UTC.
+        rows: Records deleted or replaced.
+        inserted: Records inserted.
+        published: Time of the release that covers the edits, in UTC; None if there is none.
+        release: Number of that release.
+        withheld: Whether the budget refused a release.
+        withdrawn: Since when the model that may have used the rows is out of service, by publishers or a withdrawal;
+            None if not known.
+        still_at: Publishers of the store that still hold, or may hold, a model made with the rows.
+        replaced: Of `rows`, those whose content was replaced.
     """
 
     edited: str
@@ -47,9 +57,14 @@ class Served:
 
 @dataclass(frozen=True)
 class RegisterRow:
-    """A request as the register shows it on a certain day.
+    """A request as the register shows it on a given day.
 
-    token   the request id; case: what was stated (an empty one where nothing was); served: None where the ledger has nothing
+    Attributes:
+        token: The request id.
+        case: What was stated about it; empty if nothing was.
+        served: What the ledger shows of it; None if nothing.
+        practice: Policy of the register.
+        today: The given day.
     """
 
     token: str
@@ -60,13 +75,13 @@ class RegisterRow:
 
     @property
     def right(self) -> Rights:
-        """What was asked for, as whoever received it stated; where nobody did, what was done is what was asked."""
+        """The right as stated at receipt; without a receipt it follows from what was done."""
         unasked = self.case.received is None and set(self.done) == {"rectified"}
         return Rights.RECTIFICATION if unasked else self.case.right
 
     @property
     def done(self) -> dict[str, int]:
-        """How many rows the ledger says were erased or rectified, whatever was asked; of a restriction, set aside."""
+        """Rows erased, rectified or, for a restriction, set aside, per the ledger, independent of the right."""
         served = self.served
         if served is None:
             return {}
@@ -89,26 +104,26 @@ class RegisterRow:
 
     @property
     def edited(self) -> date | None:
-        """The day on which rows were erased or rectified, at the place where the request came in."""
+        """The day on which rows were erased or rectified, at the place of receipt."""
         if self.served is None or not self.served.rows:
             return None
         return local_day(self.served.edited, self.case.received)
 
     @property
     def acted(self) -> date | None:
-        """The last day on which something was done or decided that the person can be told; None while nothing was."""
+        """The last day on which something was done or decided that the person can be informed of; None if none."""
         days = (self.edited, self.case.decided, self.case.restricted)
         return max((when for when in days if when is not None), default=None)
 
     @property
     def answered(self) -> date | None:
-        """When the person was first told of it; nobody was answered who was told before anything was done."""
+        """When the person was first informed; None if that was before anything was done."""
         informed, acted = self.case.informed, self.acted
         return informed if informed is not None and acted is not None and informed >= acted else None
 
     @property
     def closing(self) -> date | None:
-        """When the person had been told of everything, the model without the rows among it; None until then."""
+        """When the person had been informed of everything, including the model without the rows; None until then."""
         if self.answered is None or self.served is None or not self.served.rows:
             return self.answered
         told = self.case.informed_again or self.answered
@@ -117,19 +132,19 @@ class RegisterRow:
 
     @property
     def of_a_person(self) -> bool:
-        """Whether it is a person's request, and not a learn or an insertion that had a token of its own."""
+        """Whether it is a person's request, rather than a learn or an insertion with its own token."""
         return self.case != RequestCase() or (self.served is not None and self.served.rows > 0)
 
     @property
     def due(self) -> date | None:
-        """The last day on which the person may be told; None where nobody stated when the request was received."""
+        """The last day on which the person may be informed; None if receipt was not stated."""
         if self.case.received is None:
             return None
         return self.case.extended_until or last_day(self.case.received, holidays=self.practice.holidays)
 
     @property
     def late(self) -> tuple[str, ...]:
-        """What is late, or was when it was done, in words."""
+        """What is late, or was late when it was done, as text."""
         found = []
         told = self.answered or self.today
         if self.due is not None and told > self.due:
@@ -145,12 +160,12 @@ class RegisterRow:
 
     @property
     def told_early(self) -> bool:
-        """Whether a day is noted on which the person was told, and nothing had been done by then that could be told."""
+        """Whether the person was informed only before anything was done."""
         return self.case.informed is not None and self.answered is None
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What is late, what is no answer, what was done that was not asked, and where a model that used the rows still lies, in words."""
+        """Remarks as text: lateness, an early answer, actions other than requested, remaining earlier models."""
         still = () if self.served is None else self.served.still_at
         told = ("told before anything was done, which is no answer",) if self.told_early else ()
         other = tuple(f"{what}: {rows}" for what, rows in self.done.items() if what not in _ANSWERS[self.right])
@@ -158,12 +173,12 @@ class RegisterRow:
 
     @property
     def overdue(self) -> bool:
-        """Whether something that is late is still to be done."""
+        """Whether something late is still to be done."""
         return any(word.endswith("overdue") for word in self.late)
 
     @property
     def closed(self) -> date | None:
-        """When the last thing that had to be done was done; None while something is left."""
+        """When the last required action was done; None while something is left to do."""
         return None if self.served is not None and self.served.still_at else self.closing
 
     @property
@@ -175,7 +190,7 @@ class RegisterRow:
         return None if end is None else date(min(end.year + self.practice.keep_years, 9998), 12, 31)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every column, in JSON's own types."""
+        """Return every column as JSON types."""
         case, served = self.case.to_dict(), self.served
         row = {
             "request_id": self.token,
@@ -189,7 +204,7 @@ class RegisterRow:
         return row | {"retain_until": case_to_json(self.retain_until)}
 
 
-_ANSWERS = {  # what is done where nobody needs to be told that it is something else
+_ANSWERS = {  # actions that fulfil a right; others are remarked on
     Rights.ERASURE: ("erased",),
     Rights.RECTIFICATION: ("rectified",),
     Rights.RESTRICTION: ("set aside",),
@@ -203,18 +218,20 @@ _READ = ("rows", "replaced", "inserted", "edited", "published", "release", "with
 
 
 def sort_by_urgency(lines: Iterable[RegisterRow]) -> list[RegisterRow]:
-    """What is late and still open first, then what is open, no deadline before an early one before a late one; at the end
-    what is closed."""
+    """Return the requests in order of urgency: overdue, open, closed.
+
+    Within each group, requests without a deadline come first, then the earliest deadline.
+    """
     return sorted(lines, key=urgency_key)
 
 
 def urgency_key(line: RegisterRow) -> tuple[Any, ...]:
-    """Where a request comes in that order: the less, the earlier."""
+    """Return the sort key of a request in order of urgency."""
     return (line.closed is not None, not line.overdue, line.due or date.min, line.case.received or "", line.token)
 
 
 def export_csv(lines: Iterable[RegisterRow]) -> str:
-    """The register as CSV (RFC 4180), one request a line, for a spreadsheet or another system."""
+    """Return the register as CSV (RFC 4180), one request per line."""
     import csv
     import io
 
@@ -228,15 +245,20 @@ def export_csv(lines: Iterable[RegisterRow]) -> str:
 
 
 def _escape_cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula: a token is whatever its giver chose."""
+    """Return a cell that no spreadsheet interprets as a formula; tokens are chosen by callers."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 def record_informed(line: RegisterRow, on: Any, *, certificate: str | None = None) -> RequestCase:
-    """The case with the day on which the person was told what was done.
+    """Return the case with the day on which the person was informed of what was done.
+
+    Args:
+        line: The request.
+        on: The day.
+        certificate: SHA-256 of the certificate that was handed out.
 
     Raises:
-        InvalidParameter: nothing was done by then, or that day is still to come.
+        InvalidParameter: If nothing was done by that day, or it is in the future.
     """
     when, acted = _check_past_day(line, "informed", on), line.acted
     if acted is None or when < acted:
@@ -251,15 +273,20 @@ def record_informed(line: RegisterRow, on: Any, *, certificate: str | None = Non
 
 
 def record_acknowledged(line: RegisterRow, on: Any) -> RequestCase:
-    """The case with the day on which the person was told that the request had come in."""
+    """Return the case with the day on which receipt was confirmed to the person."""
     return line.case.stated(acknowledged=_check_past_day(line, "acknowledged", on))
 
 
 def notified_recipients(line: RegisterRow, recipients: int, on: Any) -> RequestCase:
-    """The case with how many recipients of the data were told of what was done, and when (Article 19 GDPR).
+    """Return the case with the number of recipients notified, and the day (Article 19 GDPR).
+
+    Args:
+        line: The request.
+        recipients: Number of recipients that were notified.
+        on: Day of the notification.
 
     Raises:
-        InvalidParameter: nothing was done by then of which they could be told.
+        InvalidParameter: If nothing was done by that day of which they could be notified.
     """
     when, done = _check_past_day(line, "recipients_told", on), line.edited or line.case.restricted
     if done is None or when < done:
@@ -271,10 +298,10 @@ def notified_recipients(line: RegisterRow, recipients: int, on: Any) -> RequestC
 
 
 def record_backup_expiry(line: RegisterRow, until: Any) -> RequestCase:
-    """The case with the day on which the last backup that holds the rows expires.
+    """Return the case with the day on which the last backup that holds the rows expires.
 
     Raises:
-        InvalidParameter: that is before they were edited.
+        InvalidParameter: If that day precedes the edit.
     """
     when = parse_day("backups_until", until)
     if line.edited is not None and when < line.edited:
@@ -287,7 +314,7 @@ def record_backup_expiry(line: RegisterRow, until: Any) -> RequestCase:
 
 
 def _check_past_day(line: RegisterRow, name: str, on: Any) -> date:
-    """A day on which something was done: none that is still to come."""
+    """Return a day, which must not be in the future."""
     when = parse_day(name, on)
     if when > max(line.today, date.today()):
         raise InvalidParameter("is still to come; state it when it is done", **{name: when})
@@ -297,10 +324,16 @@ def _check_past_day(line: RegisterRow, name: str, on: Any) -> date:
 def record_decision(
     line: RegisterRow, decision: Decisions, on: Any, *, ground: Grounds | str | None = None
 ) -> RequestCase:
-    """The case with what a person decided, `on` which day.
+    """Return the case with a person's decision.
+
+    Args:
+        line: The request.
+        decision: The decision.
+        on: Day of the decision.
+        ground: Ground of a refusal.
 
     Raises:
-        InvalidParameter: the ledger says that the request was carried out, or that day is still to come.
+        InvalidParameter: If the request was carried out per the ledger, or the day is in the future.
     """
     carried_out = line.served is not None and line.served.rows > 0
     if carried_out and decision is not Decisions.REFUSED_IN_PART:

@@ -1,6 +1,13 @@
-"""Papers for people: the erasure certificate as a page, and the report on a whole store.
+"""Documents for people: the erasure certificate as a page, and the report on a whole store.
 
-Both are built from public facts alone: a plan, the ledger of releases, times and random request ids.
+Both are built from public facts only: a plan, the ledger of releases, times and random request ids.
+
+Example:
+    Write the page of a signed certificate::
+
+        from noisygd_delete.reports import certificate_html
+
+        Path("certificate.html").write_text(certificate_html(certificate, checking=True), encoding="utf-8")
 """
 
 from __future__ import annotations

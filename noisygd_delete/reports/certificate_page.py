@@ -1,7 +1,8 @@
-"""What the page of a certificate shows, block by block, from the signed file alone.
+"""The content of a certificate's page, block by block, from the signed file alone.
 
-The page is made of these blocks when it is written, and made again of them by the script that checked the file (`checker`): nothing is
-shown as checked that was not. So this module is translated with the verifier; it reads no clock and no file but the catalogues.
+The page is built from these blocks when it is written, and rebuilt from them by the script that verified the file, so
+that nothing unverified is shown as verified. This module is therefore translated to JavaScript together with the
+verifier; it reads no clock and no file except the catalogues.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ UNITS = {
     "person": "{text}, all rows of a person, at most {n}",
     "row": "{text}, each row by itself",
 }
-# what does a duty, or what notes that it was done
+# the command that fulfils a duty, or records that it was done
 COMMANDS = {
     "to-do.budget": "relearn STORE",
     "to-do.total": "relearn STORE",
@@ -50,14 +51,15 @@ TITLES = {
     "restricted": "Restriction certificate",
     "lifted": "Certificate of a lifted restriction",
 }
-STATED = ("models", "purposes", "contact", "complaint.to")  # notices in the operator's own words
+STATED = ("models", "purposes", "contact", "complaint.to")  # notices quoted from the operator
 
 
 def certificate_blocks(certificate: Mapping[str, Any], code: str) -> list[Block]:
-    """The blocks of a certificate that holds.
+    """Return the blocks of a valid certificate.
 
     Args:
-        certificate: as it was signed. code: of a language that there is a catalogue for.
+        certificate: The certificate as it was signed.
+        code: Code of a language with a catalogue.
     """
     words = page_labels(code)
     told = _group_sentences(certificate["claims"], code)
@@ -83,12 +85,12 @@ def _block(kind: str, text: str) -> Block:
 
 
 def _lines(kind: str, lines: Sequence[str | list[str]]) -> Block:
-    """Lines of text, each as a list of which every second part is what a reader types."""
+    """Return a block of lines; a line is a list of texts in which every second one is a command to type."""
     return {"kind": kind, "lines": [[line] if isinstance(line, str) else line for line in lines]}
 
 
 def _group_sentences(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str, list[Any]]:
-    """The sentences by what they are about; a duty with what does it."""
+    """Return the sentences by role; a duty comes with the command that fulfils it."""
     told: dict[str, list[Any]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty", "stated")}
     for one in claims:
         claim = Claim(one["key"], one["values"], tuple(one["conditions"]))
@@ -102,7 +104,7 @@ def _group_sentences(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str
 
 
 def title_of(certificate: Mapping[str, Any]) -> str:
-    """The label of what a certificate is about: rows that are gone, rows that a restriction took out, or rows that came back."""
+    """Return the title of a certificate: of an erasure, a restriction, or a lifted restriction."""
     notices = certificate["request"]["notices"]
     if notices.get("put_back") is not None:
         return TITLES["lifted"]
@@ -123,7 +125,10 @@ def _head_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> li
 
 
 def _first_page(words: Mapping[str, Any], told: Mapping[str, list[Any]], *, warning: bool) -> list[Block]:
-    """The first page: what was done, what somebody can still tell, what to do next; no symbol of the mathematics."""
+    """Return the first page, without mathematical symbols.
+
+    It shows what was done, what an observer can still learn, and what to do next.
+    """
     guessing = [words["Guessing is right 50 times in 100."]]
     return [
         _block("heading", words["In plain words"]),
@@ -140,7 +145,7 @@ def _first_page(words: Mapping[str, Any], told: Mapping[str, list[Any]], *, warn
 
 
 def _statement_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any], lines: Sequence[str]) -> list[Block]:
-    """What nothing follows from and nothing checks, apart from the rest: the operator's own words, in quotation marks, and reports."""
+    """Return the operator's statements, which nothing verifies, in a separate block and in quotation marks."""
     evidence, found = certificate["evidence"], list(lines)
     if evidence["checked"] is None:
         found.append(words["no check of the store is recorded here"])
@@ -193,7 +198,7 @@ def _request_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) ->
 
 
 def _table_blocks(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any], code: str) -> list[Block]:
-    """A table for each question: a figure is compared with its neighbours."""
+    """Return one table for each question, so that comparable figures are adjacent."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for claim in claims:
         if KEYS[claim["key"]].role == "figure":
@@ -235,7 +240,7 @@ def _table_blocks(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any],
 
 
 def _evidence_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[Block]:
-    """How all of it is checked."""
+    """Return the instructions for verification."""
     evidence, signed = certificate["evidence"], certificate.get("signature")
     lines: list[Any] = []
     if evidence["ledger_entries"] is not None:
@@ -261,7 +266,7 @@ def _evidence_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) -
 
 
 def audit_name(name: str, words: Mapping[str, Any]) -> str:
-    """What an attack is called, `what it asked: how`; a name that somebody else gave stays as it is."""
+    """Return the name of an attack, `question: attack`, in the page's language; other names are unchanged."""
     parts = [words.get(f"audit.{part}") for part in name.split(": ")]
     return name if None in parts else ": ".join(map(str, parts))
 
@@ -278,7 +283,7 @@ def _foot_text(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> str:
 
 
 def _format_moment(when: str | None, words: Mapping[str, Any]) -> str:
-    """A day, or a moment with the zone in which it was written down."""
+    """Return a day, or a time with the time zone in which it was recorded."""
     if when is None:
         return "–"
     date = when[:10].split("-")
@@ -294,10 +299,10 @@ def _format_number(value: Any, words: Mapping[str, Any]) -> str:
 
 
 def _quote_words(text: str, words: Mapping[str, Any]) -> str:
-    """A text of the operator's in quotation marks, which it cannot close."""
+    """Return a text of the operator in quotation marks that it cannot close."""
     return _fill_label(words["“{text}”"], text=without_quotes(text))
 
 
 def _fill_label(label: str, **values: str) -> str:
-    """A label with its {names} in place; what is put in is put in as it is."""
+    """Return a label with its {names} replaced by values, which are inserted unchanged."""
     return fill_entry(label, {}, values)

@@ -1,4 +1,4 @@
-"""Phrases that several papers share, each from the facts that it says."""
+"""Phrases that several documents share, each built from its facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .texts import Figure, Language, LocalizedSentence, localized_sentence
 
 
 def format_edits(words: Language, counts: EditCounts) -> str:
-    """Edits by kind, those that there are: "2 records erased, 1 inserted"."""
+    """Return the edits by kind, without zeros: "2 records erased, 1 inserted"."""
     numbers = [(kind, number) for kind, number in counts.to_dict().items() if number]
     if not numbers:
         return words.say("edits.none")
@@ -19,7 +19,7 @@ def format_edits(words: Language, counts: EditCounts) -> str:
 
 
 def format_budget(plan: Plan) -> LocalizedSentence:
-    """What the plan allows, each release or all."""
+    """Return what the plan allows, for each release or for all."""
     total = plan.total
     text, numbers = format_numbers(plan.budget)
     one = localized_sentence(text, **{name: Figure(format_number(number)) for name, number in numbers.items()})

@@ -1,8 +1,8 @@
-"""How good the model in force is on labelled rows of a file: the field's own measures, beside what guessing gets.
+"""Quality of the current model on labelled rows of a file: standard measures, compared with a constant prediction.
 
-The measures are scikit-learn's. Nothing here is stored, and no budget is spent: of rows that are not in the training table it is
-post-processing of a published model. Of rows that are, it is a statistic of private data, and the answer counts them;
-`counted.evaluate_records` measures on the table itself under noise, and charges it.
+The measures are scikit-learn's. Nothing is stored and no budget is spent: for rows outside the training table this is
+post-processing of a published model. For rows inside it, it is a statistic of private data, and the result counts them;
+`private_evaluation.evaluate_records` measures on the table itself under noise, and charges the budget.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ _BINS = 10
 
 @dataclass(frozen=True)
 class Tenth:
-    """Rows whose predicted probability (of the class predicted) fell between two tenths: what was said, and what came true."""
+    """Rows whose predicted probability, of the predicted class, is between two consecutive tenths.
+
+    Attributes:
+        rows: Number of rows.
+        predicted: Mean predicted probability.
+        right: Share of correct predictions.
+    """
 
     rows: int
     predicted: float
@@ -35,19 +41,28 @@ class Tenth:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Measures of one file.
+    """Measures on one file.
 
-    rows, rows_in_table   rows of the file, and how many of them are in the training table; matched_by: "id", or "content" where the file has
-                          no ids, so that rows only look like rows there
-    baseline              what is said without looking at the row: the file's most frequent class, or its median
-    baseline_accuracy     share that the baseline gets right
-    accuracy, balanced_accuracy, log_loss, auc    of a classifier. auc (one against the rest, classes weighed alike) is None
-                          where the file lacks a class
-    classes, confusion    confusion[i][j]: rows of class i that were said to be of class j
-    calibration, calibration_error    per tenth of predicted probability; the mean difference, weighed by rows
-    mean_absolute_error, root_mean_squared_error, r2, baseline_mean_absolute_error   of a target, in its own unit and as the file has it,
-                          beyond its bounds too
-    skipped               rows that could not be read and were left out: where and why
+    Attributes:
+        rows: Rows of the file.
+        rows_in_table: How many of them are in the training table.
+        baseline: The best constant prediction on the file: its most frequent class, or its median.
+        baseline_accuracy: Accuracy of the baseline.
+        accuracy: Accuracy of a classifier.
+        balanced_accuracy: Mean of the accuracies of the classes.
+        log_loss: Log loss of a classifier.
+        auc: Area under the ROC curve (one against the rest, macro average); None if the file lacks a class.
+        classes: The classes of a classifier.
+        confusion: `confusion[i][j]` is the number of rows of class i predicted as class j.
+        calibration: Calibration for each tenth of predicted probability.
+        calibration_error: Mean difference of predicted probability and accuracy, weighted by rows.
+        mean_absolute_error: Of a regression target, in its own unit and as the file has it, also beyond its bounds.
+        root_mean_squared_error: The same for the root mean squared error.
+        r2: Coefficient of determination.
+        baseline_mean_absolute_error: Mean absolute error of the baseline.
+        skipped: Rows that could not be read and were skipped: where and why.
+        matched_by: How `rows_in_table` was counted: "id", or "content" if the file has no ids, so that rows only look
+            alike.
     """
 
     rows: int
@@ -82,13 +97,18 @@ class Evaluation:
 
 
 def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Evaluation:
-    """Measure the model in force on a CSV or Parquet file with the schema's columns, label included; the id may be missing.
+    """Evaluate the current model on a CSV or Parquet file.
+
+    Args:
+        store: The open store.
+        path: File with the schema's columns, label included; ids are optional.
+        delimiter: Of a CSV file; None detects it.
 
     Raises:
-        InvalidSchema: a cell does not fit the schema, or the label column is missing.
-        InvalidRecords: the file has no rows.
-        NotLearned: no model is in force.
-        MissingDependency: scikit-learn is not installed.
+        InvalidSchema: If a cell does not fit the schema, or the label column is missing.
+        InvalidRecords: If the file has no rows.
+        NotLearned: If there is no current model.
+        MissingDependency: If scikit-learn is not installed.
     """
     schema, table = store.schema, read_table(path, delimiter, store.schema.reads())
     named = schema.id_column in table.columns
@@ -102,7 +122,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
 
 
 def measure(store: Store, encoded: Encoded) -> Evaluation:
-    """The same of rows that the store's schema has made. Raises as `evaluate`."""
+    """Evaluate the current model on rows encoded by the store's schema; raises as `evaluate`."""
     try:
         from sklearn import metrics
     except ImportError as error:
@@ -153,14 +173,14 @@ def _log_loss(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64
 
 
 def _calibration_error(tenths: Sequence[Tenth]) -> float:
-    """Mean difference of probability said and share right, weighed by rows."""
+    """Return the mean difference of predicted probability and accuracy, weighted by rows."""
     return sum(tenth.rows * abs(tenth.predicted - tenth.right) for tenth in tenths) / sum(
         tenth.rows for tenth in tenths
     )
 
 
 def class_numbers(labels: NDArray[np.float64], classes: int) -> NDArray[np.intp]:
-    """Class numbers of labels in the engine's coding (−1/+1 for two classes)."""
+    """Return the class numbers of labels in the engine's coding (−1/+1 for two classes)."""
     return ((labels + 1) / 2 if classes == 2 else labels).astype(np.intp)
 
 

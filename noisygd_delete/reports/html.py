@@ -1,4 +1,4 @@
-"""HTML from templates: one file, no network, made for printing; no script but the one that checks a certificate."""
+"""HTML from templates: one file, no network, made for printing; the only script verifies a certificate."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 
 
 def render_template(template: str, *, words: Language | None = None, **values: Any) -> str:
-    """A template of this package with every value escaped.
+    """Render a template of this package with every value escaped.
 
     Args:
-        words: the language of sentences (`t` in the template) and figures; default: English.
-        values: `policy`, what the page may load or run, is its own style and nothing else unless it is given.
+        template: File name of the template.
+        words: Language of sentences (`t` in the template) and figures; None means English.
+        **values: Values of the template; `policy`, what the page may load or run, is its own style only unless given.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # loaded where a page is made
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # loaded only when a page is made
 
     environment = Environment(
         loader=PackageLoader("noisygd_delete.reports"),
@@ -47,10 +48,11 @@ def render_template(template: str, *, words: Language | None = None, **values: A
 
 
 def content_security_policy(scripts: Sequence[str] = (), style: str | None = None) -> str:
-    """What a page may load or run: these scripts and its style, by their digests, and nothing from anywhere.
+    """Return the policy of a page: these scripts and its style by their digests, and nothing else.
 
     Args:
-        style: a source of styles besides, for pictures that have their own; None: the style sheet of every page alone.
+        scripts: The scripts of the page.
+        style: A further style source, for pictures with their own; None allows the common style sheet only.
     """
     ran = " ".join(f"'{csp_digest(script)}'" for script in scripts)
     styles = f"'{csp_digest(page_stylesheet())}'" if style is None else style
@@ -59,22 +61,23 @@ def content_security_policy(scripts: Sequence[str] = (), style: str | None = Non
 
 
 def page_stylesheet() -> str:
-    """The one style of every page, as it stands in them."""
+    """Return the style sheet embedded in every page."""
     return files(__package__).joinpath("templates", "style.css").read_text("utf-8").rstrip("\n")
 
 
 def file_text(certificate: Mapping[str, Any]) -> str:
-    """A certificate as its file holds it."""
+    """Return the text of a certificate's file."""
     return json.dumps(certificate, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, code: str = ORIGINAL) -> str:
-    """The certificate for a reader or a printer. The signed JSON is the original; this page says its claims in sentences.
+    """Return the certificate as an HTML page; the signed JSON is the original, the page states its claims in sentences.
 
     Args:
-        checking: the page also holds the signed file and a script that verifies it in the reader's browser, without a network, and builds
-            what it shows anew from the checked file (`checker`).
-        code: of the language that the page is in; the signed file is the same for all.
+        certificate: The certificate.
+        checking: Whether to embed the signed file and a script that verifies it in the browser, offline, and rebuilds
+            the page from the verified file.
+        code: Code of the page's language; the signed file is the same for all.
     """
     words = load_language(code)
     check = embed_certificate(file_text(certificate)) if checking else None
@@ -94,10 +97,10 @@ SCRIPT, LOADER = TEMPLATES / "checker.js", TEMPLATES / "loader.js"
 
 
 def embed_certificate(signed: str) -> dict[str, Any]:
-    """The parts that templates/check.html shows, and the scripts that the page runs.
+    """Return the values of templates/check.html, and the scripts that the page runs.
 
     Args:
-        signed: the certificate's file, to the letter; "" for a page that only checks other files.
+        signed: The exact text of the certificate's file; "" for a page that only verifies other files.
     """
     script, loader = page_script(), LOADER.read_text(encoding="utf-8")
     return {
@@ -111,15 +114,15 @@ def embed_certificate(signed: str) -> dict[str, Any]:
 
 @cache
 def page_script() -> str:
-    """What every page runs once its loader has unpacked it."""
+    """Return the script that every verifying page runs once its loader has decompressed it."""
     return SCRIPT.read_text(encoding="utf-8")
 
 
 def compress_script(script: str) -> str:
-    """A script in a quarter of its length."""
+    """Return a script compressed with gzip, in base64."""
     return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
 
 
 def csp_digest(content: str) -> str:
-    """As a page's policy names what it runs."""
+    """Return the digest by which a content security policy names a script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

@@ -1,7 +1,7 @@
-"""The letter to the person who asked: what was done and when, in sentences of their language, both observers, and the remedies.
+"""The letter to the data subject, in their language: what was done, what observers can learn, and the remedies.
 
-It says no more than the certificate: what it says of models are claims (`evidence.claims`), in the words of a letter. It never says
-that a model forgot, is anonymous or complies with a law.
+It states no more than the certificate: its statements about models are claims (`evidence.claims`). It never states that
+a model forgot, is anonymous or complies with a law.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ _REASONS = {Reasons.COMPLEXITY: "reason_complexity", Reasons.NUMBER: "reason_num
 
 
 def promised_in(store: str | Path, line: RegisterRow) -> tuple[Claim, ...]:
-    """What a letter about this request may say of the models: what its certificate claims; nothing where nothing was erased or
-    published, or the rows were put back."""
+    """Return the claims that a letter about this request may state: those of its certificate.
+
+    Returns none if nothing was erased or published, or the rows were restored.
+    """
     ledger = ledger_of(store)
     if line.served is None or not line.served.rows or not ledger.releases or line.case.lifted is not None:
         return ()
@@ -47,16 +49,17 @@ def promised_in(store: str | Path, line: RegisterRow) -> tuple[Claim, ...]:
 def render_letter(
     line: RegisterRow, promised: Sequence[Claim], *, code: str, because: str = "", on: date | None = None
 ) -> str:
-    """One HTML page for the person.
+    """Return the letter to the person as an HTML page.
 
     Args:
-        line: the request, as the register has it on the day of writing.
-        promised: the claims of its certificate, where something was erased or replaced.
-        code: of the language.
-        because: a reason in the words of whoever answers: of a refusal or an extension. It is printed and kept nowhere.
+        line: The request, as the register has it on the day of writing.
+        promised: The claims of its certificate, if something was erased or replaced.
+        code: Code of the language.
+        because: Reason of a refusal or an extension, in the controller's words. It is printed and not stored.
+        on: Date of the letter; None means today.
 
     Raises:
-        InvalidParameter: a refusal or an extension without its reason, or a text that no page can show.
+        InvalidParameter: If a refusal or an extension has no reason, or a text is not printable.
     """
     words = load_language(code)
     check_text("because", because or None)
@@ -117,7 +120,7 @@ def _done_paragraph(line: RegisterRow, promised: Sequence[Claim], words: Languag
 
 
 def _limits_paragraph(line: RegisterRow, promised: Sequence[Claim], words: Language) -> list[str]:
-    """Both observers, each with the conditions of its figure; and what no erasure takes back, or no figure covers."""
+    """Return what both kinds of observers can learn, with the conditions of each figure, and what no figure covers."""
     said, alone = [], False
     for claim in promised:
         what, _, seen = claim.key.partition(".")
@@ -136,7 +139,7 @@ def _limits_paragraph(line: RegisterRow, promised: Sequence[Claim], words: Langu
 
 
 def _ever(claim: Claim, words: Language) -> str:
-    """The odds that no observer exceeds, as whole numbers."""
+    """Return the sentence on the odds that no observer exceeds, in whole numbers."""
     odds, chance = math.ceil(claim.values["odds"]), math.floor(1 / claim.values["delta"])
     under = {"if": conditions_in_words(claim, words.code)}
     return words.say(f"letter.ever_{claim.values['question']}", odds=odds, chance=chance, **under)
@@ -159,7 +162,7 @@ def _decided_paragraph(line: RegisterRow, words: Language, because: str) -> list
 
 
 def _beyond_model_paragraph(line: RegisterRow, words: Language) -> list[str]:
-    """What the erasure does not reach, and who else was told."""
+    """Return what the erasure does not reach, and which recipients were notified."""
     case, practice = line.case, line.practice
     if line.served is None or not line.served.rows:
         return []

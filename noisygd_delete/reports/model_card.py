@@ -1,11 +1,8 @@
-"""Two sheets about a store: a model card for whoever uses the model, and an annex to a data protection impact assessment (Article 35 GDPR).
+"""A model card for users of the model, an annex to a data protection impact assessment, and registry fields.
 
-Sentences stand in the templates and the catalogue; what they say of privacy are claims, each with its conditions.
-
-What a deployment says of itself, in the fields of the OpenDP deployments registry and of NIST SP 800-226.
-
-All of it comes from plan, ledger and register: figures are claims, written rounded up, each with the conditions that it holds under;
-what only a person can say, and nobody said, stands there as not stated.
+The annex follows Article 35 GDPR; the fields are those of the OpenDP deployments registry and of NIST SP 800-226. All
+of it comes from plan, ledger and register: figures are claims, rounded up, each with its conditions. A fact that only a
+person can state appears as not stated if it is missing. The sentences are in the templates and the catalogue.
 """
 
 from __future__ import annotations
@@ -40,7 +37,15 @@ def model_card(
     key: str | None = None,
     code: str = ORIGINAL,
 ) -> str:
-    """A page about the model for whoever uses it. `key`: id of the key that signs certificates; `code`: of the language."""
+    """Return the model card as an HTML page.
+
+    Args:
+        ledger: Ledger of the store.
+        practice: Statements of the operator.
+        lines: Requests of the register.
+        key: Id of the key that signs certificates.
+        code: Code of the language.
+    """
     state, times = ledger_status(ledger), [item.time for item in ledger.outline]
     edits = sum((event.counts for event in ledger.events), NO_EDITS)
     by_calendar, words = is_on_calendar(ledger), load_language(code)
@@ -80,7 +85,15 @@ def assessment(
     audit: Sequence[Mapping[str, Any]] = (),
     code: str = ORIGINAL,
 ) -> str:
-    """The annex to an impact assessment: what this processing adds to the risks, and what bounds them. `code`: of the language."""
+    """Return the annex to an impact assessment: the risks that this processing adds, and what bounds them.
+
+    Args:
+        ledger: Ledger of the store.
+        practice: Statements of the operator.
+        lines: Requests of the register.
+        audit: Rows of an audit (`check_audit_rows`).
+        code: Code of the language.
+    """
     people = [line for line in lines if line.of_a_person]
     backups = [line.case.backups_until for line in people if line.case.backups_until is not None]
     rows, columns = ledger.plan.shape
@@ -136,7 +149,7 @@ def _accuracy(plan: Plan) -> list[LocalizedSentence]:
 
 
 def _days_waited(line: RegisterRow) -> int:
-    """Days from the edit of the rows to the release without them, or to today."""
+    """Return the days from the edit of the rows to the release without them, or to today."""
     assert line.served is not None
     until = line.today if line.served.published is None else _day(line.served.published)
     return max(0, (until - _day(line.served.edited)).days)
@@ -147,7 +160,7 @@ def _day(when: str) -> date:
 
 
 def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
-    """The fields, in JSON's own types; one relation of neighbours to a figure."""
+    """Return the registry fields as JSON types; each figure has one neighbouring relation."""
     plan, problem = ledger.plan, ledger.plan.problem
     by_calendar, waiting = is_on_calendar(ledger), ledger_status(ledger).pending
     figures = claims_of_store(ledger.accountant, plan, by_calendar=by_calendar, waiting=waiting)
@@ -211,7 +224,7 @@ def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
 
 
 def _figure(claim: Claim) -> dict[str, Any]:
-    """A figure with its worlds, its unit and its conditions; bounds rounded up, null where there is none."""
+    """Return a figure with its neighbouring relation, unit and conditions; bounds rounded up, null if there is none."""
     values = claim_to_json(claim)["values"]
     kept = ("worlds", "rows_per_person", "of_hundred", "advantage", "epsilon", "delta", "order", "renyi", "gdp")
     conditions = [claim_sentence(Claim(key, {})) for key in claim.conditions]
@@ -223,7 +236,7 @@ def _check_statement(text: str | None, option: str) -> str:
 
 
 def to_yaml(value: Mapping[str, Any], indent: str = "") -> str:
-    """Nested fields as YAML 1.2: every text as JSON writes it, which YAML reads as the same text."""
+    """Return nested fields as YAML 1.2; texts are written as JSON strings, which YAML reads unchanged."""
     lines = []
     for name, inner in value.items():
         if isinstance(inner, Mapping) and inner:
@@ -236,7 +249,7 @@ def to_yaml(value: Mapping[str, Any], indent: str = "") -> str:
 
 
 def _scalar(value: Any) -> str:
-    if isinstance(value, float):  # 1e-06 is a text to older readers of YAML, 1.0e-06 a number to all
+    if isinstance(value, float):  # older YAML parsers read 1e-06 as a text; all read 1.0e-06 as a number
         mantissa, mark, exponent = repr(value).partition("e")
         return f"{mantissa}{'.0' if mark and '.' not in mantissa else ''}{mark}{exponent}"
     return json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,8 @@
-"""How good the model in force is on the records it was learned from: counts with exact noise, charged to the account.
+"""Quality of the current model on its own training records: counts with exact noise, charged to the budget.
 
-Each record is counted in one cell, by what it is and what the model says of it: for classes a confusion matrix, for a target the
-size of the error. Whatever is shown is computed from the noisy counts, so only these cost budget (`methods.CountedRecords`).
+Each record is counted in one cell, by its label and its prediction: for classes a confusion matrix, for a regression
+target the size of the error. All results are computed from the noisy counts, so only these cost budget
+(`methods.CountedRecords`).
 """
 
 from __future__ import annotations
@@ -25,27 +26,31 @@ from ..records import Records
 from ..store import Store
 from .evaluation import class_numbers
 
-BINS = 50  # of the size of an error, over the range of the target
-_SHARE = 10.0  # μ of the budget is so many times that of the default noise
-_BLOCK = (
-    1 << 12
-)  # slots whose predictions are made together: fixed, so that a record's own does not depend on the others
-_TWICE = 2.0  # standard deviations that are shown
+BINS = 50  # bins of the absolute error, over the range of the target
+_SHARE = 10.0  # ratio of the budget's μ to that of the default noise
+_BLOCK = 1 << 12  # slots predicted together: fixed, so that a record's prediction does not depend on the others
+_TWICE = 2.0  # standard deviations of the reported interval
 
 
 @dataclass(frozen=True)
 class CountedEvaluation:
-    """Measures of the model on its own records, from noisy counts. They are of the records that were learned from, so a model
-    that has learned them by heart looks better here than on new rows.
+    """Measures of the model on its training records, from noisy counts.
 
-    release      the number of these counts among the releases
-    deviation    τ of the noise of each count
-    rows         the noisy sum of the counts
-    classes, confusion    confusion[i][j]: records of class i that are said to be of class j, noisy
-    accuracy, baseline_accuracy   shares of `rows`; the baseline says the most frequent class
-    mean_absolute_error   of a target, in its own unit, to half a bin of `bin_width`
-    within       twice the standard deviation that the noise gives the accuracy, or the error
-    alone, together  what these counts reveal about a record that is still there, alone and with every release
+    An overfitted model looks better here than on new rows.
+
+    Attributes:
+        release: Number of these counts among the releases.
+        deviation: Standard deviation τ of the noise of each count.
+        rows: Noisy sum of the counts.
+        within: Twice the standard deviation that the noise gives the accuracy, or the error.
+        alone: What these counts alone reveal about a record that is still present.
+        together: What they reveal together with every release.
+        classes: The classes of a classifier.
+        confusion: `confusion[i][j]` is the noisy number of records of class i predicted as class j.
+        accuracy: Noisy share of correct predictions among `rows`.
+        baseline_accuracy: The same for predicting the most frequent class.
+        mean_absolute_error: Of a regression target, in its own unit, accurate to half a bin of `bin_width`.
+        bin_width: Width of a bin of errors, in the unit of the target.
     """
 
     release: int
@@ -62,7 +67,7 @@ class CountedEvaluation:
     bin_width: float | None = None
 
     def to_dict(self, delta: float) -> dict[str, Any]:
-        """JSON-ready, with (ε, δ) figures at this δ."""
+        """Return all fields as JSON types, with (ε, δ) figures at this δ."""
         told = {
             name: {"epsilon": each.with_slack().epsilon(delta), "delta": delta, "adjacency": str(each.adjacency)}
             for name, each in (("alone", self.alone), ("together", self.together))
@@ -72,14 +77,17 @@ class CountedEvaluation:
 
 
 def evaluate_records(store: Store, noise: float | None = None) -> CountedEvaluation:
-    """Measure the model in force on the records of the store, under noise, and charge it to the account.
+    """Evaluate the current model on the records of the store under noise, and charge the budget.
 
     Args:
-        noise: least deviation of the noise of each count, rounded up to a power of two; None: a tenth of the μ that the budget
-            gives to a release, or to all.
+        store: The open store.
+        noise: Least standard deviation of the noise of each count, rounded up to a power of two; None spends a tenth of
+            the μ that the budget gives to a release, or to all.
 
     Raises:
-        BudgetExceeded, InvalidRequest, NotLearned: as `Store.charge`; nothing was charged.
+        BudgetExceeded: As `Store.charge`; nothing was charged.
+        InvalidRequest: As `Store.charge`; nothing was charged.
+        NotLearned: As `Store.charge`; nothing was charged.
     """
     plan, model, records = store.plan, store.model, store.records
     facts = CountedRecords(
@@ -115,7 +123,7 @@ def _power_of_two(least: float) -> float:
 
 
 def _prediction_blocks(model: Model, records: Records) -> Any:
-    """Labels and predictions of the records, block by block of slots."""
+    """Yield labels and predictions of the records, by blocks of slots."""
     occupied = records.occupied
     for start in range(0, records.slots, _BLOCK):
         part = slice(start, start + _BLOCK)
@@ -132,7 +140,7 @@ def _confusion_counts(model: Model, records: Records, classes: int) -> NDArray[n
 
 
 def _error_counts(model: Model, records: Records) -> NDArray[np.int64]:
-    """Records by the size of their error, as a share of the target's range; labels are coded from −1 to 1."""
+    """Return a histogram of absolute errors, as a share of the target's range; labels are coded in [−1, 1]."""
     counts = np.zeros(BINS, np.int64)
     for truth, said in _prediction_blocks(model, records):
         sizes = np.abs(np.clip(said, -1, 1) - np.clip(truth, -1, 1)) / 2
@@ -144,7 +152,7 @@ def _class_evaluation(noisy: NDArray[np.float64], classes: Sequence[str], costs:
     total, cells, side = costs["rows"], noisy.size, len(noisy)
     known = total > 0
     accuracy = float(np.clip(np.trace(noisy) / total, 0, 1)) if known else None
-    # of a ratio t/n, both noisy, to first order: n² var = τ²(cells in t − 2 a · cells in both + a² · cells in n)
+    # variance of a noisy ratio a = t/n, to first order: n² var = τ²(cells in t − 2 a · cells in both + a² · cells in n)
     spread = 0.0 if accuracy is None else math.sqrt(side - 2 * accuracy * side + accuracy**2 * cells)
     return CountedEvaluation(
         **costs,

@@ -1,7 +1,7 @@
-"""The register for people: what is late and due first, a page at a time. Every day is that of the place where the request came in.
+"""The request register as HTML pages, overdue and next due requests first.
 
-It holds no name, no record number and no row. A request is known by its id, a pseudonym, which stands in the register itself and in no
-report.
+Every day is that of the place of receipt. A page contains no name, no record number and no row. A request is identified
+by its id, a pseudonym, which is shown in the register itself and in no report.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .html import render_template
 from .texts import ORIGINAL, Language, LocalizedSentence, language_codes, load_language, localized_sentence
 
 PAGE_LINES = 100  # requests on one page
-_DIGITS = 16  # of a certificate's digest: enough to find it by
+_DIGITS = 16  # of a certificate's digest: enough to identify it
 _REASONS = {Reasons.COMPLEXITY: "the complexity", Reasons.NUMBER: "the number of requests"}
 _DECIDED = {
     Decisions.REFUSED: "refused on {day}",
@@ -28,7 +28,7 @@ _DECIDED = {
     Decisions.OPTED_OUT: "opted out on {day}, no record erased: several persons have what was given",
 }
 
-Placed = tuple[str | None, RegisterRow]  # the store that holds it, where there are several; the line
+Placed = tuple[str | None, RegisterRow]  # its store, if there are several, and the row
 
 
 def register_page(
@@ -42,17 +42,20 @@ def register_page(
     put_back: bool = False,
     on: date | None = None,
 ) -> str:
-    """One page of the register as HTML, without a script and without a network.
+    """Return one page of the register as HTML, without scripts or network access.
 
     Args:
-        lines: every request, with the name of its store where the register is of several.
-        code: of the language. page: which one, from 1 on; one beyond the last is the last.
-        here: the address of this page, for links to the others; None in a file, which has none.
-        waiting: requests that a service accepted and has not carried out, so that they are not in the register yet.
-        put_back: whether the register was put back from an earlier copy. on: the day it is written; default: today.
+        lines: Every request, with the name of its store if the register covers several.
+        code: Code of the language.
+        page: Number of the page, from 1; a number beyond the last gives the last.
+        here: Address of this page, for links to the others; None in a file.
+        controller: The organisation responsible for the data.
+        waiting: Requests that a service has accepted and not yet carried out, so that they are not in the register.
+        put_back: Whether the register was restored from an earlier copy.
+        on: Date of the page; None means today.
 
     Raises:
-        InvalidParameter: no such language, or a page below 1.
+        InvalidParameter: If there is no such language, or the page is below 1.
     """
     check_count("page", page, minimum=1, maximum=10**9)
     people = sorted(
@@ -80,7 +83,7 @@ def register_page(
 
 
 def count_requests(lines: Sequence[RegisterRow]) -> dict[str, Any]:
-    """How many there are, how many are not closed and overdue, and the next day on which one falls due."""
+    """Return the numbers of all, open, overdue and undated requests, and the next due date."""
     left = [line for line in lines if line.closed is None]
     dues = [line.due for line in left if line.due is not None]
     return {
@@ -93,7 +96,14 @@ def count_requests(lines: Sequence[RegisterRow]) -> dict[str, Any]:
 
 
 def row_of(line: RegisterRow, words: Language, *, store: str | None = None, token: bool = False) -> dict[str, Any]:
-    """The cells of one request, each a list of sentences in the language. `token`: with the request's id."""
+    """Return the cells of one request, each a list of sentences in the language.
+
+    Args:
+        line: The request.
+        words: The language.
+        store: Name of its store, if the register covers several.
+        token: Whether to include the request's id.
+    """
     case, served = line.case, line.served
     cells = {
         "due": _due(line),
@@ -117,7 +127,7 @@ def row_of(line: RegisterRow, words: Language, *, store: str | None = None, toke
 
 
 def _to_html(words: Language, text: LocalizedSentence) -> str:
-    """A sentence in the language, its days not broken at the end of a line."""
+    """Return a sentence in the language, with non-breaking spaces in dates."""
     whole = {
         name: words.day(value).replace(" ", "\N{NO-BREAK SPACE}")
         for name, value in text.values.items()
@@ -182,7 +192,7 @@ def _answer(line: RegisterRow, case: RequestCase) -> Iterator[LocalizedSentence]
     if case.decision is not None and case.decided is not None:
         yield localized_sentence(_DECIDED[case.decision], day=case.decided)
     if case.ground is not None:
-        yield localized_sentence(f"ground.{case.ground}")  # as the letter to the person has it
+        yield localized_sentence(f"ground.{case.ground}")  # same text as in the letter
     if line.answered is None and case.acknowledged is not None:
         yield localized_sentence("receipt confirmed {day}", day=case.acknowledged)
     yield (
@@ -199,7 +209,7 @@ def _answer(line: RegisterRow, case: RequestCase) -> Iterator[LocalizedSentence]
 
 
 def _retention_sentences(line: RegisterRow, case: RequestCase) -> Iterator[LocalizedSentence]:
-    """How long what is kept; what is not stated is named where rows were edited, and it matters."""
+    """Yield the retention periods; missing statements are named only if rows were edited."""
     edited = line.served is not None and line.served.rows > 0
     if case.backups_until is not None:
         yield localized_sentence("backups until {day}", day=case.backups_until)

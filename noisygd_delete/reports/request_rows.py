@@ -1,4 +1,4 @@
-"""The requests of a store: what was stated about each, beside what the ledger says. Opens no table and no model."""
+"""The requests of a store: what was stated about each, joined with the ledger. Opens no table and no model."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from ..store.request_log import RequestLog
 
 
 def register_lines(store: str | Path, *, today: date | None = None) -> list[RegisterRow]:
-    """Every request of a store, what is late and what is due first. Needs no lock.
+    """Return every request of a store, overdue and next due first. No lock is needed.
 
     Args:
-        today: the day by which something is late; default: the day it is where each request came in.
+        store: Folder of the store.
+        today: Day by which a request is overdue; None takes the current day at each place of receipt.
 
     Raises:
-        StoreError, StoreCorrupt: there is no store, or its files contradict one another.
+        StoreError: If there is no store.
+        StoreCorrupt: If its files contradict each other.
     """
     layout = Layout.at(store)
     disk.require_store(layout)
@@ -37,7 +39,7 @@ def register_lines(store: str | Path, *, today: date | None = None) -> list[Regi
 
 
 def lines_of(ledger: Ledger, register: RequestLog, *, today: date | None = None) -> list[RegisterRow]:
-    """The same, of a ledger and a register that were read."""
+    """Return every request of a ledger and a register, as `register_lines`."""
     practice, known = register.practice, register.cases()
     served = dict(_served_requests(ledger.outline, publishing.destinations(Layout(ledger.path.parent))))
     found = [
@@ -48,10 +50,10 @@ def lines_of(ledger: Ledger, register: RequestLog, *, today: date | None = None)
 
 
 def line_of(store: str | Path, token: str) -> RegisterRow:
-    """One request of a store.
+    """Return one request of a store.
 
     Raises:
-        InvalidParameter: the register does not know it.
+        InvalidParameter: If it is not in the register.
     """
     found = [line for line in register_lines(store) if line.token == token]
     if not found:
@@ -60,17 +62,17 @@ def line_of(store: str | Path, token: str) -> RegisterRow:
 
 
 def practice_of(store: str | Path) -> RegisterPolicy:
-    """What the operator of a store stated for every request."""
+    """Return what the operator of a store stated for every request."""
     return RequestLog(Layout.at(store)).practice
 
 
 def _served_requests(
     entries: list[Outline], destinations: Sequence[publishing.PublisherState]
 ) -> Iterator[tuple[str, Served]]:
-    """(its name in the ledger, what was done) of every request, the first entry of each name last."""
-    covering: tuple[int, str] | None = None  # the next release from here on: its number and time
-    gone: str | None = None  # when the model before it was the store's no longer
-    known = False  # and whether that is known of wherever it was put: somebody else may serve what no publisher of ours took away
+    """Yield the name in the ledger and the outcome of every request; the first entry of each name comes last."""
+    covering: tuple[int, str] | None = None  # the next release after this entry: its number and time
+    gone: str | None = None  # when the store stopped publishing the previous model
+    known = False  # whether this is known of all its locations: others may serve a model that no publisher removed
     number = sum(entry.event is not None for entry in entries)
     counted: dict[bytes, EditCounts] = {}
     for position in range(len(entries) - 1, 0, -1):
@@ -104,7 +106,7 @@ def _served_requests(
 
 
 def _counts(entry: Outline, counted: dict[bytes, EditCounts]) -> EditCounts:
-    """The edits that an entry covers, or leaves waiting."""
+    """Return the edits that an entry covers, or leaves pending."""
     if entry.event is None:
         return entry.pending_counts
     if entry.event not in counted:
@@ -113,10 +115,10 @@ def _counts(entry: Outline, counted: dict[bytes, EditCounts]) -> EditCounts:
 
 
 def received_of(line: RegisterRow | None, given: str | None) -> str | None:
-    """When a request was received, as the register says; what somebody says besides must agree with it.
+    """Return when a request was received: as in the register, with which `given` must agree.
 
     Raises:
-        InvalidParameter: it does not.
+        InvalidParameter: If `given` differs from the register.
     """
     known = None if line is None else line.case.received
     stated = None if given is None else parse_datetime("received", given, utc=False)
@@ -129,7 +131,7 @@ def received_of(line: RegisterRow | None, given: str | None) -> str | None:
 
 
 def notices_of(line: RegisterRow | None, practice: RegisterPolicy, received: str | None) -> Notices:
-    """What a certificate says beside the erasure: of this request, and of every one."""
+    """Return the notices of a certificate, from this request and from the operator's general statements."""
     texts = {name: getattr(practice, name) for name in TEXTS}
     moved = () if received is None else holidays_that_extend(received, holidays=practice.holidays)
     if line is None:
@@ -145,7 +147,7 @@ def notices_of(line: RegisterRow | None, practice: RegisterPolicy, received: str
 
 
 def _facts_after_edit(line: RegisterRow) -> dict[str, Any]:
-    """What was stated of others, as far as it lies after the edit: before it, nobody could be told of one, and no backup was the last."""
+    """Return what was stated about recipients and backups, unless it precedes the edit and cannot refer to it."""
     case, edited = line.case, line.edited or date.min
     told = case.recipients_told is None or case.recipients_told >= edited
     return {

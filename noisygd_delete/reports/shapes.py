@@ -1,4 +1,4 @@
-"""The shapes of a store's model: read with the schema's names and units, written as a page or as a picture."""
+"""The shape functions of a store's model, with the schema's names and units, as a page or a picture."""
 
 from __future__ import annotations
 
@@ -20,10 +20,15 @@ _MOST = 12  # shapes in one picture
 
 
 def shapes_of(store: Store, monotone: Sequence[str] = ()) -> Shapes:
-    """Those of the model in force, with these columns made to rise or to fall (`monotone_weights`). No row is read.
+    """Return the shapes of the current model; no row is read.
+
+    Args:
+        store: The open store.
+        monotone: Columns to make monotone, as `COLUMN=rising` or `COLUMN=falling` (`monotone_weights`).
 
     Raises:
-        InvalidParameter: the model is not an additive one of one score. NotLearned: none is in force.
+        InvalidParameter: If the model is not additive with a single score.
+        NotLearned: If there is no current model.
     """
     schema, plan, model = store.schema, store.plan, store.model
     if plan.loss.outputs != 1:
@@ -36,7 +41,7 @@ def shapes_of(store: Store, monotone: Sequence[str] = ()) -> Shapes:
 
 
 def shapes_page(shapes: Shapes, title: str, before: Shapes | None = None) -> str:
-    """One HTML file: every column's picture, the ones before beside them where they are given."""
+    """Return one HTML page with every column's shape, compared with `before` if given."""
     apart = None if before is None else shapes.farthest(before)
     return render_template(
         "shapes.html",
@@ -50,10 +55,10 @@ def shapes_page(shapes: Shapes, title: str, before: Shapes | None = None) -> str
 
 
 def shapes_picture(shapes: Shapes, before: Shapes | None = None) -> bytes:
-    """The most important shapes as one PNG.
+    """Return the most important shapes as one PNG.
 
     Raises:
-        MissingDependency: matplotlib is not installed.
+        MissingDependency: If matplotlib is not installed.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -102,7 +107,7 @@ def shapes_picture(shapes: Shapes, before: Shapes | None = None) -> bytes:
 
 
 def _tick(ticks: Any, side: Side) -> None:
-    """Label the ends and the middle of a side where its unit is a date or a time."""
+    """Label the ends and the middle of an axis whose unit is a date or a time."""
     if side.scale != "number":
         chosen = [side.edges[place] for place in (0, side.parts // 2, side.parts)]
         ticks(chosen, [format_edge(edge, side.scale) for edge in chosen], fontsize=6)

@@ -1,4 +1,4 @@
-"""The report on a whole store: one HTML file, its picture inside, no network."""
+"""The report on a whole store: one HTML file with an embedded picture, no network."""
 
 from __future__ import annotations
 
@@ -46,17 +46,21 @@ def store_report(
     by_calendar: bool = False,
     code: str = ORIGINAL,
 ) -> str:
-    """A self-contained HTML page about every release so far.
-
-    Args:
-        plan: the current plan. events: the ledger. times: when each release was made.
-        standing: what the releases alone do not show: edits that wait, publications withheld, a model withdrawn.
-        requests: the register, in order of need; None: no word of requests.
-        audit: results of audit runs: {"name", "measured_lower_bound", "claimed_advantage"}, advantages over guessing.
-        title: shown on top. delta: δ of the (ε, δ) figures; None: the budget's own, or 1e-6.
-        by_calendar: whether publications kept to dates fixed beforehand. code: of the language.
+    """Return a self-contained HTML page about every release so far.
 
     Everything in it is public: the ledger, the plan and bounds. Nothing is measured on the records.
+
+    Args:
+        plan: The current plan.
+        events: The releases of the ledger.
+        times: When each release was made.
+        standing: Pending edits, refused publications and a withdrawn model, which the releases do not show.
+        requests: The register; None omits requests.
+        audit: Results of audit runs: {"name", "measured_lower_bound", "claimed_advantage"}, advantages over guessing.
+        title: Title of the page; None takes a default in the language.
+        delta: δ of the (ε, δ) figures; None takes the budget's own, or 1e-6.
+        by_calendar: Whether publications followed dates fixed beforehand.
+        code: Code of the language.
     """
     words = load_language(code)
     accountant = Accountant(plan, events)
@@ -128,7 +132,7 @@ def store_report(
 
 
 def _moment(words: Language, when: str | None) -> str:
-    """A moment for people; a text that is none, as it is."""
+    """Return a time in the language; a text that is no time is unchanged."""
     try:
         return "–" if when is None else words.moment(datetime.fromisoformat(when))
     except ValueError:
@@ -136,7 +140,10 @@ def _moment(words: Language, when: str | None) -> str:
 
 
 def accuracy(plan: Plan) -> LocalizedSentence | None:
-    """What the level that the plan keeps means, beside what a model that says nothing loses."""
+    """Return a sentence that compares the bound on the plan's excess risk with the loss of a constant model.
+
+    Returns None if the loss has no labels.
+    """
     if plan.loss.label_kind == "none":
         return None
     kept, guessing = plan.excess_risk, guessing_loss(plan.loss)
@@ -153,7 +160,7 @@ def accuracy(plan: Plan) -> LocalizedSentence | None:
 
 
 def _remaining_sentence(remaining: Remaining, plan: Plan) -> LocalizedSentence:
-    """What of the total budget is left, in words."""
+    """Return a sentence on the part of the total budget that is left."""
     if not plan.capped:
         return localized_sentence("no cap was set on the sum of all publications")
     if remaining.publications is None:
@@ -168,7 +175,7 @@ def _remaining_sentence(remaining: Remaining, plan: Plan) -> LocalizedSentence:
 
 
 def _spent_sentence(remaining: Remaining, plan: Plan) -> LocalizedSentence | None:
-    """What of the total is spent, in the terms of the field."""
+    """Return a sentence on the part of the total that is spent, as ε and δ."""
     if plan.total is None or remaining.publications is None:
         return None
     return localized_sentence(
@@ -181,15 +188,21 @@ def _spent_sentence(remaining: Remaining, plan: Plan) -> LocalizedSentence | Non
 
 Curve = NDArray[np.float64]
 POINTS = 160
-LISTED = 200  # releases that a report lists one by one, the last ones
+LISTED = 200  # latest releases, listed individually
 _BLUE, _ORANGE, _GREY = "#1f5f8b", "#c2601c", "#5b6575"
-_WIDE, _LEFT, _TOP, _FOOT, _HIGH = 340.0, 44.0, 26.0, 200.0, 236.0  # letters of 10 are large enough on a phone
+_WIDE, _LEFT, _TOP, _FOOT, _HIGH = 340.0, 44.0, 26.0, 200.0, 236.0  # a font size of 10 is readable on a phone
 
 
 @dataclass(frozen=True)
 class BurnDown:
-    """Cost to a record still there, after each of these releases: ε at δ, rounding slack included, of that release alone and of all
-    so far."""
+    """Privacy cost of a present record after each of these releases: ε at δ, rounding slack included.
+
+    Attributes:
+        release: Numbers of the releases.
+        single: ε of that release alone.
+        cumulative: ε of all releases so far.
+        allowed: ε of the cap on the sum; None if there is none at this δ.
+    """
 
     release: Curve
     single: Curve
@@ -198,20 +211,18 @@ class BurnDown:
 
 
 def displayed_releases(releases: int) -> list[int]:
-    """The releases that a report converts and draws: the last `LISTED`, and of those before as many as a picture can show."""
+    """Return the releases that a report shows: the last `LISTED`, and at most `POINTS` of those before."""
     first = max(1, releases - LISTED + 1)
     before = np.unique(np.linspace(1, first - 1, POINTS).astype(int)) if first > 1 else np.array([], int)
     return [*map(int, before), *range(first, releases + 1)]
 
 
 def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
-    """What the picture shows, in numbers."""
+    """Return the numbers that the picture shows."""
 
     def epsilons(guarantees: Sequence[Guarantee]) -> Curve:
         known = {guarantee: guarantee.with_slack().epsilon(delta) for guarantee in dict.fromkeys(guarantees)}
-        return np.array(
-            [known[guarantee] for guarantee in guarantees]
-        )  # releases of one kind cost the same by themselves
+        return np.array([known[guarantee] for guarantee in guarantees])  # equal releases have equal cost
 
     numbers = displayed_releases(accountant.releases)
     return BurnDown(
@@ -223,14 +234,14 @@ def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
 
 
 def _cap(plan: Plan, delta: float) -> float | None:
-    """ε at δ of the cap on the sum; None where there is none, or none at this δ."""
+    """Return ε at δ of the cap on the sum; None if there is none, or none at this δ."""
     if plan.total is not None:
         return plan.total.epsilon if plan.total.delta == delta else None
     return plan.allowed.epsilon(delta) if plan.releases > 1 else None
 
 
 def draw_curve(curve: BurnDown, delta: float, words: Language) -> str:
-    """The picture as an <svg> element; what is infinite is not drawn."""
+    """Return the picture as an <svg> element; infinite values are not drawn."""
     first, last = curve.release[0], curve.release[-1]
     finite = [one for one in (*curve.cumulative, *curve.single, curve.allowed or 0.0) if math.isfinite(one)]
     most = 1.08 * max(finite) or 1.0
@@ -282,7 +293,7 @@ def draw_curve(curve: BurnDown, delta: float, words: Language) -> str:
 
 
 def _ticks(first: float, last: float, least: float = 0.0) -> list[float]:
-    """Round numbers between the two, seven at most."""
+    """Return at most seven round numbers between `first` and `last`."""
     span = max(last - first, least)
     unit = 10.0 ** math.floor(math.log10(span / 6))
     step = max(least, next(unit * times for times in (1, 2, 5, 10) if span <= 6 * unit * times))

@@ -1,4 +1,4 @@
-"""Requests that may share a transaction: carried out together they do what they would have done one after the other."""
+"""Requests that can share a transaction, because executing them together has the same effect as one after the other."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from .ledger import Ledger
 
 
 class BatchResult(NamedTuple):
-    """What became of several requests.
+    """The outcome of several requests.
 
-    outcomes  per request None, or why it was refused
-    served    how many were carried out (the others were answered before)
-    release   that they made at once, if they did
+    Attributes:
+        outcomes: For each request None, or why it was refused.
+        served: How many were carried out; the others were answered before.
+        release: The release that they made at once, if any.
     """
 
     outcomes: list[InvalidRequest | None]
@@ -30,11 +31,11 @@ class BatchResult(NamedTuple):
 
 
 class RequestBatch:
-    """Requests with their edits, resolved on one table. They edit different slots and have different request ids; at most the
-    last one inserts, so that no later one could have named what it brought.
+    """Requests with their edits, resolved on one table.
 
-    Everything that `to_come` names is looked up once, in the ledger and in the table: both are as they are now until `change`
-    is carried out.
+    They edit different slots and have different request ids. At most the last one inserts, because no later request can
+    refer to the rows it inserted. All names in `to_come` are searched once, in the ledger and in the table, neither of
+    which changes until `change` is carried out.
     """
 
     def __init__(self, ledger: Ledger, records: Records, to_come: Sequence[EditRequest]) -> None:
@@ -48,10 +49,11 @@ class RequestBatch:
 
     @property
     def last(self) -> SlotEdits:
+        """The edits of the last request."""
         return self.edits[-1]
 
     def takes(self, request: EditRequest, records: Records, plan: Plan) -> bool:
-        """Add a request, if it is independent of those that are here, and valid."""
+        """Add a request if it is valid and independent of the requests in the batch; return whether it was added."""
         token = request.request_id
         if self._requests and self._requests[-1].insertion is not None:
             return False
@@ -67,17 +69,18 @@ class RequestBatch:
         return True
 
     def add(self, request: EditRequest, edits: SlotEdits) -> None:
+        """Add a request with its edits, without checks."""
         self._requests.append(request)
         self.edits.append(edits)
         self._slots |= set(edits.slots.tolist())
 
     def drop(self) -> None:
-        """Take the last request out again."""
+        """Remove the last request."""
         self._requests.pop()
         self._slots -= set(self.edits.pop().slots.tolist())
 
     def change(self, ledger: Ledger, *, publish: bool = False) -> InFlight:
-        """All of it as one change, for the ledger as it is."""
+        """Return the batch as one change on top of the ledger."""
         merged = SlotEdits(
             np.concatenate([part.slots for part in self.edits]),
             np.concatenate([part.rows for part in self.edits]),
@@ -90,7 +93,7 @@ class RequestBatch:
         named = [request.request_id for request in self._requests]
         parts = tuple(zip(named, (part.counts for part in self.edits), strict=True))
         left, deleted = list[int | None](), set[int]()
-        for part in self.edits:  # what an earlier one of them deleted is not left by a later one
+        for part in self.edits:  # a row deleted by an earlier request is not left by a later one
             left.append(None if part.beside is None else len(part.beside - deleted))
             deleted |= set(part.slots[: part.counts.deleted].tolist())
         parts = parts if publish or len(parts) > 1 else ()

@@ -1,9 +1,9 @@
-"""Every change the store makes to a file system goes through `Disk`.
+"""All file system changes of a store go through `Disk`.
 
-Each change is announced to `reached` just before it happens, so a test that fails or kills at the k-th announcement,
-for every k, has tried every instant between two changes. `write`, `fsync` and `rename` are the raw calls; a test
-replaces them to cut writes short or to make them fail. Nothing is handed back to the file system with somebody's bytes in it:
-a file that held any is overwritten before it is removed, and neither replaced nor shortened.
+Each change is announced to `reached` just before it happens, so a test that fails or kills the process at the k-th
+announcement, for every k, covers every instant between two changes. `write`, `fsync` and `rename` are the raw calls; a
+test replaces them to cut writes short or to make them fail. Personal data is never returned to the file system: a file
+that held any is overwritten before it is removed, and neither replaced nor shortened.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import BinaryIO
 from ..errors import NoisyGDDeleteError, StoreCorrupt, StoreError, StoreLocked
 from .layout import FORMER, JOURNAL, LEFTOVERS, MARK, TEMPORARY, Layout, try_lock
 
-HALF = ".noisygd-delete-"  # an output that has no name of its own yet
+HALF = ".noisygd-delete-"  # prefix of the temporary name of an output
 _HALF = re.compile(re.escape(HALF) + "[0-9a-f]{16}")
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -30,10 +30,10 @@ _ZEROS = bytes(1 << 16)
 
 
 class Disk:
-    """Durable changes: when a method returns, its change survives a power cut (as far as fsync tells the truth)."""
+    """Durable file operations: when a method returns, its change survives a power failure, if fsync works."""
 
     def reached(self, operation: str, path: Path) -> None:
-        """Called before every change."""
+        """Hook that is called before every change."""
 
     def write(self, descriptor: int, data: memoryview) -> int:
         return os.write(descriptor, data)
@@ -48,14 +48,14 @@ class Disk:
         os.link(source, target)
 
     def make_folder(self, path: Path) -> None:
-        """A folder that only its owner may enter; an existing one is kept."""
+        """Create a folder that only its owner can enter; an existing one is kept and its mode is set."""
         self.reached("make folder", path)
         path.mkdir(mode=0o700, exist_ok=True)
         path.chmod(0o700)
         self.sync_folder(path.parent)
 
     def replace(self, path: Path, data: bytes | Iterable[bytes]) -> None:
-        """`path` holds `data`, whole or in pieces, or what it held before: never something between."""
+        """Replace the content of `path` atomically by `data`, given whole or in pieces."""
         temporary = path.with_name(path.name + TEMPORARY)
         self.erase(temporary)
         try:
@@ -69,23 +69,24 @@ class Disk:
         self.sync_folder(path.parent)
 
     def place(self, path: Path, data: bytes, *, over: bool = False) -> None:
-        """A file of mode 0600 in somebody's own folder: there whole or not at all, and with `over` in the place of an earlier one.
+        """Create a file of mode 0600 in a folder outside the store, atomically; with `over`, replace an earlier one.
 
-        Until it is whole it has no name, where the file system can do that; elsewhere one that the next `place` in the folder finds
-        and overwrites. So does one of the instant before a name is taken over.
+        Until it is complete the file has no name, if the file system supports that. Otherwise, and for the instant
+        before it replaces another file, it has a temporary name, which the next `place` in the folder finds and erases
+        after a crash.
 
         Raises:
-            FileExistsError: the name is taken, and `over` is False.
+            FileExistsError: If the name is taken and `over` is False.
         """
         self._sweep(path.parent)
         half = path.with_name(HALF + secrets.token_hex(8))
         self.reached("create", path)
         try:
             descriptor, named = os.open(path.parent, os.O_RDWR | os.O_TMPFILE, 0o600), False
-        except (AttributeError, OSError):  # no such system, or no such file system
+        except (AttributeError, OSError):  # not supported by the system or the file system
             descriptor, named = os.open(half, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o600), True
         try:
-            try_lock(descriptor)  # so that nobody sweeps it
+            try_lock(descriptor)  # protects it from `_sweep`
             self._write(descriptor, data, path)
             self._sync(descriptor, path)
             self.reached("rename", path)
@@ -107,7 +108,7 @@ class Disk:
         self.sync_folder(path.parent)
 
     def _sweep(self, folder: Path) -> None:
-        """Erase what a `place` that was killed has left here."""
+        """Erase temporary files in the folder that an interrupted `place` left."""
         with suppress(OSError):
             for path in [path for path in folder.iterdir() if _HALF.fullmatch(path.name)]:
                 with suppress(OSError):
@@ -120,14 +121,17 @@ class Disk:
                         self._forget(path)
 
     def _forget(self, half: Path) -> None:
-        """Erase it, unless the whole file goes by another name already."""
+        """Erase a temporary file, or only unlink it if the complete file has another name already."""
         if half.stat().st_nlink == 1:
             self.erase(half)
         else:
             half.unlink()
 
     def create(self, path: Path, data: bytes | Iterable[bytes] = b"") -> None:
-        """A new file of mode 0600 with this content, whole or in pieces, durable once its folder is synced."""
+        """Create a file of mode 0600 with this content, given whole or in pieces.
+
+        It is durable once its folder is synced.
+        """
         self.reached("create", path)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o600)
         try:
@@ -138,7 +142,7 @@ class Disk:
             os.close(descriptor)
 
     def append(self, path: Path, data: bytes) -> None:
-        """More of a new file, durable once it is extended to its size."""
+        """Append to a new file; durable once `extend` has set its final size."""
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | _NO_LINKS)
         try:
             self._write(descriptor, data, path)
@@ -157,7 +161,7 @@ class Disk:
             os.close(descriptor)
 
     def extend(self, path: Path, size: int) -> None:
-        """Lengthen a file to `size` bytes with zeros."""
+        """Extend a file to `size` bytes with zeros."""
         descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
         try:
             self.reached("extend", path)
@@ -167,10 +171,11 @@ class Disk:
             os.close(descriptor)
 
     def exchange(self, path: Path) -> None:
-        """`path` takes over the content that is complete under its temporary name; what it held itself is erased.
+        """Replace the content of `path` by that of its complete temporary file, and erase the old content.
 
-        A mere rename would hand the old content back to the file system as it is. So it gets a second name first. Cut short
-        at any instant, the exchange is finished by doing it again, and must be, while that second name exists.
+        A plain rename would release the old content to the file system without overwriting it, so the old file gets a
+        second name first. An exchange interrupted at any instant is completed by repeating it, and must be repeated
+        while the second name exists.
         """
         temporary, former = path.with_name(path.name + TEMPORARY), path.with_name(path.name + FORMER)
         if path.exists() and not former.exists():
@@ -183,7 +188,7 @@ class Disk:
             self.sync_folder(path.parent)
         if former.exists() and former.samefile(
             path
-        ):  # somebody took the new content away: the old one stays, under its one name
+        ):  # the new content was removed: the old file is kept, under one name
             self.reached("remove", former)
             former.unlink()
             self.sync_folder(path.parent)
@@ -191,7 +196,7 @@ class Disk:
             self.erase(former)
 
     def discard(self, path: Path) -> None:
-        """`path` holds what it held, or is gone: its content is erased under a temporary name."""
+        """Remove `path` atomically, and overwrite its content under a temporary name."""
         temporary = path.with_name(path.name + TEMPORARY)
         self.reached("rename", path)
         self.rename(path, temporary)
@@ -199,10 +204,11 @@ class Disk:
         self.erase(temporary, lasting=False)
 
     def erase(self, path: Path, *, lasting: bool = True) -> None:
-        """Overwrite a file with zeros and remove it. An absent file is already erased.
+        """Overwrite a file with zeros and remove it. An absent file counts as erased.
 
-        A crash on the way leaves it half zero: only for files that nobody reads any more. `lasting`: whether its name must not come back by
-        a power cut, over zeros, where the next command would remove it again.
+        A crash in between leaves the file partly zeroed, so use this only for files that are not read any more.
+        `lasting`: sync the folder, so that a power failure cannot restore the name; without it, the next command would
+        remove the zeroed file again.
         """
         try:
             self.blank(path)
@@ -214,9 +220,9 @@ class Disk:
             self.sync_folder(path.parent)
 
     def blank(self, path: Path, *, lasting: bool = True) -> None:
-        """Overwrite a file with zeros in place. `lasting`: else what it held may come back by a power cut.
+        """Overwrite a file with zeros in place. Without `lasting`, a power failure may restore the old content.
 
-        Holes hold nothing and stay: a file of a stranger may be longer than the disk.
+        Holes contain nothing and are skipped: a foreign sparse file may be longer than the disk.
         """
         descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
         try:
@@ -231,7 +237,7 @@ class Disk:
 
     def sync_folder(self, path: Path) -> None:
         """Make the names in a folder durable."""
-        if os.name == "nt":  # Windows has no handle to sync a folder by
+        if os.name == "nt":  # Windows cannot sync a folder
             return
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -251,7 +257,7 @@ class Disk:
 
 
 def _written_parts(descriptor: int) -> Iterator[tuple[int, int]]:
-    """Yield the (first, last) bytes of a file that are in no hole, as far as the file system tells."""
+    """Yield the (first, last) byte offsets of the parts of a file outside holes, as reported by the file system."""
     found = os.fstat(descriptor)
     if not hasattr(os, "SEEK_DATA") or found.st_blocks * 512 >= found.st_size:
         yield 0, found.st_size
@@ -269,7 +275,10 @@ def _written_parts(descriptor: int) -> Iterator[tuple[int, int]]:
 
 
 def _give_name(descriptor: int, path: Path) -> None:
-    """A name for a file without one; the folder, named twice, makes Python follow the descriptor and not link to it."""
+    """Link a nameless file to `path`.
+
+    Passing a folder descriptor makes Python follow the /proc link instead of linking to it.
+    """
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.link(f"/proc/self/fd/{descriptor}", path.name, dst_dir_fd=folder, follow_symlinks=True)
@@ -278,7 +287,7 @@ def _give_name(descriptor: int, path: Path) -> None:
 
 
 def is_blank(path: Path) -> bool:
-    """Whether a file holds nothing but zeros, or is not there."""
+    """Return whether a file is absent or holds only zeros."""
     if not path.exists():
         return True
     with open_own(path) as file:
@@ -286,7 +295,7 @@ def is_blank(path: Path) -> bool:
 
 
 def is_odd(path: Path) -> bool:
-    """Whether something is there that is neither a plain file nor a folder, by one look: others may remove it meanwhile."""
+    """Return whether the path is neither a plain file nor a folder, by a single `lstat`; False if it is absent."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -307,14 +316,18 @@ def read_file(path: Path, most: int) -> bytes:
 
 
 def read_start(path: Path, length: int) -> bytes:
-    """Return the first bytes of a plain file, at most so many. Raises as `read`."""
+    """Return at most the first `length` bytes of a plain file. Raises like `open_own`."""
     with open_own(path) as file:
         return file.read(length)
 
 
 @contextmanager
 def open_own(path: Path) -> Iterator[BinaryIO]:
-    """Open a plain file of the store for reading. Raises as `read`, while it is open too."""
+    """Open a plain file of the store for reading.
+
+    Raises:
+        StoreCorrupt: If it is missing, a link, a pipe or unreadable, also while it is open.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_LINKS | _NO_WAIT)
         with os.fdopen(descriptor, "rb") as file:
@@ -327,7 +340,7 @@ def open_own(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def explain_disk_errors(root: Path, promise: str) -> Iterator[None]:
-    """A failure of the disk as one clear `StoreError` that says what state the store is in."""
+    """Convert an `OSError` into a `StoreError` that describes the state of the store by `promise`."""
     try:
         yield
     except OSError as error:
@@ -336,17 +349,17 @@ def explain_disk_errors(root: Path, promise: str) -> Iterator[None]:
 
 # --- database ---
 #
-# SQLite as the store uses it: deleted content overwritten, no write-ahead log, nothing outside its own folder.
+# SQLite as used by the store: deleted content is overwritten, no write-ahead log, no file outside the folder.
 #
-# The rollback journal holds the pages as they were. SQLite would remove it without overwriting; it is asked to leave it in
-# place, its header zeroed (then it rolls nothing back), and the store writes zeros over the rest: it stays, so that the next
-# transaction need not make its name durable. The asking has an order. Whatever reads the
-# schema, `PRAGMA journal_mode` included, first rolls a killed process's journal back, and in the mode in force at that instant:
-# by default it is then removed as it is. A connection in exclusive locking mode keeps it. So the first reading is done in that
-# mode, and only afterwards is the journal mode set and the lock let go.
+# The rollback journal holds the former pages. By default SQLite removes it without overwriting it. In mode PERSIST it
+# keeps the file and zeroes its header (which disables the rollback), and the store writes zeros over the rest; the file
+# is kept so that the next transaction need not make its name durable. The order of the pragmas matters: every statement
+# that reads the schema, including `PRAGMA journal_mode`, first rolls back the journal of a killed process, in the mode
+# at that instant, and by default removes it without overwriting. A connection in exclusive locking mode keeps it. So
+# the first read is done in that mode, and only then is the journal mode set and the lock released.
 
 
-# name -> (value asked for, value that must be read back)
+# name -> (value to set, value that must be read back)
 _PRAGMAS = {
     "secure_delete": ("ON", 1),  # zeros over deleted content
     "synchronous": ("EXTRA", 3),  # sync the folder, too
@@ -354,7 +367,7 @@ _PRAGMAS = {
     "trusted_schema": ("OFF", 0),
 }
 
-# what a full or failing disk, or missing rights, make SQLite say; anything else is a fault of the file
+# SQLite's errors for a full or failing disk or missing permissions; any other error is a fault of the file
 _ENVIRONMENT = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
@@ -367,15 +380,22 @@ _ENVIRONMENT = (
 
 @contextmanager
 def connect_database(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> Iterator[sqlite3.Connection]:
-    """A connection to an existing database with every pragma read back. SQLite's errors become the store's.
+    """Connect to an existing database and read every pragma back. SQLite's errors become store errors.
 
     Args:
-        journal: "PERSIST": the rollback journal stays, its header zeroed, for `forget`. "DELETE": SQLite removes it, for a
-            database that holds nothing to forget yet.
+        path: The database.
+        seconds: The time to wait for another connection's lock.
+        journal: "PERSIST": the rollback journal is kept, its header zeroed, for `forget_database`. "DELETE": SQLite
+            removes it; for a database that holds nothing to forget yet.
+
+    Raises:
+        StoreCorrupt: If the database is missing, not a plain file, or damaged.
+        StoreLocked: If another process is writing.
+        StoreError: If SQLite refuses a pragma, or the disk fails.
     """
     if path.is_symlink() or not path.is_file():
         raise StoreCorrupt(f"{path}: missing or not a plain file; restore the store from a backup")
-    for beside in (path.with_name(path.name + end) for end in LEFTOVERS):  # SQLite would wait for ever at a pipe
+    for beside in (path.with_name(path.name + end) for end in LEFTOVERS):  # SQLite would block on a pipe
         if is_odd(beside):
             raise StoreCorrupt(f"{beside}: not a plain file; remove it")
     connection: sqlite3.Connection | None = None
@@ -386,13 +406,13 @@ def connect_database(path: Path, seconds: float = 5.0, *, journal: str = "PERSIS
         _check_pragmas(connection)  # rolls back what a crash interrupted
         _set_pragma(connection, path, "journal_mode", journal, journal.lower())
         _set_pragma(connection, path, "locking_mode", "NORMAL", "normal")
-        _check_pragmas(connection)  # lets the lock go
+        _check_pragmas(connection)  # releases the lock
         for name, (value, expected) in _PRAGMAS.items():
             _set_pragma(connection, path, name, value, expected)
         yield connection
     except sqlite3.Error as error:
         raise _translate_error(path, error) from error
-    except UnicodeDecodeError as error:  # SQLite reads damaged text without complaint, Python does not
+    except UnicodeDecodeError as error:  # SQLite does not check the encoding of text, Python does
         raise StoreCorrupt(f"{path}: holds text that is none; restore the store from a backup") from error
     finally:
         if connection is not None:
@@ -420,7 +440,7 @@ def _translate_error(path: Path, error: sqlite3.Error) -> StoreError:
 
 @contextmanager
 def begin_transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Iterator[None]:
-    """All of the statements inside, or none."""
+    """Run the statements of the body in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -434,23 +454,29 @@ def begin_transaction(connection: sqlite3.Connection, disk: Disk, path: Path) ->
 
 @contextmanager
 def open_transaction(disk: Disk, path: Path, *, adds: bool = False) -> Iterator[sqlite3.Connection]:
-    """One transaction on a connection of its own; then zeros over what its journal kept.
+    """Run one transaction on its own connection, then overwrite its journal with zeros.
 
     Args:
-        adds: it replaces and removes nothing, so that all that the journal kept stands in the database: zeros may wait to be durable.
+        disk: The file operations.
+        path: The database.
+        adds: True if the transaction replaces and removes nothing. The journal then holds nothing that is not in the
+            database, so the zeros need not be synced.
     """
     with connect_database(path) as connection, begin_transaction(connection, disk, path):
         yield connection
-    if _journal_of(path).exists():  # nothing is left to roll back: connecting and committing have seen to it
+    if _journal_of(path).exists():  # nothing is left to roll back after connect and commit
         disk.blank(_journal_of(path), lasting=not adds)
 
 
 def forget_database(disk: Disk, path: Path) -> None:
-    """Zeros over the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
+    """Overwrite the journal of a database with zeros, after rolling back an interrupted transaction.
+
+    No connection may be open.
+    """
     journal = _journal_of(path)
     if not is_blank(journal):
         with connect_database(path):
-            pass  # opening rolls back, and removes the journal of a database that holds nothing
+            pass  # connecting rolls back, and removes the journal of an empty database
         if journal.exists():
             disk.blank(journal)
 
@@ -460,18 +486,18 @@ def _journal_of(path: Path) -> Path:
 
 
 def create_database(disk: Disk, path: Path) -> None:
-    """An empty database file that only its owner can read (SQLite gives its journals the same mode)."""
+    """Create an empty database file that only its owner can read; SQLite gives its journals the same mode."""
     disk.create(path)
     disk.sync_folder(path.parent)
 
 
 # --- presence ---
 #
-# Whether there is a store at a path, or room for one.
+# Whether a path holds a store, or can hold a new one.
 
 
 def require_store(layout: Layout) -> None:
-    """Raise unless `layout.root` holds a store whose creation was finished, without links inside."""
+    """Raise unless `layout.root` holds a completely created store without symbolic links."""
     try:
         there = layout.root.is_dir()
     except OSError as error:
@@ -479,7 +505,7 @@ def require_store(layout: Layout) -> None:
     if not there:
         raise StoreError(f"{layout.root}: there is no store here; check the path, or make one with init")
     if not _has_first_entry(layout):
-        inside = Layout(layout.root / "store")  # as `quickstart` makes it
+        inside = Layout(layout.root / "store")  # the folder that `quickstart` creates
         if inside.root.is_dir() and _has_first_entry(inside):
             raise StoreError(f"{layout.root}: not a store; the store is in it: give {inside.root}")
         raise StoreError(
@@ -493,10 +519,10 @@ def require_store(layout: Layout) -> None:
 
 
 def require_free(layout: Layout) -> None:
-    """Raise unless `layout.root` is absent, empty, or a store that `init` began here and was interrupted.
+    """Raise unless `layout.root` is absent, empty, or a store left by an interrupted `init`.
 
-    That is recognised by the lock file, which is written first and says so; never by names alone, which somebody's own
-    files may have too.
+    The latter is recognised by the content of the lock file, which is written first; file names alone are not
+    sufficient, because a user's own files may have the same names.
     """
     if layout.root.is_symlink() or (layout.root.exists() and not layout.root.is_dir()):
         raise StoreError(f"{layout.root}: not a folder; give a path that does not exist yet")
@@ -520,7 +546,7 @@ def require_free(layout: Layout) -> None:
 
 
 def require_room(layout: Layout) -> None:
-    """Raise unless this process may write where the store will be."""
+    """Raise unless this process can write at the location of the new store."""
     folder = layout.root if layout.root.exists() else layout.root.parent
     if not folder.is_dir():
         raise StoreError(f"{layout.root}: there is no folder {folder} to make it in; make that first")
@@ -529,20 +555,20 @@ def require_room(layout: Layout) -> None:
 
 
 def begin_store(disk: Disk, layout: Layout) -> None:
-    """Mark the folder as a store's, before anything else is written into it."""
+    """Mark the folder as a store before anything else is written to it."""
     if layout.lock.exists() and read_start(layout.lock, len(MARK)) != MARK:
         disk.overwrite(layout.lock, [(0, MARK)])
     elif not layout.lock.exists():
-        with suppress(FileExistsError):  # another init, a moment ago: its lock decides
+        with suppress(FileExistsError):  # a concurrent init: the lock decides
             disk.create(layout.lock, MARK)
         disk.sync_folder(layout.root)
 
 
 @contextmanager
 def erase_on_refusal(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[None]:
-    """What `init` writes in here is erased if it is refused in here, the lock at last, and with `folder` the folder is removed.
+    """If the body raises, erase the files that `init` wrote, the lock last; with `folder`, remove the folder too.
 
-    A disk that fails leaves what there is: the next init clears it.
+    After a disk error the files are left; the next init erases them.
     """
     try:
         yield
@@ -564,7 +590,10 @@ def _is_plain(path: Path) -> bool:
 
 
 def _has_first_entry(layout: Layout) -> bool:
-    """Whether the ledger has its first entry: the last act of `init`. A damaged ledger counts, to be reported later."""
+    """Return whether the ledger has its first entry, the last step of `init`.
+
+    True for a damaged ledger, which is reported later.
+    """
     if not _is_plain(layout.ledger):
         return False
     if layout.ledger.stat().st_size == 0:

@@ -1,7 +1,13 @@
-"""One line of the ledger, and the links that chain the lines: public facts only.
+"""The entries of the ledger, and the links that chain them. They hold public facts only.
 
-An entry never holds anything that depends on the records other than the published model's own digest: no row, no id,
-no statistic, no time taken.
+An entry never holds anything that depends on the records, except the digest of the published model: no row, no id, no
+statistic, no duration.
+
+    >>> from noisygd_delete.store.entry import position_covers
+    >>> position_covers("snapshot:734:740:735,737", "transaction:736")
+    True
+    >>> position_covers("snapshot:734:740:735,737", "transaction:737")
+    False
 """
 
 from __future__ import annotations
@@ -23,21 +29,22 @@ from .layout import FORMAT
 
 # --- position ---
 #
-# Points in the history of a source, as the source itself counts them: when rows were deleted, what a release read.
+# Positions in the history of a source, as the source itself counts them: when rows were deleted, what a release read.
 #
-# A ledger and a certificate hold them as text, and anybody can tell from the two texts alone whether a release read the rows
+# A ledger and a certificate hold them as text; from two texts alone, anyone can check whether a release read the rows
 # after a deletion:
 #
-#     transaction:734               a transaction of PostgreSQL that was committed
-#     snapshot:734:740:735,737      what one snapshot of PostgreSQL sees: every transaction before 734; none from 740 on, nor 735 and
-#                                   737, which were still under way (the text of `pg_current_snapshot()`)
+#     transaction:734               a committed transaction of PostgreSQL
+#     snapshot:734:740:735,737      what one snapshot of PostgreSQL sees: every transaction before 734; none from 740
+#                                   on, nor 735 and 737, which were still in progress
+#                                   (the text of `pg_current_snapshot()`)
 #     version:12                    a version of a Delta table, or the number of deletions made in a DuckDB file
-#     time:2026-11-22T05:45:00+00:00   where a source counts nothing: the clock
+#     time:2026-11-22T05:45:00+00:00   the clock, for a source that counts nothing
 
 
 COUNTED_BY = ("trigger", "versions", "file")  # what counts the changes between two positions
 _MOST_BETWEEN = 1000  # transactions
-_LONGEST = 10_000  # characters: a snapshot names every transaction that is under way
+_LONGEST = 10_000  # characters: a snapshot names every transaction in progress
 _NUMBER = r"(0|[1-9]\d{0,19})"
 _FORMS = {
     "transaction": re.compile(_NUMBER),
@@ -49,7 +56,7 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The transactions that a snapshot sees: those before `first`, and from there to `end` those not among `open`."""
+    """The transactions that a snapshot sees: those before `first`, and those before `end` that are not in `open`."""
 
     first: int
     end: int
@@ -69,10 +76,10 @@ class _Snapshot:
 
 
 def check_position(text: str) -> str:
-    """A position, if it is one.
+    """Return `text` if it is a position.
 
     Raises:
-        InvalidParameter: it is none.
+        InvalidParameter: If it is not a position.
     """
     kind, _, rest = text.partition(":") if isinstance(text, str) and len(text) <= _LONGEST else ("", "", "")
     if kind not in _FORMS or not _FORMS[kind].fullmatch(rest):
@@ -89,7 +96,10 @@ def check_position(text: str) -> str:
 
 
 def extend_position(position: str, transaction: int) -> str | None:
-    """What the same snapshot of PostgreSQL sees and this transaction did, which began after it; None where too many began in between."""
+    """Return the position that sees what this PostgreSQL snapshot sees, and one transaction that began after it.
+
+    None if `transaction` is before the end of the snapshot, or too many transactions began in between.
+    """
     first, end, under_way = check_position(position).partition(":")[2].split(":")
     between = range(int(end), transaction)
     if len(between) > _MOST_BETWEEN or transaction < int(end):
@@ -99,7 +109,7 @@ def extend_position(position: str, transaction: int) -> str | None:
 
 
 def position_covers(read: str, changed: str) -> bool:
-    """Whether what was read at one position holds all that was changed up to another. Of different kinds, it does not."""
+    """Return whether a read at position `read` contains every change up to `changed`; False if their kinds differ."""
     (kind, _, seen), (other, _, made) = check_position(read).partition(":"), check_position(changed).partition(":")
     if kind == "snapshot":
         if other == "transaction":
@@ -113,13 +123,17 @@ def position_covers(read: str, changed: str) -> bool:
 
 
 _LONGEST_MARK = 100
-START = "0" * 64  # what the first link continues
+START = "0" * 64  # the predecessor of the first link
 
 
 class EntryKinds(Word):
-    """What a line of the ledger records: the beginning; a release; rows edited, publication left for later; rows edited,
-    publication refused by the budget, the model withdrawn; the model taken out of service until the next release; numbers about the
-    records, charged before anybody saw them."""
+    """The kinds of ledger entries.
+
+    `init`: the first entry. `learn`, `unlearn`, `relearn`: a release. `edit`: rows were edited, the release follows
+    later. `withheld`: rows were edited, the budget refused the release and the model is withdrawn. `withdrawn`: the
+    model is out of service until the next release. `statistic`: statistics of the records, charged before they were
+    shown.
+    """
 
     INIT = "init"
     LEARN = "learn"
@@ -132,8 +146,11 @@ class EntryKinds(Word):
 
 
 class Occasions(Word):
-    """What set the time of a release: a date of a calendar fixed beforehand; or a request, a full batch, a limit counted from an edit,
-    a person. Only the first cannot have been chosen after seeing earlier models."""
+    """What determined the time of a release.
+
+    `calendar`: a date of a calendar fixed in advance. `demand`: a request, a full batch, a time limit after an edit, or
+    a person. Only the first cannot have been chosen after seeing earlier models.
+    """
 
     CALENDAR = "calendar"
     DEMAND = "demand"
@@ -143,7 +160,7 @@ Row = tuple[int, str, str]  # number, body, digest
 
 
 class _Facts:
-    """What follows from facts that an entry and its outline have alike."""
+    """Properties derived from facts that entries and outlines have in common."""
 
     __slots__ = ()
     pending: int
@@ -164,24 +181,34 @@ class _Facts:
 
 @dataclass(frozen=True)
 class Entry(_Facts):
-    """One line of the ledger.
+    """One entry of the ledger.
 
-    kind     one of `EntryKinds`, as a word or as its text
-    plan     the plan from here on; schema: of the store, in the first entry only
-    event    of a release, for the accountant; account: the sums of all releases so far
-    pending  edits that no release covers yet; waiting: the same by kind
-    model    SHA-256 of the model file in force; None before the first, and after the budget withheld a release
-    withdrawn  the model is kept as what the next release starts from, and is out of service until then
-    answer   what the caller was told; commitment: of the caller's random token, to tell it again (`requests.commitment`)
-    request_id the token itself, on its way to the ledger, which keeps the commitment
-    source   in the first entry: where the rows lie, if that is not the store itself
-    position in that source: of a deletion that was carried out there, or of the snapshot that a release was made from
-    mark     that a deletion left in the source; of a release, the newest that its snapshot showed
-    definition  of a release: a digest of what its source's catalogue said of the rows, with which a later count is compared
-    counted  by what that source counted the changes since the release before ("trigger", "versions"); None: as they were told
-    occasion of a release, one of `Occasions`. unused_dates: of the calendar, those that
-             went by since the release before with nothing to publish (whether one is used depends on requests: who needs a figure
-             that holds whatever they depended on charges these too)
+    Attributes:
+        kind: One of `EntryKinds`, as a member or as its text.
+        time: UTC, as `utc_now` gives it.
+        pending: Edits that no release covers yet.
+        model: SHA-256 of the model file; None before the first model, and after the budget refused a release.
+        plan: The plan from this entry on.
+        schema: The schema of the store, in the first entry only.
+        event: The release, for the accountant.
+        answer: The answer to the request.
+        request_id: The random token of the requester; the ledger stores its commitment instead.
+        waiting: The pending edits by kind.
+        account: The sums of all releases so far.
+        commitment: The commitment to the request id, by which the answer can be repeated (`request_log.commitment`).
+        withdrawn: Whether the model is out of service until the next release, which starts from it.
+        source: In the first entry: the source that holds the rows; None if the store holds them.
+        position: The position in the source of a deletion carried out there, or of the snapshot that a release was made
+            from.
+        mark: The mark that a deletion left in the source; of a release, the newest mark that its snapshot showed.
+        definition: Of a release: a digest of how the source's catalogue describes the rows, with which a later count is
+            compared.
+        counted: What counted the changes in the source since the previous release ("trigger", "versions" or "file");
+            None if only reported changes are known.
+        occasion: Of a release: one of `Occasions`.
+        unused_dates: Calendar dates since the previous release that passed with nothing to publish. Whether a date is
+            used depends on requests; a guarantee that holds regardless of that dependence charges these dates too.
+        format: The format of the entry.
     """
 
     kind: EntryKinds
@@ -234,7 +261,7 @@ _NOTHING = b"null"
 
 
 class Outline(msgspec.Struct, _Facts, frozen=True, gc=False):
-    """An entry of a long ledger of which only this was read: the rest of its JSON is skipped. Of `event` and `plan` it has the text."""
+    """An entry of a long ledger of which only these fields were parsed. `event` and `plan` are kept as JSON text."""
 
     kind: EntryKinds
     time: str
@@ -251,7 +278,7 @@ class Outline(msgspec.Struct, _Facts, frozen=True, gc=False):
 
     def __post_init__(self) -> None:
         for name in ("plan", "event"):
-            text = bytes(getattr(self, name))  # a copy: the entry itself is let go of
+            text = bytes(getattr(self, name))  # a copy, so that the entry can be freed
             msgspec.structs.force_setattr(self, name, None if text == _NOTHING else text)
 
 
@@ -259,10 +286,10 @@ _decoded = msgspec.json.Decoder(Outline).decode
 
 
 def parse_outline(path: Path, number: int, body: str) -> Outline:
-    """The outline of the entry in a row.
+    """Return the outline of the entry in a row.
 
     Raises:
-        StoreCorrupt: it is none.
+        StoreCorrupt: If the row is not an entry.
     """
     try:
         return _decoded(body)
@@ -275,13 +302,13 @@ def _no_entry(path: Path, number: int) -> StoreCorrupt:
 
 
 def utc_now() -> str:
-    """UTC, to the second: information for people, never used in a decision."""
+    """Return the time in UTC, to the second. It is informative only and never used in a decision."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def link_entry(before: str, entry: Entry) -> tuple[str, str]:
-    """(body, digest) of an entry that follows the link `before`."""
-    # keys stay in their own order: that of the schema's columns is the order of the features in a row
+    """Return the body and the digest of an entry that follows the link `before`."""
+    # keys are not sorted: the order of the schema's columns is the order of the features in a row
     facts = {field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "request_id"}
     body = json.dumps(facts, ensure_ascii=True, allow_nan=False)
     return body, _entry_digest(before, body)
@@ -292,10 +319,10 @@ def _entry_digest(before: str, body: str) -> str:
 
 
 def check_links(path: Path, rows: Iterable[Row], first: int, before: str) -> Iterator[Row]:
-    """The same rows, numbered from `first` on and each continuing the link before it, the first one `before`.
+    """Yield the rows, checking that they are numbered from `first` on and that each continues the link before it.
 
     Raises:
-        StoreCorrupt: one of them does not.
+        StoreCorrupt: If a row does not continue the chain.
     """
     for expected, row in enumerate(rows, start=first):
         number, body, stated = row
@@ -309,10 +336,10 @@ def check_links(path: Path, rows: Iterable[Row], first: int, before: str) -> Ite
 
 
 def parse_entry(path: Path, number: int, body: str) -> Entry:
-    """The entry in a row.
+    """Return the entry in a row.
 
     Raises:
-        StoreCorrupt: it is of another format, or none.
+        StoreCorrupt: If it has another format or is not an entry.
     """
     try:
         fields = limited_io.parse_json(body)

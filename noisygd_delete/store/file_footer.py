@@ -1,7 +1,8 @@
-"""What ties the files of a table to one another and to the ledger, so that one of them put back from a copy is seen.
+"""Footers that tie the files of a table to one another and to the ledger, to detect a file restored from a backup.
 
-Every file of records ends in a tie, written twice, so that one that was cut short leaves the one before: a stamp that all of them share, drawn anew with every edit, and in that of the ids how
-long the ledger was after the last transaction, with its last link. Nothing in it depends on a record, and nothing of it is kept.
+Every file of records ends in a footer, written twice, so that a torn write leaves the previous copy intact. It holds a
+random stamp, shared by all files and drawn again with every edit. The footer of the ids also holds the length of the
+ledger after the last transaction, and its last link. Nothing in it depends on a record.
 """
 
 from __future__ import annotations
@@ -31,31 +32,37 @@ OWED = (
     "Put the whole store back from one backup, then erase again whoever was erased since: delete --reapply finds them by the list of "
     "erased ids that is kept outside (keygen --tombstones)"
 )
-_MAGIC = b"\xff" * 8 + b"tied\n\0\0\0"  # begins no text, and no number that a row or a label may have
+_MAGIC = b"\xff" * 8 + b"tied\n\0\0\0"  # cannot begin a text, a row or a label
 _FORM = struct.Struct("<16s16sQ32s")
-_CHECK = 32  # bytes of a SHA-256 behind it
+_CHECK = 32  # bytes of the SHA-256 that follows
 
 
 class FileFooter(NamedTuple):
-    """The end of a file of records."""
+    """The footer of a file of records.
+
+    Attributes:
+        stamp: The stamp of the last edit, shared by all files; 16 bytes.
+        length: The number of ledger entries; 0 if not recorded.
+        link: The last link of the ledger.
+    """
 
     stamp: bytes
     length: int = 0
     link: str = START
 
     def at(self, place: int) -> list[tuple[int, bytes]]:
-        """The same as something to overwrite at this place of a file, in two writes."""
+        """Return the footer as two (offset, bytes) writes, starting at `place`."""
         packed = _FORM.pack(_MAGIC, self.stamp, self.length, bytes.fromhex(self.link))
         whole = (packed + hashlib.sha256(packed).digest()).ljust(_ONE, b"\0")
         return [(place, whole), (place + _ONE, whole)]
 
     def at_end(self, path: Path) -> list[tuple[int, bytes]]:
-        """The same as something to overwrite in a file that ends in one; nothing in another."""
+        """Return the writes that replace the footer of a file; empty if the file has none."""
         return self.at(path.stat().st_size - SIZE) if tie_of(path) else []
 
 
 def tie_of(path: Path) -> FileFooter | None:
-    """What a file of records ends in; None where it is no tie."""
+    """Return the footer of a file of records; None if it has no valid one."""
     with path.open("rb") as file:
         if file.seek(0, os.SEEK_END) < SIZE:
             return None
@@ -70,18 +77,18 @@ def tie_of(path: Path) -> FileFooter | None:
 
 
 def length_of(path: Path) -> int:
-    """How long a file of records is without its tie."""
+    """Return the length of a file of records without its footer."""
     return path.stat().st_size - (SIZE if tie_of(path) else 0)
 
 
 def files(layout: Layout) -> list[Path]:
-    """The files of records that bear one, the ids last. One that holds nothing needs none."""
+    """Return the files of records that carry a footer, the ids last. An empty file has none."""
     found = (layout.features, layout.labels, layout.subjects, layout.long, layout.ids)
     return [path for path in found if path.is_file() and path.stat().st_size]
 
 
 def attach(disk: Disk, layout: Layout, lengths: Mapping[Path, int], length: int = 0, link: str = START) -> None:
-    """Give every file of records a tie of one new stamp behind so many bytes of it."""
+    """Write a footer with a new common stamp to every file of records, after the given number of bytes."""
     tie = FileFooter(secrets.token_bytes(16), length, link)
     for path in files(layout):
         disk.extend(path, lengths[path] + SIZE)
@@ -89,40 +96,42 @@ def attach(disk: Disk, layout: Layout, lengths: Mapping[Path, int], length: int 
 
 
 def renew_footer(layout: Layout, stamp: str) -> FileFooter:
-    """The tie of the table after the edits of this stamp: what it says of the ledger comes later."""
+    """Return the footer of the table after the edits of this stamp; the ledger's length is updated later."""
     known = tie_of(layout.ids)
     return FileFooter(bytes.fromhex(stamp)) if known is None else known._replace(stamp=bytes.fromhex(stamp))
 
 
 def note(disk: Disk, layout: Layout, length: int, link: str) -> None:
-    """Say in the ids how long the ledger is, where the table is here and tied."""
+    """Record the length of the ledger in the footer of the ids, if there is one."""
     known = tie_of(layout.ids) if layout.ids.is_file() else None
     if known is not None and known[1:] != (length, link):
         disk.overwrite(layout.ids, known._replace(length=length, link=link).at_end(layout.ids))
 
 
 def is_noted(layout: Layout, length: int, link: str) -> bool:
-    """Whether the ids say so, or there are none here that could."""
+    """Return whether the footer of the ids records this length and link; True if there is no footer."""
     known = tie_of(layout.ids) if layout.ids.is_file() else None
     return known is None or known[1:] == (length, link)
 
 
 def says(layout: Layout, length: int, link: str) -> bool:
-    """Whether there are ids here that say so."""
+    """Return whether the ids have a footer that records this length and link."""
     return layout.ids.is_file() and tie_of(layout.ids) is not None and is_noted(layout, length, link)
 
 
 def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:
-    """Raise `StoreCorrupt` unless the table is the one that the ledger goes on from.
+    """Raise `StoreCorrupt` unless the table matches the ledger.
 
     Args:
-        begun: what the journal holds: its edits may be done in part.
+        layout: The paths of the store.
+        ledger: The ledger.
+        begun: The request in the journal, whose edits may be partly carried out.
     """
     if ledger.source is not None:
         return
     ties = {path: tie_of(path) for path in files(layout)}
     untied = [path for path, tie in ties.items() if tie is None] or [layout.ids] * (layout.ids not in ties)
-    if untied and ledger.head.plan is None:  # a table that grows with a new plan is tied again at its new end
+    if untied and ledger.head.plan is None:  # a table that grows with a new plan gets a footer at its new end
         raise StoreCorrupt(f"{untied[0]}: missing, or not as long as the last edit left it. {OWED}")
     known = ties.get(layout.ids)
     if known is None:
@@ -145,6 +154,7 @@ def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:
 
 
 def restored_footer_error(path: Path) -> StoreCorrupt:
+    """Return the error for records that do not match the ledger."""
     return StoreCorrupt(
         f"{path}: not the records that the ledger goes on from: some of the files were put back from a copy, or others were. {OWED}"
     )
@@ -152,9 +162,9 @@ def restored_footer_error(path: Path) -> StoreCorrupt:
 
 # --- cells ---
 #
-# A file of names, as far as its head and its last bytes go: how wide a cell is, and how many names there are.
+# The head of a file of names, and the last bytes of its cells: the cell width and the number of names.
 #
-# Needs no arrays: `status` counts records with it.
+# No NumPy here: `status` counts records with it.
 
 
 HEAD, MAGIC = 64, b"noisygd_delete names 1\n"
@@ -163,15 +173,15 @@ DAMAGED = "not the names of this table; restore the store from a backup"
 
 
 def head_of(words: int) -> bytes:
-    """What a file begins with whose cells have so many words."""
+    """Return the head of a file whose cells have this number of words."""
     return (MAGIC + str(words).encode() + b"\n").ljust(HEAD, b"\0")
 
 
 def words_of(path: Path) -> int:
-    """The words of a cell, as the head says.
+    """Return the number of words of a cell, according to the head.
 
     Raises:
-        StoreCorrupt: it is none.
+        StoreCorrupt: If the file is missing, a link, or has no valid head.
     """
     if path.is_symlink() or not path.is_file():
         raise StoreCorrupt(f"{path}: missing, or a link; restore the store from a backup")
@@ -182,12 +192,15 @@ def words_of(path: Path) -> int:
 
 
 def cells_size(path: Path, slots: int) -> int:
-    """How long a file of cells must be."""
+    """Return the required length in bytes of a file of cells."""
     return HEAD + slots * words_of(path) * WORD_BYTES
 
 
 def cells_held(path: Path) -> int:
-    """How many names there are, for somebody who does not hold the lock: of a free slot's cell the last byte is zero, too."""
+    """Return the number of names, without holding the lock.
+
+    The last byte of a cell is zero exactly if its slot is free.
+    """
     width = words_of(path) * WORD_BYTES
     slots = (length_of(path) - HEAD) // width
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:

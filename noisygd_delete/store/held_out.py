@@ -1,9 +1,10 @@
-"""Which ids and persons a new store left out to measure on: salted digests, so that a request for one of them is answered truthfully.
+"""Salted digests of held-out ids and subjects, so that a request for one of them gets a correct answer.
 
 held-out.json  {"salt": 64 hexadecimal digits, "ids": [digest, ...], "subjects": [digest, ...]}
 
-A digest is BLAKE2b-128 of a name under the file's salt. Whoever has the file can test a guess, and nothing else; no part of a row is in it.
-The store works without it: remove the file to forget these names too.
+A digest is BLAKE2b-128 of a name, keyed with the salt of the file. With the file, a guessed name can be tested, and
+nothing else learned; it contains no part of a row. The store works without it: remove the file to forget these names
+too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _SALT = 32
 
 
 def write_held_out(disk: Disk, layout: Layout, ids: Iterable[Id], subjects: Iterable[Id]) -> None:
-    """Keep digests of these names; nothing is written where there are none."""
+    """Store digests of the names that a new store holds out for evaluation; write nothing without names."""
     named = {"ids": set(map(str, ids)), "subjects": set(map(str, subjects))}
     if any(named.values()):
         salt = os.urandom(_SALT)
@@ -32,7 +33,7 @@ def write_held_out(disk: Disk, layout: Layout, ids: Iterable[Id], subjects: Iter
 
 
 def is_held_out(layout: Layout, name: Id, *, person: bool) -> bool:
-    """Return whether the store was made without this record, or this person, to measure on.
+    """Return whether this record, or this person, was held out for evaluation when the store was made.
 
     Raises:
         StoreCorrupt: If the file is not one that `write_held_out` wrote.

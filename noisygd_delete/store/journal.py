@@ -1,4 +1,4 @@
-"""The request in flight. Once it is in the journal it will be done, whatever happens to the process."""
+"""The request in progress. Once it is in the journal it will be carried out, even if the process crashes."""
 
 from __future__ import annotations
 
@@ -28,21 +28,27 @@ if TYPE_CHECKING:
 
 Journalled = TypeVar("Journalled")
 
-SEAL = 65  # characters of the SHA-256 in front of the request, with its line end
+SEAL = 65  # characters of the SHA-256 before the request, with the newline
 
 
 @dataclass(frozen=True)
 class InFlight:
-    """A validated request, resolved to slots, so that doing it again does the same.
+    """A validated request, resolved to slots, so that repeating it has the same effect.
 
-    base     ledger entries when it was accepted; a longer ledger says that it has happened
-    publish  whether a release follows at once
-    parts    where it is several requests in one: each one's id and counts, in order. Each has an entry of the ledger, and
-             the release one more
-    left     rows that each request leaves of the persons whose rows it edits; None where the table does not say
-    link     the ledger's last, when it was accepted
-    stamp    random: of the table after these edits (see `tie`)
-    drawn    whether the release that covers them was drawn, and the rows may be overwritten by now (see `candidate`)
+    Attributes:
+        base: The number of ledger entries when it was accepted; if the ledger is longer, the request has been
+            committed.
+        edits: The edits by slot.
+        publish: Whether a release follows at once.
+        request_id: The id of the request.
+        left: For each request, the number of rows it leaves of the subjects whose rows it edits; None if the table has
+            no subjects.
+        link: The last link of the ledger when it was accepted.
+        parts: If several requests share the change: the id and counts of each, in order. Each has a ledger entry, and
+            the release has one more.
+        stamp: The random stamp of the table after these edits (see `file_footer`).
+        drawn: Whether the release that covers the edits was drawn, so that rows may already be overwritten (see the
+            section *candidate* of `models`).
     """
 
     base: int
@@ -57,6 +63,7 @@ class InFlight:
 
     @property
     def counts(self) -> EditCounts:
+        """The number of edits, by kind."""
         return self.edits.counts
 
     @property
@@ -66,13 +73,16 @@ class InFlight:
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
-        """Id and counts of every request in it, and how many rows it leaves of the same persons."""
+        """Id and counts of every request, and the number of rows it leaves of the same subjects."""
         named = self.parts or ((self.request_id, self.edits.counts),)
         return tuple((*one, rows) for one, rows in zip(named, self.left, strict=True))
 
     def to_bytes(self) -> bytes:
+        """Return the content of the journal."""
         held = np.array([name is not None for name in self.edits.ids], dtype=bool)
-        rows = np.ascontiguousarray(self.edits.rows[held], dtype=ROW)  # an erased slot's row is zero: not written out
+        rows = np.ascontiguousarray(
+            self.edits.rows[held], dtype=ROW
+        )  # the rows of erased slots are zero and not stored
         body = json.dumps(
             {
                 "format": FORMAT,
@@ -98,10 +108,12 @@ class InFlight:
 
     @classmethod
     def from_bytes(cls, data: bytes, room: int | None = None) -> InFlight:
-        """Read back `to_bytes`; raises ValueError, TypeError or KeyError for anything else.
+        """Parse `to_bytes`; raise ValueError, TypeError or KeyError for anything else.
 
         Args:
-            room: values that the table has; a request for more is refused before its rows are made. None: not looked at.
+            data: The bytes.
+            room: The number of values in the table; a larger request is refused before its rows are allocated. None:
+                not checked.
         """
         fields = limited_io.parse_json(strip_checksum(data).decode())
         if fields["format"] != FORMAT:
@@ -144,12 +156,12 @@ class InFlight:
 
 
 def add_checksum(body: bytes) -> bytes:
-    """A body with its SHA-256 in front: a flipped bit would edit somebody else's slot."""
+    """Return a body preceded by its SHA-256; a flipped bit would otherwise edit the wrong slot."""
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
 def strip_checksum(data: bytes) -> bytes:
-    """The body of what `sealed` made; raises ValueError for anything else."""
+    """Return the body of what `add_checksum` made; raise ValueError for anything else."""
     body = data[SEAL:]
     if data != add_checksum(body):
         raise ValueError("damaged")
@@ -157,7 +169,7 @@ def strip_checksum(data: bytes) -> bytes:
 
 
 def longest_request(layout: Layout) -> int:
-    """Return the bytes that a request in the journal may have: every row and name of the table, as JSON writes them, and no more."""
+    """Return the maximum size in bytes of a request in the journal: every row and name of the table, as JSON."""
     held = sum(path.stat().st_size for path in layout.holding_rows())
     slots = layout.labels.stat().st_size // np.dtype(LABEL).itemsize if layout.labels.exists() else 0
     return 2 * held + min(slots * _LONGEST_NAMES, _MOST_NAMES) + _MOST_ELSE
@@ -165,14 +177,14 @@ def longest_request(layout: Layout) -> int:
 
 _LONGEST_NAMES = 2 * 12 * 1000  # bytes of a slot's id and subject, each of a thousand characters written as JSON
 _MOST_NAMES, _MOST_ELSE = 1 << 28, 1 << 20
-_MARKED = 64  # bytes more, once it says that a release was drawn for it
+_MARKED = 64  # more bytes, once it records that a release was drawn
 
 
 def write_journal(disk: Disk, layout: Layout, change: InFlight) -> None:
-    """Put the request into the journal: from here on it will be done.
+    """Write the request to the journal; from then on it will be carried out.
 
     Raises:
-        InvalidRequest: If it is longer than what is read back.
+        InvalidRequest: If it is longer than the limit for reading it back.
     """
     data, most = change.to_bytes(), longest_request(layout)
     if len(data) + _MARKED > most:
@@ -181,7 +193,10 @@ def write_journal(disk: Disk, layout: Layout, change: InFlight) -> None:
 
 
 def accept_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
-    """Have the journal say that a release was drawn for the request. What it held, rows perhaps, is erased and not merely replaced."""
+    """Record in the journal that a release was drawn.
+
+    The former content, which may include rows, is erased, not merely replaced.
+    """
     temporary = layout.request.with_name(layout.request.name + TEMPORARY)
     disk.erase(temporary)
     disk.create(temporary, change.to_bytes())
@@ -189,16 +204,16 @@ def accept_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
 
 
 def finish_interrupted(disk: Disk, layout: Layout) -> None:
-    """Finish what was cut short while the journal was told so."""
+    """Complete an interrupted `accept_drawn`."""
     if layout.former_request.exists():
         disk.exchange(layout.request)
 
 
 def read_journal(layout: Layout, parse: Callable[[], Journalled]) -> Journalled | None:
-    """What `parse` makes of the journal; None where there is none.
+    """Return what `parse` makes of the journal, or None without a journal.
 
     Raises:
-        StoreCorrupt: it is not one that this program wrote.
+        StoreCorrupt: If this program did not write it.
     """
     if not layout.request.exists() and not layout.request.is_symlink():
         return None
@@ -211,10 +226,10 @@ def read_journal(layout: Layout, parse: Callable[[], Journalled]) -> Journalled 
 
 
 def read_in_flight(layout: Layout) -> InFlight | None:
-    """The request that was accepted and not finished.
+    """Return the request that was accepted and not completed, if any.
 
     Raises:
-        StoreCorrupt: the journal is not one that `accept` wrote.
+        StoreCorrupt: If `write_journal` did not write the journal.
     """
 
     def parse() -> InFlight:
@@ -225,7 +240,7 @@ def read_in_flight(layout: Layout) -> InFlight | None:
 
 
 def require_base(base: int, link: str | None, ledger: Ledger) -> None:
-    """Raise `StoreCorrupt` unless the ledger continues from the one that a request was accepted after."""
+    """Raise `StoreCorrupt` unless the ledger continues the one after which the request was accepted."""
     if base > ledger.length or (link is not None and ledger.link(base) != link):
         raise StoreCorrupt(
             f"{ledger.path}: not the ledger that the request in the journal was accepted after ({base} entries; it has {ledger.length}): one "
@@ -234,17 +249,17 @@ def require_base(base: int, link: str | None, ledger: Ledger) -> None:
 
 
 def clear_journal(disk: Disk, layout: Layout) -> None:
-    """The request has happened: overwrite it and remove it."""
+    """Overwrite and remove the journal after the request was carried out."""
     disk.discard(layout.request)
 
 
-# --- aside ---
+# --- restricted records ---
 #
-# Records kept aside while their processing is restricted (Article 18 GDPR): encrypted, in a file outside the store.
+# Records whose processing is restricted (Article 18 GDPR), encrypted in a file outside the store.
 #
-# The table forgets them like deleted ones, so no release uses them; the file alone brings them back. It opens with its key and under its
-# request id only (AES-256-GCM), and without the key it is noise: destroying the key erases what it holds. The request id stands in front
-# of them, so that a command that was interrupted goes on under the one it had made.
+# The table deletes them, so no release uses them; only the file can restore them. It is decrypted with its key and
+# under its request id only (AES-256-GCM): destroying the key erases the content. The request id precedes the ciphertext
+# in clear, so that an interrupted command continues under the id that it had generated.
 
 
 BEGINS = b"noisygd-delete records kept aside "
@@ -256,7 +271,14 @@ _LONGEST_HEAD = 1 << 14
 
 @dataclass(frozen=True)
 class RestrictedRecords:
-    """The records of one request: ids, subjects (None where the table has none), rows (r, features), labels (r,)."""
+    """The records of one request.
+
+    Attributes:
+        ids: The ids.
+        subjects: The subjects; None if the table has none.
+        rows: Shape (r, features).
+        labels: Shape (r,).
+    """
 
     ids: tuple[str, ...]
     subjects: tuple[str, ...] | None
@@ -265,7 +287,7 @@ class RestrictedRecords:
 
     @classmethod
     def of(cls, records: Records, request: EditRequest) -> RestrictedRecords:
-        """The records that a deletion names, as they are in the table now."""
+        """Return the records that a deletion names, from the current table."""
         found = set(records.names.find(list(request.deletions)).tolist())
         if request.subjects and records.owners is not None:
             found |= set(records.owners.find(list(request.subjects)).tolist())
@@ -276,10 +298,12 @@ class RestrictedRecords:
         return cls(names, subjects, np.array(records.features[slots]), np.array(records.labels[slots]))
 
     def write(self, path: Path, key: Path, token: str) -> None:
-        """Encrypt them into a new file. A file of the same request that an interrupted call left is kept if it holds the same.
+        """Encrypt the records into a new file.
+
+        A file left by an interrupted call for the same request is kept if its content is equal.
 
         Raises:
-            InvalidParameter: the file holds something else, or the key is none.
+            InvalidParameter: If the file holds something else, the records are too large, or the key is not valid.
         """
         secret = read_key(key)
         if path.exists():
@@ -298,10 +322,10 @@ class RestrictedRecords:
 
     @classmethod
     def read(cls, path: Path, key: Path, token: str) -> RestrictedRecords:
-        """The records in a file, by its key and under its request id.
+        """Decrypt the records in a file with its key and under its request id.
 
         Raises:
-            InvalidParameter: it is not such a file, or another key or another request's.
+            InvalidParameter: If it is not such a file, or belongs to another key or another request.
         """
         secret, data = read_key(key), limited_io.read_file(path, _LONGEST)
         bound_to = _FORMAT + json.dumps(token).encode() + b"\n"
@@ -321,7 +345,7 @@ class RestrictedRecords:
 
     @staticmethod
     def token_of(path: Path) -> str | None:
-        """The request id that a file was made under; None where there is no file, or it does not say."""
+        """Return the request id of a file; None if there is no such file or it names no request id."""
         if not path.is_file():
             return None
         with limited_io.open_plain(path) as file:
@@ -335,15 +359,19 @@ class RestrictedRecords:
         return token if isinstance(token, str) else None
 
     def same(self, other: RestrictedRecords) -> bool:
-        """Whether both hold the same, bit for bit."""
+        """Return whether both hold the same records, bit for bit."""
         return self._body() == other._body()
 
     def warning(self, records: Records, plan: Plan, *, back: bool) -> str:
-        """What to tell the operator where releases carry on one another: rows that left and come back are counted twice, and figures do not hold for a
-        person whose rows are then more than the plan's. "" where they do.
+        """Return a warning for the operator if releases carry noise over from one another, else "".
+
+        Rows that are removed and restored are then counted twice, and the guarantees do not hold for a person who has
+        more rows than the plan covers.
 
         Args:
-            records: the table, before they leave it, or before they are put `back`.
+            records: The table, before the rows are removed, or before they are restored.
+            plan: The plan of the store.
+            back: Whether the rows are being restored.
         """
         owners, planned, times = records.owners, plan.problem.rows_per_subject, 1 + back
         persons = Counter(self.ids if self.subjects is None else self.subjects)
@@ -357,7 +385,7 @@ class RestrictedRecords:
         )
 
     def back(self, token: str) -> EditRequest:
-        """The request that puts them into the table again, under this request id."""
+        """Return the request that restores the records to the table, under this request id."""
         return EditRequest.insert(self.ids, self.rows, self.labels, subjects=self.subjects, request_id=token)
 
     def _body(self) -> bytes:
@@ -371,7 +399,7 @@ class RestrictedRecords:
 
 
 def read_key(path: Path) -> bytes:
-    """The key in a file; a new one where there is no file yet."""
+    """Return the key in a file; create a missing file with a new key."""
     if not path.exists() and not path.is_symlink():
         with explain_disk_errors(path, "nothing was changed"):
             Disk().place(path, os.urandom(_KEY).hex().encode() + b"\n")

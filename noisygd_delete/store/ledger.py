@@ -1,8 +1,8 @@
-"""The ledger: a hash chain of public facts. Its last entry says which plan and which model are in force.
+"""The ledger: a hash chain of public facts. Its last entry determines the current plan and the current model.
 
-Every entry carries the sums of all releases so far (`accountant.account`), so that a reading looks at the last few links and
-does not grow with the ledger: what a long ledger says of its past is read when somebody asks, and checked link by link then.
-`verify` checks every link, and every sum against the releases it is the sum of.
+Every entry carries the sums of all releases so far (`accountant.account`), so reading a ledger checks only its last few
+links, however long it is; its history is read on demand, and checked link by link then. `verify` checks every link, and
+every sum against its releases.
 """
 
 from __future__ import annotations
@@ -36,14 +36,16 @@ if TYPE_CHECKING:
 
 # --- places ---
 #
-# Where in a long ledger a request, a release and a plan stand: a table beside the entries, all of it read off them.
+# An index of a long ledger: in which entry a request, a release or a plan is. It is derived from the entries alone.
 #
-# Nothing is decided by it alone: an entry that is found is checked to be the one asked for, and `verify` reads the table off the
-# entries again.
+# No decision relies on it alone: an entry found by it is checked, and `verify` derives the table from the entries
+# again.
 #
-# How far `verify` has judged a long ledger: what lies before is read and hashed again, and not judged again.
+# The verified prefix: up to where `verify` has checked a long ledger. Entries before that are read and hashed again,
+# but not checked again.
 #
-# The note names a link, so that it holds for these very entries and no others. Whoever can write it can write the ledger and its seal too.
+# It names a link, so it is valid for exactly these entries. Anyone able to write it can write the ledger and its seal
+# as well.
 
 
 Place = tuple[
@@ -61,7 +63,7 @@ _TABLES = (
 
 
 def places_of(entries: Iterable[Entry | Outline], first: int = 1, releases: int = 0) -> Iterator[Place]:
-    """The places of entries that are numbered from `first` on and follow so many releases."""
+    """Yield the index rows of entries that are numbered from `first` on and follow `releases` releases."""
     for number, entry in enumerate(entries, start=first):
         releases += entry.event is not None
         made = None if entry.event is None else releases
@@ -69,12 +71,12 @@ def places_of(entries: Iterable[Entry | Outline], first: int = 1, releases: int 
 
 
 def write_places(connection: sqlite3.Connection, places: Iterable[Place]) -> None:
-    """Add rows to the table of places."""
+    """Add rows to the index."""
     connection.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", places)
 
 
 def digest_of_places(connection: sqlite3.Connection, until: int) -> str:
-    """SHA-256 of the table up to the entry of this number."""
+    """Return the SHA-256 of the index up to and including entry `until`."""
     said = sha256()
     for row in _query_link(connection, "<=", until):
         said.update(repr(row).encode())
@@ -82,7 +84,7 @@ def digest_of_places(connection: sqlite3.Connection, until: int) -> str:
 
 
 def check_places(connection: sqlite3.Connection, expected: Iterable[Place], after: int) -> None:
-    """Raise `InvalidParameter` unless the table says what the entries after this number say."""
+    """Raise `InvalidParameter` unless the index rows after entry `after` match the entries."""
     for place, found in zip_longest(expected, _query_link(connection, ">", after)):
         if place != found:
             number = (place or found)[0]
@@ -95,17 +97,24 @@ def _query_link(connection: sqlite3.Connection, side: str, number: int) -> sqlit
 
 
 def find_place(connection: sqlite3.Connection, condition: str, value: int | str) -> int | None:
-    """The number of the first entry of which this holds."""
+    """Return the number of the first entry that satisfies the condition, or None."""
     query = f"SELECT number FROM places WHERE {condition} ORDER BY number LIMIT 1"
     found = connection.execute(query, (value,)).fetchone()
     return None if found is None else found[0]
 
 
-WORTH = 1000  # from so many entries on, judging takes longer than a note
+WORTH = 1000  # entries; for shorter ledgers, checking is as fast as writing the prefix
 
 
 class VerifiedPrefix(NamedTuple):
-    """The entries up to a link, and the rows of the table of places up to there (`places.digest`), judged by this version."""
+    """The entries up to a link, and the index rows up to there, as checked by this version.
+
+    Attributes:
+        entries: The number of entries.
+        link: The link of the last of them.
+        places: The digest of the index; see `digest_of_places`.
+        version: The version that checked them.
+    """
 
     entries: int
     link: str
@@ -114,7 +123,7 @@ class VerifiedPrefix(NamedTuple):
 
 
 def read_verified_prefix(path: Path) -> VerifiedPrefix | None:
-    """What is noted there; None where nothing is, or nothing that this version wrote."""
+    """Return the recorded prefix, or None if this version has not recorded one."""
     if path.exists() or path.is_symlink():
         with suppress(ValueError, TypeError):
             found = VerifiedPrefix(**limited_io.parse_json(read_start(path, 1 << 12).decode()))
@@ -124,31 +133,34 @@ def read_verified_prefix(path: Path) -> VerifiedPrefix | None:
 
 
 def write_verified_prefix(path: Path, before: VerifiedPrefix | None, now: VerifiedPrefix) -> None:
-    """Note it where that saves time. A disk that refuses costs time later, and nothing else."""
+    """Record the prefix if that saves time. A disk error is ignored; it only costs time later."""
     if now != before and now.entries >= WORTH:
         with suppress(OSError):
             Disk().replace(path, (json.dumps(now._asdict()) + "\n").encode())
 
 
-_AT_ONCE = 512  # entries read together
-LOOKED_AT = 32  # links at the end that every reading checks, and parses
+_AT_ONCE = 512  # entries read at a time
+LOOKED_AT = 32  # entries at the end that every read checks and parses
 
 
 class Ledger:
     """The ledger as it was at one moment.
 
-    length  entries; digest: the last link, which seals them all
+    Attributes:
+        path: The database.
+        length: The number of entries.
+        digest: The last link, which authenticates all entries.
     """
 
     def __init__(self, path: Path, length: int, digest: str, tail: Sequence[Entry], account: Account) -> None:
-        """`tail`: the last entries, parsed; `account`: the sums of all releases."""
+        """Build a ledger from `tail`, its last entries in parsed form, and `account`, the sums of all releases."""
         self.path, self.length, self.digest = path, length, digest
         self._tail = tuple(tail)
         self._account = account
 
     @classmethod
     def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
-        """A ledger of one entry. Until that is committed there is no store."""
+        """Create a ledger of one entry. The store exists once that entry is committed."""
         first = replace(first, account=written.to_dict(Account()))
         body, digest = link_entry(START, first)
         rollback_guard.write(disk, path, 1, digest)
@@ -162,10 +174,11 @@ class Ledger:
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
-        """The ledger on disk, its last links checked.
+        """Read the ledger on disk and check its last links.
 
         Raises:
-            StoreCorrupt: another format, a broken link, an entry that does not parse, or entries cut off at the end.
+            StoreCorrupt: If the format is another one, a link is broken, an entry does not parse, or entries were cut
+                off at the end.
         """
         sealed = rollback_guard.read_seal(path)  # before the ledger: another process may be adding to it
         with connect_database(path) as connection:
@@ -178,8 +191,11 @@ class Ledger:
 
     @classmethod
     def from_rows(cls, path: Path, rows: Sequence[Row], first: int = 1) -> Ledger:
-        """The ledger that ends in these rows, numbered from `first` on: all of them, or the last ones. Then the first of the
-        rows is but their foothold: its link is taken at its word."""
+        """Return the ledger that ends in these rows, numbered from `first` on.
+
+        The rows are all rows of the ledger, or the last ones. In the latter case the link of the first row is the
+        trusted starting point of the check.
+        """
         if not rows:
             raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
         looked_at = rows if first == 1 else rows[1:]
@@ -201,9 +217,9 @@ class Ledger:
         return ledger
 
     def append(self, disk: Disk, *more: Entry) -> Ledger:
-        """Commit more entries, all of them or none: the instant at which their requests have happened."""
+        """Commit more entries, all of them or none. The commit is the instant at which their requests take effect."""
         account, digest = self.account, self.digest
-        from . import request_log  # loaded where it is used: most commands only read
+        from . import request_log  # imported on use: most commands only read
 
         known = request_log.note(disk, self._store, (added.request_id for added in more))
         entries: list[Entry] = []
@@ -219,7 +235,7 @@ class Ledger:
             write_places(connection, places_of(entries, self.length + 1, self.releases))
             connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
         longer = Ledger(self.path, rows[-1][0], digest, (*self._tail, *entries)[-LOOKED_AT:], account)
-        if all(entry.plan is None for entry in entries):  # what was read of the plan need not be read again
+        if all(entry.plan is None for entry in entries):  # the cached plan stays valid
             longer.__dict__.update(
                 {name: known for name, known in self.__dict__.items() if name in ("_planned", "plan")}
             )
@@ -231,21 +247,22 @@ class Ledger:
         return Layout(self.path.parent)
 
     def seal(self, disk: Disk) -> None:
-        """Note outside the ledger how long it is."""
+        """Record the length of the ledger outside it, in the seal."""
         rollback_guard.write(disk, self.path, self.length, self.digest)
 
     @property
     def is_sealed(self) -> bool:
+        """Whether the seal records this length and last link."""
         return rollback_guard.read_seal(self.path) == (self.length, self.digest)
 
     def link(self, length: int) -> str:
-        """The last link when it had so many entries, at its word."""
+        """Return the stated link of the entry numbered `length`, without checking it."""
         with connect_database(self.path) as connection:
             return _link(connection, length)
 
     def _check_seal(self, sealed: tuple[int, str] | None, digests: dict[int, str]) -> None:
         if sealed is None:
-            in_store = self.path == self._store.ledger  # a copy elsewhere has no seal
+            in_store = self.path == self._store.ledger  # a copy outside a store has no seal
             if in_store and self.length > 1:
                 raise rollback_guard.missing_seal_error(self.path)
             return
@@ -254,39 +271,42 @@ class Ledger:
         if digests[sealed[0]] != sealed[1]:
             raise rollback_guard.foreign_seal_error(self.path)
 
-    # --- what is in force ---
+    # --- current state ---
 
     @property
     def head(self) -> Entry:
+        """The last entry."""
         return self._tail[-1]
 
     @property
     def account(self) -> Account:
-        """The sums of every release so far; the caller's own."""
+        """The sums of every release so far, as a copy."""
         return self._account.copy()
 
     @property
     def accountant(self) -> Accountant:
-        """Of every release so far; the caller's own."""
+        """The accountant of every release so far, as a copy."""
         return Accountant.resumed(self.plan, self._account, self)
 
     @cached_property
     def plan(self) -> Plan:
+        """The current plan."""
         plan = plan_from_dict(self.plans[-1])
         return plan if self.source is None else plan.in_any_order()
 
     @property
     def releases(self) -> int:
+        """The number of releases so far."""
         return self._account.releases
 
     @property
     def model_release(self) -> int:
-        """The number of the last release of a model: statistics have numbers too."""
+        """The number of the last release of a model. Statistics are numbered as releases too."""
         return self._account.model
 
     @cached_property
     def _planned(self) -> list[tuple[int, Entry]]:
-        """The entries that hold a plan, the first one among them, each with its number."""
+        """The entries that hold a plan, the first entry included, each with its number."""
         first = self.length - len(self._tail) + 1
         held = [(number, entry) for number, entry in enumerate(self._tail, start=first) if entry.plan is not None]
         if first > 1:
@@ -298,51 +318,53 @@ class Ledger:
 
     @property
     def plans(self) -> list[dict[str, Any]]:
-        """Every plan so far, the one in force last."""
+        """Every plan so far; the last one is the current plan."""
         return [entry.plan for _, entry in self._planned if entry.plan is not None]
 
     @property
     def learned_by_plan(self) -> int | None:
-        """The number of the first release by the plan in force; None before it."""
+        """The number of the first release by the current plan; None before it."""
         position = self.covering(self._planned[-1][0] - 1)
         account = None if position is None else self.entry(position).account
         return None if account is None else int(account["releases"])
 
     def plan_at(self, position: int) -> dict[str, Any]:
-        """The plan in force at the entry at this position (from 0)."""
+        """Return the plan that was current at the entry at this position (from 0)."""
         plans = [entry.plan for number, entry in self._planned if entry.plan is not None and number <= position + 1]
         return plans[-1]
 
     @property
     def schema(self) -> dict[str, Any]:
+        """The schema of the store, as in the first entry."""
         return self._planned[0][1].schema or {}
 
     def read_schema(self, folder: Path | None = None) -> Schema:
-        """For whoever reads or writes rows by it; what a store says of itself does not.
+        """Parse the schema; needed only to read or write rows.
 
-        folder: where the name of a map's file begins.
+        Args:
+            folder: The folder that the file name of a feature map is relative to.
 
         Raises:
-            StoreCorrupt: the store's schema is none that this program reads.
+            StoreCorrupt: If this version cannot read the schema.
         """
-        from ..features.schema import Schema  # loaded where it is used
+        from ..features.schema import Schema  # imported on use
 
         try:
             return Schema.from_dict(self.schema, "schema", folder)
-        except MissingDependency:  # of a map that another distribution brings
+        except MissingDependency:  # of a feature map from another distribution
             raise
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise _contradiction(self.path, error) from error
 
     @property
     def source(self) -> dict[str, Any] | None:
-        """Where the rows lie, None where that is the store itself."""
+        """The source that holds the rows; None if the store holds them itself."""
         return self._planned[0][1].source
 
-    # --- single entries, each checked to be the one its link says ---
+    # --- single entries, each checked against its link ---
 
     def entry(self, position: int) -> Entry:
-        """The entry at this position (from 0)."""
+        """Return the entry at this position (from 0)."""
         first, number = self.length - len(self._tail), position + 1
         if position >= first:
             return self._tail[position - first]
@@ -352,11 +374,11 @@ class Ledger:
         return parse_entry(self.path, number, body)
 
     def position(self, request_id: str | None) -> int | None:
-        """Where (from 0) the entry is that served this request before; None if none did."""
+        """Return the position (from 0) of the entry that served this request before, or None."""
         return None if request_id is None else self.positions([request_id]).get(request_id)
 
     def positions(self, request_ids: Iterable[str | None]) -> dict[str, int]:
-        """The same for several at once: those that were served before, each with where its entry is."""
+        """Return the positions of several requests at once; requests not served before are missing from the result."""
         asked = list(dict.fromkeys(each for each in request_ids if each is not None))
         if not asked:
             return {}
@@ -375,14 +397,14 @@ class Ledger:
         return served
 
     def made(self, release: int) -> int | None:
-        """Where (from 0) the entry of this release is; None if there is none."""
+        """Return the position (from 0) of the entry of this release, or None."""
         with connect_database(self.path) as connection:
             position = self._at(find_place(connection, "release = ?", release))
         self._agree(position is None or self.entry(position).event is not None)
         return position
 
     def covering(self, position: int) -> int | None:
-        """Where (from 0) the first release is from this position on; None if there is none."""
+        """Return the position (from 0) of the first release at or after this position, or None."""
         with connect_database(self.path) as connection:
             return self._at(find_place(connection, "number >= ? AND release IS NOT NULL", position + 1))
 
@@ -394,16 +416,21 @@ class Ledger:
         return None if number is None or number > self.length else number - 1
 
     def edited(self, position: int) -> EditCounts:
-        """The edits that the request of the entry at this position (from 0) made itself, by kind; those that had waited
-        before it, and that its release covered too, are not among them."""
+        """Return the edits, by kind, of the request in the entry at this position (from 0).
+
+        Edits that were pending before it, and that its release covered too, are not counted.
+        """
         entry = self.entry(position)
         covered = entry.pending_counts if entry.event is None else Event.from_dict(entry.event).counts
         return covered - self.entry(position - 1).pending_counts if position else covered
 
-    # --- all of them ---
+    # --- all entries ---
 
     def _checked(self) -> Iterator[Row]:
-        """Every row, one after the other, its link checked. Read some at a time: between them whoever writes need not wait."""
+        """Yield every row in order, its link checked.
+
+        Rows are read in blocks, so that writers can proceed in between.
+        """
         digest = START
         with connect_database(self.path) as connection:
             for first in range(1, self.length + 1, _AT_ONCE):
@@ -424,17 +451,17 @@ class Ledger:
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """`digests[k]` seals entries 0 to k: the hash chain."""
+        """The hash chain: `digests[k]` authenticates entries 0 to k."""
         return tuple(digest for _, _, digest in self._checked())
 
     @cached_property
     def outline(self) -> list[Outline]:
-        """Every entry without its answer, its plan and its sums."""
+        """Every entry without its answer, its schema and its sums."""
         return [parse_outline(self.path, number, body) for number, body, _ in self._checked()]
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """Every release so far; equal descriptions are read once."""
+        """Every release so far; equal descriptions are parsed once."""
         if len(self._tail) == self.length:
             return tuple(Event.from_dict(entry.event) for entry in self._tail if entry.event is not None)
         events = _events(self.outline)
@@ -443,7 +470,7 @@ class Ledger:
         return events
 
     def events_since(self, number: int) -> Sequence[Event]:
-        """The releases from this number on."""
+        """Return the releases from this number on."""
         position = None if number == 1 else self.made(number)
         if position is None or len(self._tail) == self.length:
             return self.events[number - 1 :]
@@ -456,16 +483,18 @@ class Ledger:
         return _events(entries)
 
     def account_after(self, number: int) -> Account | None:
-        """The sums after so many releases; None where there is no such release."""
+        """Return the sums after the first `number` releases; None if there is no such release."""
         position = self.made(number) if number else None
         return None if position is None else _stated_sums(self.entry(position))
 
     def check(self, before: VerifiedPrefix | None = None) -> VerifiedPrefix:
-        """Every link; and every entry, every sum against the releases that it is the sum of, and the table of places, where they were not
-        judged `before`. Answers how far they are now.
+        """Check every link; beyond the prefix `before`, also every entry, every sum and the index.
+
+        Returns:
+            The prefix that is now verified: the whole ledger.
 
         Raises:
-            StoreCorrupt: the first that is wrong, by its number.
+            StoreCorrupt: If an entry is wrong; the message names the first one.
         """
         with connect_database(self.path) as connection:
             if before is not None and (
@@ -499,7 +528,7 @@ def _rows(connection: sqlite3.Connection, condition: str, *values: object, most:
 
 
 def _link(connection: sqlite3.Connection, number: int) -> str:
-    """The link that an entry states; what the first one continues for 0."""
+    """Return the link that an entry states; for 0, the link that the first entry continues."""
     found = connection.execute("SELECT digest FROM entries WHERE number = ?", (number,)).fetchone()
     return START if found is None else found[0]
 
@@ -513,24 +542,24 @@ def _events(entries: Iterable[Outline]) -> tuple[Event, ...]:
 
 
 def _stated_sums(entry: Entry) -> Account:
-    """The sums after an entry, as it states them."""
+    """Return the sums after an entry, as the entry states them."""
     if entry.account is None:
         raise InvalidParameter("an entry states no sums")
     return written.from_dict(entry.account)
 
 
 def _replay_account(entries: Iterable[Entry], account: Account) -> Account:
-    """The sums as the entries add to them; those that an entry states must be these."""
+    """Return the sums after adding the entries; raise if the sums that an entry states differ."""
     deque(_replay_entries(entries, account), maxlen=0)
     return account
 
 
 def _replay_entries(entries: Iterable[Entry], account: Account) -> Iterator[Entry]:
-    """The entries, each once the sums have what it adds."""
+    """Yield each entry after adding its release to `account` and comparing the sums."""
     last, event = None, None
     for entry in entries:
         if entry.event is not None:
-            if (text := repr(entry.event)) != last or event is None:  # most releases are like the one before
+            if (text := repr(entry.event)) != last or event is None:  # consecutive releases are mostly equal
                 event, last = Event.from_dict(entry.event), text
             account.record(event)
         if entry.account != written.to_dict(account):

@@ -1,4 +1,4 @@
-"""Published models on disk: safetensors (numbers only, no code), recognised by their digest in the ledger."""
+"""Published models on disk, as safetensors files (numbers only, no code), identified by their digest in the ledger."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PIECE = 1 << 20  # bytes of a model hashed at a time
 
 
 def write_model(disk: Disk, layout: Layout, model: Model, release: int) -> str:
-    """Make the model of a release durable; returns its digest. It is in force once the ledger names it."""
+    """Make the model of a release durable; return its digest. It is in service once the ledger names it."""
     data = pack_model(model, str(release))
     disk.replace(layout.model(release), data)
     return hashlib.sha256(data).hexdigest()
 
 
 def pack_model(model: Model, release: str) -> bytes:
-    """A model as a file: its weights, and the sums that they were made from, where it has some."""
+    """Return a model as a file: its weights, and the sums that they were computed from, if any."""
     arrays = {"weights": np.array(model.weights)}
     if model.sums is not None:
         arrays["sums"] = np.array(model.sums)
@@ -46,10 +46,10 @@ def pack_model(model: Model, release: str) -> bytes:
 
 
 def unpack_model(data: bytes, plan: Plan) -> Model:
-    """The same read back.
+    """Parse the result of `pack_model`.
 
     Raises:
-        ValueError: it is no such file.
+        ValueError: If it is not such a file.
     """
     try:
         arrays = load(data)
@@ -62,10 +62,10 @@ def unpack_model(data: bytes, plan: Plan) -> Model:
 
 
 def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
-    """The model of a release.
+    """Return the model of a release.
 
     Raises:
-        StoreCorrupt: it is missing, or not the file that the ledger names.
+        StoreCorrupt: If it is missing, or not the file that the ledger names.
     """
     try:
         return unpack_model(read_model(layout, release, digest), plan)
@@ -74,7 +74,7 @@ def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
 
 
 def read_model(layout: Layout, release: int, digest: str) -> bytes:
-    """Return the file of a release. It is compared with its digest piece by piece before it is held in memory.
+    """Return the file of a release. Its digest is checked block by block before the file is held in memory.
 
     Raises:
         StoreCorrupt: If it is missing, or not the file that the ledger names.
@@ -94,28 +94,28 @@ def read_model(layout: Layout, release: int, digest: str) -> bytes:
 
 # --- answers ---
 #
-# What the ledger keeps of the answer to a request, and how it is told again.
+# What the ledger keeps of the answer to a request, and how the answer is repeated.
 
 
-# gradient passes and seconds are missing: they may depend on the data, so they are told once and never kept
+# gradient passes and seconds are missing: they may depend on the data, so they are reported once and never stored
 _PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "guarantees", "remaining")
 
 OTHER_REQUEST = "this request id was answered before, for another request; nothing was changed. Give every request a random token of its own"
 
 
 def plain_answer(fields: dict[str, Any]) -> dict[str, Any]:
-    """The same in JSON's own types, as it will be read back."""
+    """Return the fields in JSON's own types, as they will be read back."""
     read_back: dict[str, Any] = json.loads(json.dumps(fields, allow_nan=False))
     return read_back
 
 
 def kept_answer(release: Release) -> dict[str, Any]:
-    """The public facts of a release."""
+    """Return the public facts of a release."""
     return {name: fact for name, fact in plain_answer(release.to_dict()).items() if name in _PUBLIC}
 
 
 def repeat_answer(entry: Entry) -> Release:
-    """The answer that `entry` kept, without its model and its request id: it cost nothing this time."""
+    """Return the answer stored in `entry`, without its model and its request id. Repeating it costs nothing."""
     fields = dict(entry.answer or {})
     del fields["certified"]
     fields["counts"] = EditCounts.from_dict(fields["counts"])
@@ -124,14 +124,17 @@ def repeat_answer(entry: Entry) -> Release:
 
 
 def spent_answer(ledger: Ledger) -> dict[str, Guarantee]:
-    """What all releases so far cost a record that is still there; nothing before the first."""
+    """Return what all releases so far cost a record that is still in the table; empty before the first."""
     return {"dp_cumulative": ledger.accountant.dp_cumulative()} if ledger.releases else {}
 
 
 def pending_answer(
     ledger: Ledger, counts: EditCounts, request_id: str | None, so_far: dict[str, Guarantee] | None = None
 ) -> Release:
-    """The answer to a request whose rows are edited and whose release comes later. `so_far`: `spent(ledger)`, if it is known."""
+    """Return the answer to a request whose rows are edited and whose release follows later.
+
+    `so_far`: the result of `spent_answer(ledger)`, if it is known.
+    """
     return Release(
         release=ledger.releases,
         kind=EventKinds.UNLEARN,
@@ -148,45 +151,57 @@ def pending_answer(
 
 # --- candidate ---
 #
-# A release that was drawn from the table before its edits, while these are carried out: by a method whose noise is carried on.
+# A release drawn from the table before its edits are carried out, by a method that carries noise over between releases.
 #
-#     journal → draw from the table as it is → this file durable → the journal says so → rows overwritten → ledger entry → this file erased
+#     journal → draw from the current table → this file durable → journal records the draw → rows overwritten
+#         → ledger entry → file erased
 #
-# Where the release comes later it is a patch that is drawn (`curator.drawing`), and before the ledger's entry it takes the place of the patch
-# before it in a file of its own, until a release covers it.
+# If the release comes later, a patch is drawn instead (`curator.carried_noise`). Before the ledger entry it replaces
+# the previous patch in a separate file, until a release covers it.
 #
-# Until the journal says so the rows are as they were: what was drawn is destroyed, and drawn again. From then on it is the release, and is
-# never drawn again from a table that was touched. Where it cannot be read the chain is cut: the next release begins another one.
-# It holds what is about to be published and public facts; nothing of the exact sums.
+# Until the journal records the draw, the rows are unchanged: the draw is destroyed and repeated. From then on it is the
+# release, and is never repeated from an edited table. If it cannot be read, the chain is cut: the next release begins a
+# new one. The file holds what is about to be published and public facts, and nothing of the exact sums.
 
 
 _SUMS = "<i8"
-_MOST_SAID = 1 << 20  # bytes beside the numbers
+_MOST_SAID = 1 << 20  # bytes in addition to the numbers
 
 
 @dataclass(frozen=True)
 class DrawnRelease:
-    """stamp: of the edits that it covers (`InFlight.stamp`); event: what the ledger will say of it."""
+    """A release drawn before its edits.
+
+    Attributes:
+        stamp: The stamp of the edits that it covers (`InFlight.stamp`).
+        event: The event that the ledger will record.
+        model: The model.
+    """
 
     stamp: str
     event: Event
     model: Model
 
     def keep(self, disk: Disk, path: Path) -> None:
-        """Make it durable."""
+        """Write it durably."""
         told = json.dumps({"stamp": self.stamp, "event": plain_answer(self.event.to_dict())}).encode()
         disk.replace(path, journal.add_checksum(told + b"\n" + pack_model(self.model, "candidate")))
 
 
 @dataclass(frozen=True)
 class DrawnPatch:
-    """stamp: of the table after the edits that it covers (over a source see `sources.chain`); after: what the next draw goes on from."""
+    """A patch drawn before its edits.
+
+    Attributes:
+        stamp: The stamp of the table after the edits that it covers (over a source: see `sources.carried_noise`).
+        after: What the next draw continues from.
+    """
 
     stamp: str
     after: Continuation
 
     def keep(self, disk: Disk, path: Path) -> None:
-        """Make it durable. A patch before it is erased."""
+        """Write it durably, after erasing the previous patch."""
         told = {"stamp": self.stamp, "draws": self.after.number, "patches": self.after.patches}
         assert self.after.sums is not None
         data = json.dumps(told).encode() + b"\n" + self.after.sums.astype(_SUMS).tobytes()
@@ -195,7 +210,7 @@ class DrawnPatch:
 
 
 def kept_candidate(path: Path, plan: Plan, stamp: str | None = None) -> DrawnRelease | DrawnPatch | None:
-    """What was drawn for the edits of this stamp, or of any; None where it cannot be read."""
+    """Return what was drawn for the edits of this stamp, or of any if None; None if it cannot be read."""
     try:
         told, _, data = journal.strip_checksum(read_file(path, _longest_candidate(plan))).partition(b"\n")
         fields = limited_io.parse_json(told.decode())
@@ -218,7 +233,7 @@ def kept_candidate(path: Path, plan: Plan, stamp: str | None = None) -> DrawnRel
 
 
 def _longest_candidate(plan: Plan) -> int:
-    """Return the bytes that what was drawn by this plan takes: sums and weights of 64 bits, and what is said of them."""
+    """Return the maximum size in bytes of a draw by this plan: sums and weights of 64 bits, and the header."""
     from ..curator.carried_noise import moments_of
 
     begin = plan.learning.start
@@ -227,7 +242,10 @@ def _longest_candidate(plan: Plan) -> int:
 
 
 def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:
-    """The patch after the last release, which covers the table as it is; over a source, if the rows there are still those of the patch."""
+    """Return the patch after the last release that covers the current table, if any.
+
+    Over a source, the patch is valid only if the rows are still those it was drawn for; this is not checked here.
+    """
     known = file_footer.tie_of(layout.ids) if ledger.source is None and layout.patch.exists() else None
     stamp = None if known is None else known.stamp.hex()
     found = kept_candidate(layout.patch, ledger.plan, stamp) if known is not None or ledger.source is not None else None
@@ -237,5 +255,5 @@ def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:
 
 
 def destroy_candidate(disk: Disk, layout: Layout) -> None:
-    """Overwrite it and remove it, if it is there."""
+    """Overwrite and remove the candidate, if there is one."""
     disk.erase(layout.candidate)

@@ -1,12 +1,12 @@
-"""Ids and subjects on disk: one cell per slot, overwritten in place like a row, so that nothing of a name outlives it.
+"""Ids and subjects on disk: one cell per slot, overwritten in place, so that no part of an erased name remains.
 
-ids.names, subjects.names    a head of 64 bytes (what the file is, and how many words a cell has), then the text cells of
-                             `records.names`, slot by slot; a free slot's cell is all zeros
-long.names                   names too long for a cell: pieces of 4096 bytes (slot + 1, which name, its length, the name), all
+ids.names, subjects.names    a head of 64 bytes (the file type, and the number of words per cell), then the text cells
+                             of `records.names`, slot by slot; a free slot's cell is all zeros
+long.names                   names too long for a cell: pieces of 4096 bytes (slot + 1, kind of name, length, name), all
                              zeros where free; the file grows and is never shortened
 
-A cell's width is chosen by `init`, from the names then there, and stays. Nothing is ever moved: no neighbour's name is copied
-when a name changes, and no block with somebody's name in it is handed back to the file system.
+The cell width is chosen by `init` from the names present then, and is fixed. Nothing is ever moved: changing a name
+copies no other name, and no block that contains a name is released to the file system.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .layout import Layout
 
 IDS, SUBJECTS = 1, 2
 _LONG = 4096
-_TIE = (1 << 32) - 1  # of a piece that a growing file has over its former tie: how that begins
+_TIE = (1 << 32) - 1  # the first field of a piece at the former footer of a growing file
 _LONG_HEAD = np.dtype([("slot", "<u4"), ("which", "<u2"), ("length", "<u2")])
 _BLOCK = 1 << 14  # slots written or checked at a time
 
 
 def names_files(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[tuple[Path, Iterable[bytes]]]:
-    """The files of a new table's names, texts all of them: the file of ids comes last."""
+    """Yield the name files of a new table and their contents, all as text; the file of ids comes last."""
     ids = ids if ids.texts else Names.texts_of(ids)
     subjects = subjects if subjects is None or subjects.texts else Names.texts_of(subjects)
     long: list[bytes] = []
@@ -46,7 +46,7 @@ def names_files(layout: Layout, ids: Names, subjects: Names | None) -> Iterator[
 
 
 def pieces(which: int, others: Mapping[int, Id]) -> list[bytes]:
-    """What `long` holds of a new table's ids or subjects, those that lie in no cell."""
+    """Return the pieces of long.names for the ids or subjects of a new table that fit into no cell."""
     return [_piece(slot, which, str(name)) for slot, name in sorted(others.items())]
 
 
@@ -57,10 +57,10 @@ def _name_lines(names: Names) -> Iterator[bytes]:
 
 
 def load(layout: Layout, which: int, slots: int) -> Names:
-    """The names, mapped from their file: what changes there changes here.
+    """Return the names, mapped from their file, so that later edits of the file are visible.
 
     Raises:
-        StoreCorrupt: they are not text, or not those of a table of so many slots.
+        StoreCorrupt: If they are not text, or not those of a table with this number of slots.
     """
     path = _path(layout, which)
     cells = np.asarray(np.memmap(path, WORD, mode="r", offset=HEAD, shape=(slots, words_of(path))))
@@ -70,12 +70,10 @@ def load(layout: Layout, which: int, slots: int) -> Names:
 
 
 def _check(path: Path, names: Names) -> None:
-    """Raise unless every cell is text and zeros, and names lie elsewhere exactly where cells say so."""
+    """Raise unless every cell is text followed by zeros, and long names exist exactly where cells refer to them."""
     elsewhere: list[int] = []
-    room = names.cells.shape[1] * WORD.itemsize - 1  # letters; then the tag
-    behind = (
-        np.arange(room) >= np.arange(room + 1)[:, None]
-    )  # for each length: the bytes between the last letter and the tag
+    room = names.cells.shape[1] * WORD.itemsize - 1  # bytes of text; the tag follows
+    behind = np.arange(room) >= np.arange(room + 1)[:, None]  # for each length: the bytes between the text and the tag
     zeros, plain = _masks(np.where(behind, 0xFF, 0)), _masks(np.where(behind, 0xFF, 0x80))
     for first in range(0, len(names), _BLOCK):
         block = names.cells[first : first + _BLOCK]
@@ -88,11 +86,11 @@ def _check(path: Path, names: Names) -> None:
         # most blocks of most tables have names of one length: one mask serves all
         which = longest if longest == lengths.min(initial=longest) else lengths
         if not (block & plain[which]).any():
-            continue  # zeros behind letters, and every letter of ASCII
+            continue  # zeros after the text, and all of it is ASCII
         if (block & zeros[which]).any():
             raise StoreCorrupt(f"{path}: {DAMAGED}")
         letters = np.array(block).view(np.uint8).reshape(len(block), -1)
-        letters[:, -1] = 0  # a text's last letter, cut off, is then no letter
+        letters[:, -1] = 0  # a truncated last character then fails to decode
         try:
             letters.tobytes().decode()
         except UnicodeDecodeError:
@@ -102,14 +100,14 @@ def _check(path: Path, names: Names) -> None:
 
 
 def _masks(of_bytes: NDArray[Any]) -> NDArray[np.uint64]:
-    """(lengths, words): a mask of the bytes of a cell but its tag, as words."""
+    """Return masks for the bytes of a cell except its tag, as words; shape (lengths, words)."""
     masks = np.zeros((len(of_bytes), of_bytes.shape[1] + 1), np.uint8)
     masks[:, :-1] = of_bytes
     return masks.view(WORD)
 
 
 def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | None], end: FileFooter) -> None:
-    """Give slots their names, None for a free slot, and the files the tie that they end in. Doing it twice is doing it once."""
+    """Write the names of slots (None for a free slot) and the footers of the files. The operation is idempotent."""
     path = _path(layout, which)
     words = words_of(path)
     names = Names.texts_of(list(changed.values()), words)
@@ -123,7 +121,10 @@ def apply(disk: Disk, layout: Layout, which: int, changed: Mapping[int, Id | Non
 def _apply_long(
     disk: Disk, layout: Layout, which: int, names: dict[int, str], slots: set[int], end: FileFooter
 ) -> None:
-    """Erase what slots held in `long` and write what they hold now. A half-erased piece looks free: it is erased, too."""
+    """Erase the former long names of the slots and write the new ones.
+
+    A partly erased piece counts as free and is erased too.
+    """
     pieces = _pieces(layout)
     if not (len(pieces) or names):
         return
@@ -142,7 +143,7 @@ def _apply_long(
 
 
 def pieces_in(layout: Layout) -> int:
-    """Bytes of `long` that pieces take."""
+    """Return the number of bytes that the pieces of long.names take."""
     return layout.long.stat().st_size // _LONG * _LONG
 
 
@@ -178,6 +179,6 @@ def _path(layout: Layout, which: int) -> Path:
 
 
 def stray(layout: Layout) -> bool:
-    """Whether a free piece of `long` holds anything."""
+    """Return whether a free piece of long.names is not blank."""
     pieces = _pieces(layout)
     return any(piece.any() for piece, head in zip(pieces, _heads(pieces), strict=True) if not head["slot"])

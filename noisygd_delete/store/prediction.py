@@ -1,4 +1,4 @@
-"""What the published model says about new rows: post-processing of a release, which costs no budget."""
+"""Predictions of the published model for new rows. They are post-processing of a release and cost no budget."""
 
 from __future__ import annotations
 
@@ -18,15 +18,20 @@ from .store import Store
 class Predictions:
     """One prediction per row of a file.
 
-    names      ids where the file has the id column, else the number of the row, from 1
-    labels     class names, or targets in their own unit
-    measured   rows with a readable label, on which the three measures rest; each is None where they are 0
-    accuracy   share predicted right, where the file has the labels of a classifier
-    mean_absolute_error, r2   of a target, where the file has it
-    rows_in_table   rows of the file that are in the training table, where it was measured; matched_by: "id", or "content" where they only
-               look like rows there
-    skipped    rows that could not be read, and are not predicted, or not measured where only the label is the fault: where and why
-    probabilities   (rows, classes) in the order of `classes`, where they were asked for
+    Attributes:
+        names: Ids if the file has the id column, else row numbers from 1.
+        labels: Class names, or targets in their own unit.
+        measured: The number of rows with a readable label, from which the three measures are computed; each is None if
+            it is 0.
+        accuracy: The share predicted correctly, for a classifier whose file has labels.
+        mean_absolute_error: For a regression whose file has targets.
+        r2: For a regression whose file has targets.
+        rows_in_table: The number of measured rows that are in the training set.
+        classes: The class names.
+        probabilities: Shape (rows, classes), in the order of `classes`, if requested.
+        skipped: Rows that could not be read, with place and reason. They are not predicted or, if only the label is at
+            fault, not measured.
+        matched_by: How `rows_in_table` was found: "id", or "content" if the rows merely equal rows there.
     """
 
     names: Sequence[str]
@@ -49,12 +54,18 @@ def predict(
     *,
     probabilities: bool = False,
 ) -> Predictions:
-    """Predictions of the model in force for a CSV or Parquet file with the schema's columns; label and id may be missing.
+    """Predict a CSV or Parquet file that has the schema's columns with the current model; label and id may be missing.
+
+    Args:
+        store: The store.
+        path: The file.
+        delimiter: The delimiter of a CSV file.
+        probabilities: Whether to return class probabilities.
 
     Raises:
-        InvalidSchema: a cell does not fit the schema.
-        InvalidParameter: probabilities of a model that predicts numbers.
-        NotLearned: no model is in force.
+        InvalidSchema: If a column is missing, or no row can be read.
+        InvalidParameter: If probabilities are requested of a model that predicts numbers.
+        NotLearned: If there is no current model.
     """
     model, schema, table = store.model, store.schema, read_table(path, delimiter, store.schema.reads())
     named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
@@ -62,7 +73,7 @@ def predict(
     truth, kept, faults = schema.encode_readable(table, labelled=labelled)
     unlabelled = [fault for fault in faults if fault.column == schema.label_column]
     encoded = truth
-    if unlabelled:  # rows whose label alone is the fault are predicted too
+    if unlabelled:  # rows in which only the label is at fault are predicted too
         encoded, kept, faults = schema.encode_readable(table, labelled=False)
     if faults and not kept:
         raise faults[0]

@@ -1,10 +1,12 @@
-"""Publishers of a store: where the model in force is put besides, and whether it is there yet.
+"""Publishers of a store: the external locations that the current model is published to, and their state.
 
-The ledger says which release is in force; publishers.json says what each publisher was last known to hold. The difference is what is
-still to be done, so no release is lost on the way: after every change, and whenever the store is opened, publishers are brought to
-what the ledger says. One that fails keeps nothing back: the release stands, the failure is noted, and the next opening tries again.
-The seal says which change of the list was the newest: one that was put back is told by that, and what it does not name is a place that
-is not known, until somebody has named them all again.
+The ledger determines the current release; publishers.json records what each publisher was last known to hold. The
+difference is the work to do, so no release is lost: after every change, and whenever the store is opened, publishers
+are brought up to date. A failing publisher does not block the release: the failure is recorded, and the next opening
+tries again.
+
+The seal records the newest change of the list. A list restored from a backup is detected by it; what such a list does
+not name counts as an unknown location, until the operator has named all locations again.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from .publishers import Artifact, Publisher
 
 _LONGEST = 1 << 20
-_SHOWN = 300  # characters of a failure that are kept
+_SHOWN = 300  # maximum length of a recorded error message
 _MOST = 50  # publishers
 _UNDER_WAY = "it was being put there when the program was interrupted"
 _NOTHING_CHANGED = "nothing was changed"
@@ -46,11 +48,14 @@ _PUT_BACK = "what lies there is not known: the list of publishers is one of anot
 class PublisherState:
     """What is known of one publisher.
 
-    address, model, alias   where it is (`publishers.publisher_at`)
-    held     name of the release that it holds alone; None: no release
-    oldest   number of the earliest release that may still lie there; None: none does
-    since    when `held` was so first (UTC)
-    problem  why the last attempt failed, or what it could not remove; None: nothing is to be done
+    Attributes:
+        address: Where it is (`publishers.publisher_at`).
+        model: The name of the model in a registry.
+        alias: The alias of the model in a registry.
+        held: The name of the release that it holds exclusively; None if none.
+        oldest: The number of the earliest release that may still be there; None if none.
+        since: When it first held `held` (UTC).
+        problem: Why the last attempt failed, or what it could not remove; None if nothing is left to do.
     """
 
     address: str
@@ -62,7 +67,7 @@ class PublisherState:
     problem: str | None = None
 
     def behind(self, wanted: str | None) -> bool:
-        """Whether something is still to be done there."""
+        """Return whether the publisher has to be updated."""
         return self.held != wanted or self.problem is not None
 
     @property
@@ -71,12 +76,12 @@ class PublisherState:
         return None if self.held is None else int(self.held.split("-")[1])
 
     def begun(self, release: int | None) -> PublisherState:
-        """The same while this release is being put there, or with None while all are taken away."""
+        """Return the state while this release is being published; for None, while all releases are being removed."""
         lie = [number for number in (self.oldest, release) if number is not None]
         return replace(self, oldest=min(lie, default=None), problem=self.problem or _UNDER_WAY)
 
     def to_dict(self, *, pending: bool) -> dict[str, Any]:
-        """For `status`: without what only the store needs."""
+        """Return the state for `status`, without internal fields."""
         told = {name: value for name, value in asdict(self).items() if value is not None or name == "problem"}
         for inner in ("held", "oldest"):
             told.pop(inner, None)
@@ -85,8 +90,15 @@ class PublisherState:
 
 @dataclass(frozen=True)
 class PublisherList:
-    """publishers.json. `store`: a random id that everything put there is marked by; `mark`: of its newest change, `noted`: which one the
-    seal had noted before that."""
+    """The content of publishers.json.
+
+    Attributes:
+        store: A random id that marks everything this store publishes.
+        publishers: The publishers.
+        format: The format of the file.
+        mark: The mark of the newest change of the list.
+        noted: The mark that the seal held before that change.
+    """
 
     store: str
     publishers: tuple[PublisherState, ...] = ()
@@ -96,13 +108,15 @@ class PublisherList:
 
 
 def read_publishers(layout: Layout) -> PublisherList | None:
-    """What is known of publishers; None where there are none. Of a list that was put back: what it names, where anything may lie, and
-    places that are not known.
+    """Return what is known of publishers; None if there are none.
+
+    Of a list restored from a backup, return the publishers it names, each with unknown contents, and one unknown
+    location.
 
     Raises:
-        StoreCorrupt: publishers.json is not one that this program wrote.
+        StoreCorrupt: If this program did not write publishers.json.
     """
-    store, noted = rollback_guard.list_noted(layout.ledger)  # the seal first: a list is written before it
+    store, noted = rollback_guard.list_noted(layout.ledger)  # the seal first, because a list is written before the seal
     found = _read_list(layout)
     if not _is_restored_list(found, noted):
         return found
@@ -112,13 +126,13 @@ def read_publishers(layout: Layout) -> PublisherList | None:
 
 
 def mark_list_untrusted(disk: Disk, layout: Layout) -> None:
-    """The seal was put back: what it said of the list and of the register is lost, and either may be of another time."""
+    """Mark the publisher list and the register as possibly stale, after the seal was restored from a backup."""
     found = _read_list(layout) or PublisherList(secrets.token_hex(16))
     rollback_guard.mark_untrusted(disk, layout.ledger, rollback_guard.list_noted(layout.ledger)[0] or found.store)
 
 
 def fault(layout: Layout) -> str | None:
-    """What is wrong with the list, for `verify`; None: nothing."""
+    """Return what is wrong with the list, for `verify`; None if nothing is."""
     noted = rollback_guard.list_noted(layout.ledger)[1]
     if not _is_restored_list(_read_list(layout), noted):
         return None
@@ -126,7 +140,7 @@ def fault(layout: Layout) -> str | None:
 
 
 def _is_restored_list(found: PublisherList | None, noted: str) -> bool:
-    """Whether the list did not come by the change that the seal notes: it is of another time, or was removed."""
+    """Return whether the list lacks the change that the seal records: it is stale, or was removed."""
     return noted != "" and (found is None or noted not in (found.mark, found.noted))
 
 
@@ -147,26 +161,26 @@ def _read_list(layout: Layout) -> PublisherList | None:
 
 
 def wanted_release(ledger: Ledger) -> str | None:
-    """The name of the release that every publisher must hold; None: none may be in service."""
+    """Return the name of the release that every publisher must hold; None if no model may be in service."""
     head = ledger.head
     return name_of(ledger.model_release, head.model) if head.in_force and head.model is not None else None
 
 
 def artefact(layout: Layout, ledger: Ledger, model: Model, schema: Schema) -> Artifact:
-    """The model in force, as it leaves the store."""
+    """Return the current model in the form in which it is published."""
     from . import models
     from .publishers import Artifact
 
     digest, release = ledger.head.model, ledger.model_release
-    assert digest is not None  # of a model in force
+    assert digest is not None  # a current model has a digest
     return Artifact(release, digest, models.read_model(layout, release, digest), model, schema)
 
 
 def current_artifact(path: str | Path) -> Artifact:
-    """The same of the store in this folder. Reading needs no lock.
+    """Return the artifact of the store in this folder. Reading needs no lock.
 
     Raises:
-        NotLearned: no model is in force.
+        NotLearned: If there is no current model.
     """
     from . import models
 
@@ -178,23 +192,23 @@ def current_artifact(path: str | Path) -> Artifact:
             f"{layout.root}: no model is in force; run learn, or publish after one was taken out of service"
         )
     model = models.load_model(layout, ledger.plan, ledger.model_release, ledger.head.model)
-    from ..features.schema import Schema  # what publishes nothing reads no schema
+    from ..features.schema import Schema  # imported on use: other commands need no schema
 
     return artefact(layout, ledger, model, Schema.from_dict(ledger.schema, str(layout.schema), layout.root))
 
 
 def destinations(layout: Layout) -> tuple[PublisherState, ...]:
-    """Every publisher of a store. Reading needs no lock."""
+    """Return every publisher of a store. Reading needs no lock."""
     found = read_publishers(layout)
     return () if found is None else found.publishers
 
 
 def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str | None) -> None:
-    """One more publisher; one that is known is brought to the model in force again, whatever lies there.
+    """Add a publisher. A known one is updated to the current model again, whatever it holds.
 
     Raises:
-        InvalidParameter: the address is none, or lies inside the store.
-        PublisherError: somebody else has the place; it does not come into the list.
+        InvalidParameter: If the address is not valid, or inside the store.
+        PublisherError: If another store publishes there; the publisher is not added.
     """
     given = _make_destination(layout, address, model, alias)
     found = read_publishers(layout) or PublisherList(secrets.token_hex(16))
@@ -214,7 +228,7 @@ def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str 
 
 
 def _make_destination(layout: Layout, address: str, model: str | None, alias: str | None) -> PublisherState:
-    """A publisher that is not known yet, its names complete."""
+    """Return the state of a new publisher, with its names complete."""
     given = PublisherState(*check_address(address, model, alias, default=layout.root.name))
     place = given.address.removeprefix(FOLDER)
     if place != given.address and Path(place).resolve().is_relative_to(layout.root):
@@ -223,9 +237,9 @@ def _make_destination(layout: Layout, address: str, model: str | None, alias: st
 
 
 def _require_free(found: PublisherList, known: PublisherState, disk: Disk) -> None:
-    """Raise where its library is not installed or cannot read the address, or where somebody else has the place.
+    """Raise if the library of the publisher is missing or cannot read the address, or if another store publishes there.
 
-    One that does not answer now may be another's; it is tried again with the first release, as it is with every other.
+    A publisher that does not answer is accepted; the first release tries again, as for every other publisher.
     """
     try:
         publisher = _open_publisher(found, known, disk)
@@ -242,10 +256,13 @@ def _require_free(found: PublisherList, known: PublisherState, disk: Disk) -> No
 
 
 def dismiss(disk: Disk, layout: Layout, address: str) -> PublisherState:
-    """Take everything away that this store has put there, and forget the publisher. Where nothing of it lies, nobody is asked.
+    """Remove everything that this store published at a location, and remove the publisher from the list.
+
+    If nothing of the store is there, the publisher is not contacted.
 
     Raises:
-        InvalidParameter: there is no such publisher. Whatever the publisher raises: it stays in the list.
+        InvalidParameter: If there is no such publisher.
+        PublisherError: If the publisher raised an error; it stays in the list.
     """
     found, full = read_publishers(layout), check_address(address, None, None, default=layout.root.name)[0]
     known = [each for each in (found.publishers if found else ()) if each.address == full]
@@ -267,10 +284,10 @@ def dismiss(disk: Disk, layout: Layout, address: str) -> PublisherState:
 
 
 def follow(disk: Disk, layout: Layout, ledger: Ledger, artefact: Callable[[], Artifact]) -> None:
-    """Bring every publisher to what the ledger says. Failures are noted, never raised.
+    """Bring every publisher up to date with the ledger. Failures are recorded, not raised.
 
     Raises:
-        StoreCorrupt: publishers.json is not one that this program wrote.
+        StoreCorrupt: If this program did not write publishers.json.
     """
     found, aim = read_publishers(layout), wanted_release(ledger)
     if found is None or not any(each.behind(aim) for each in found.publishers):
@@ -284,7 +301,7 @@ def follow(disk: Disk, layout: Layout, ledger: Ledger, artefact: Callable[[], Ar
                 found = _replace_destination(
                     disk, layout, found, place, _update_destination(found, known, begun, aim, disk, made)
                 )
-            except OSError:  # this disk is full: the next opening does again what was done
+            except OSError:  # this disk is full: the next opening repeats the work
                 return
 
 
@@ -296,13 +313,22 @@ def _update_destination(
     disk: Disk,
     made: Callable[[], Artifact],
 ) -> PublisherState:
-    """The publisher after an attempt to bring it to this release. `known`: before it; `begun`: as it stands if all went wrong."""
+    """Return the state of a publisher after an attempt to update it.
+
+    Args:
+        found: The list.
+        known: The state before the attempt.
+        begun: The state if the attempt fails midway.
+        aim: The name of the release; None to remove all.
+        disk: The file operations.
+        made: Returns the artifact.
+    """
     try:
         publisher = _open_publisher(found, known, disk)
         if aim is not None:
             publisher.put(made())
         left = publisher.withdraw(aim)
-    except NoisyGDDeleteError as error:  # refused before anything was put there
+    except NoisyGDDeleteError as error:  # raised before anything was published
         return replace(known, problem=_words(error))
     except Exception as error:  # libraries of publishers share no class of errors
         return replace(begun, problem=_words(error))
@@ -326,13 +352,13 @@ def _words(error: Exception) -> str:
 def _replace_destination(
     disk: Disk, layout: Layout, found: PublisherList, place: int, known: PublisherState
 ) -> PublisherList:
-    """The list with this in its place, also on disk."""
+    """Replace one publisher's state in the list, also on disk."""
     publishers = (*found.publishers[:place], known, *found.publishers[place + 1 :])
     return _write_list(disk, layout, replace(found, publishers=publishers))
 
 
 def _write_list(disk: Disk, layout: Layout, found: PublisherList) -> PublisherList:
-    """The list with one change more, on disk; then the seal says so."""
+    """Write the list with a new mark to disk; then record the mark in the seal."""
     changed = replace(found, mark=rollback_guard.mark(), noted=rollback_guard.list_noted(layout.ledger)[1])
     disk.replace(layout.publishers, (json.dumps(asdict(changed), indent=1, ensure_ascii=False) + "\n").encode())
     rollback_guard.note_list(disk, layout.ledger, changed.store, changed.mark)
@@ -340,6 +366,6 @@ def _write_list(disk: Disk, layout: Layout, found: PublisherList) -> PublisherLi
 
 
 def publisher_status(layout: Layout, ledger: Ledger) -> list[dict[str, Any]]:
-    """Every publisher for `status`: address, release, whether something is to be done there."""
+    """Return the state of every publisher for `status`: address, release, and whether it has to be updated."""
     aim = wanted_release(ledger)
     return [each.to_dict(pending=each.behind(aim)) for each in destinations(layout)]

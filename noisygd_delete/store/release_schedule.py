@@ -1,4 +1,4 @@
-"""The pace of publication that a budget affords: public facts alone, and none that depends on what was asked."""
+"""The release schedule that a budget allows, computed from public facts that do not depend on requests."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from ..methods.plan import Plan
 from ..methods.problem import Minimizer, quick_passes, solver_passes
 from .ledger import Ledger
 
-_NUMBER, _CALL = 8e-9, 5e-3  # seconds of a pass: for each number of the table, many times a processor's, and besides
-_BESIDE = 70  # passes that the first step of a solver may ask of its sample, were that the table
+_NUMBER, _CALL = (
+    8e-9,
+    5e-3,
+)  # seconds of a pass: per number in the table (many times what a processor needs), and per call
+_BESIDE = 70  # passes that the first step of a solver may take over its sample, counted as if over the table
 
 
 def publications(ledger: Ledger) -> int | None:
-    """Releases that the budget had room for after the fresh learn by the plan in force; None where they are not limited."""
+    """Return the number of releases that the budget allowed after the fresh learn by the current plan.
+
+    None if it is not limited.
+    """
     learned = ledger.learned_by_plan
     if learned is None:
         left = Accountant(ledger.plan).remaining().publications
@@ -25,8 +31,11 @@ def publications(ledger: Ledger) -> int | None:
 
 
 def default_schedule(ledger: Ledger, *, period: float = YEAR) -> Batching | Calendar:
-    """When to publish where nobody says: under a cap on all releases, by a calendar that spreads them over the period, in seconds; else
-    whatever waits, at once."""
+    """Return the default schedule of releases.
+
+    If their number is limited, it is a calendar that spreads them over `period` seconds; otherwise every pending edit
+    is published at once.
+    """
     number = publications(ledger)
     if not number or not ledger.releases:
         return Batching()
@@ -36,8 +45,11 @@ def default_schedule(ledger: Ledger, *, period: float = YEAR) -> Batching | Cale
 
 
 def public_duration(plan: Plan) -> float:
-    """How long a run may be told to last: the most passes that any table makes its solver take (its quick ways, their sample, and the proven
-    method), of a time that only sizes decide; 0 where no record decides how long a run takes."""
+    """Return the public duration in seconds of a run; 0 if no record influences how long a run takes.
+
+    It is the most passes that the solver takes on any table (its quick methods, their sample, and the proven method),
+    times a duration per pass that depends on sizes only.
+    """
     start = plan.serving.start
     if not isinstance(start, Minimizer) or start.solver == "fixed":
         return 0.0

@@ -1,8 +1,10 @@
-"""The register of a store: request ids, their salts, and what was stated about each request. All of it can be forgotten.
+"""The request register of a store: request ids, their salts, and what was stated about each request.
 
-The ledger's hash chain holds SHA-256(salt, request id) in place of the id. Salt and id lie here, in a file of their own; once they
-are gone from it, nobody can tell any more which request a link of the chain belonged to. An id is noted before the ledger's
-entry that it belongs to, so that no request is served whose repetition would not be known.
+All of it can be erased.
+
+The hash chain of the ledger holds SHA-256(salt, request id) instead of the id. Salt and id are in this file only; once
+they are erased from it, the request of an entry can no longer be identified. An id is recorded before the ledger entry
+it belongs to, so that a repeated request is always recognised.
 """
 
 from __future__ import annotations
@@ -27,23 +29,23 @@ from .layout import TEMPORARY, Layout
 if TYPE_CHECKING:
     from .entry import Outline
 
-_AT_ONCE = 500  # request ids in one question to SQLite, which takes at least 999 values
-_SALT = 32  # bytes: nobody tries them all, so a commitment alone says nothing of a guessed id
+_AT_ONCE = 500  # request ids per SQLite query, which accepts at least 999 values
+_SALT = 32  # bytes: too many to enumerate, so a commitment alone does not confirm a guessed id
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS requests (token TEXT PRIMARY KEY, salt BLOB NOT NULL, body TEXT)",
     "CREATE TABLE IF NOT EXISTS practice (body TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS changes (mark TEXT PRIMARY KEY)",  # in their order; the seal says which was the newest
+    "CREATE TABLE IF NOT EXISTS changes (mark TEXT PRIMARY KEY)",  # in order; the seal records the newest
 )
 _WRONG = (ValueError, TypeError, AttributeError, InvalidParameter)
 
 
 def commitment(salt: bytes, token: str) -> str:
-    """What the ledger chains in place of a request id."""
+    """Return the commitment to a request id, which the ledger chains instead of the id."""
     return hashlib.sha256(b"noisygd-delete request\0" + salt + token.encode()).hexdigest()
 
 
 def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, str]:
-    """Make these request ids known; returns what the ledger chains for each. An id that is known keeps its salt."""
+    """Record request ids; return the commitment of each. A known id keeps its salt."""
     wanted = list(dict.fromkeys(token for token in tokens if token is not None))
     if not wanted:
         return {}
@@ -55,18 +57,21 @@ def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, 
 
 
 def committed_links(layout: Layout, tokens: Sequence[str]) -> dict[str, str]:
-    """What the ledger chains for those of these request ids that are known, and were not forgotten."""
+    """Return the commitments of those request ids that are known and were not erased."""
     return {token: commitment(salt, token) for token, salt in _salts(layout, tokens).items()}
 
 
 class RequestLog:
-    """The register of the store in this folder. Reading needs no lock; writing is for whoever holds the store's."""
+    """The request register of a store. Reading needs no lock; writing requires the lock of the store."""
 
     def __init__(self, layout: Layout, disk: Disk | None = None) -> None:
         self._layout, self._disk = layout, disk or Disk()
 
     def lost_ids_in_words(self, ledger: Iterable[Outline]) -> str:
-        """What is to be added where a request id is unknown: how many of the ledger's requests have an id that is not here."""
+        """Return a note for messages about an unknown request id.
+
+        It states how many requests in the ledger have an id that is not in the register.
+        """
         known = {committed for committed, _ in self.cases().values()}
         lost = {entry.commitment for entry in ledger if entry.commitment is not None} - known
         return (
@@ -77,24 +82,24 @@ class RequestLog:
         )
 
     def cases(self) -> dict[str, tuple[str, RequestCase]]:
-        """request id -> what the ledger chains for it, and what was stated about it."""
+        """Return a dict from request id to its commitment in the ledger and what was stated about it."""
         rows = _rows(self._layout, "SELECT token, salt, body FROM requests ORDER BY token")
         return {token: (commitment(salt, token), self._case(body)) for token, salt, body in rows}
 
     def case(self, token: str) -> RequestCase | None:
-        """What was stated about this request; None where the id is not known."""
+        """Return what was stated about this request; None if the id is unknown."""
         rows = _rows(self._layout, "SELECT body FROM requests WHERE token = ?", token)
         return self._case(rows[0][0]) if rows else None
 
     def kept_aside(self) -> list[str]:
-        """Requests that took rows out of the table and have not put them back."""
+        """Return the requests whose restricted records have not been restored to the table."""
         return [
             token for token, (_, case) in self.cases().items() if case.restricted is not None and case.lifted is None
         ]
 
     @property
     def practice(self) -> RegisterPolicy:
-        """What holds for every request."""
+        """The policy that applies to every request."""
         rows = _rows(self._layout, "SELECT body FROM practice")
         try:
             return RegisterPolicy(**limited_io.parse_json(rows[-1][0])) if rows else RegisterPolicy()
@@ -102,21 +107,22 @@ class RequestLog:
             raise self._damaged() from error
 
     def receive(self, cases: Mapping[str, RequestCase]) -> None:
-        """Note requests with what is stated about them, before anything is done for them. One that is known keeps what was
-        stated, and takes what is new.
+        """Record requests and what is stated about them, before any of them is carried out.
+
+        A known request keeps what was stated, and new facts are added.
 
         Raises:
-            InvalidRequest: it was stated to have been received at another time, or as another right.
+            InvalidRequest: If a request was recorded with another time of receipt or another right.
         """
         for token in cases:
             check_token(token)
         self._store({token: self._joined(token, new) for token, new in cases.items()})
 
     def state(self, token: str, case: RequestCase) -> None:
-        """Put this in the place of what was stated about a request that is known.
+        """Replace what was stated about a known request.
 
         Raises:
-            InvalidRequest: it is not.
+            InvalidRequest: If it is not known.
         """
         if self.case(token) is None:
             raise InvalidRequest(
@@ -125,16 +131,16 @@ class RequestLog:
         self._store({token: case})
 
     def adopt(self, practice: RegisterPolicy) -> None:
-        """What holds for every request from here on. One that was put back is from here on the register."""
+        """Set the policy for every request. A register restored from a backup becomes the valid register."""
         self._rewritten(set(), practice, rollback_guard.register_noted(self._layout.ledger))
 
     def forget(self, tokens: Collection[str]) -> None:
-        """Erase these request ids with their salts and all that was stated about them."""
+        """Erase these request ids with their salts and everything stated about them."""
         if tokens:
             self._rewritten(set(tokens), self.practice)
 
     def check(self) -> None:
-        """Raise `StoreCorrupt` where something in it does not parse."""
+        """Raise `StoreCorrupt` if some content does not parse."""
         self.cases()
         self.practice  # noqa: B018 -- parses
 
@@ -176,8 +182,11 @@ class RequestLog:
         )
 
     def _rewritten(self, without: set[str], practice: RegisterPolicy, adopted: str = "") -> None:
-        """A new file with the other rows, and the old one overwritten: a database that shrinks keeps copies of what it held. `adopted`:
-        mark of a change that it takes for its own."""
+        """Write a new file without the rows in `without`, and overwrite the old one.
+
+        A database that merely shrinks would keep copies of old content. `adopted`: the mark of a change that this
+        register adopts as its own.
+        """
         path = self._layout.register
         rows = [
             row
@@ -202,7 +211,7 @@ class RequestLog:
         self._disk.sync_folder(path.parent)
         if not rollback_guard.is_register_restored(
             self._layout
-        ):  # from here on, one that lacks this change is of another time
+        ):  # from now on, a register without this change is stale
             rollback_guard.note_register(self._disk, self._layout.ledger, change)
 
 
@@ -211,7 +220,7 @@ def _body(case: RequestCase) -> str:
 
 
 def _salts(layout: Layout, tokens: Sequence[str]) -> dict[str, bytes]:
-    """The salts of those request ids that are known."""
+    """Return the salts of the known request ids."""
     found: dict[str, bytes] = {}
     for first in range(0, len(tokens), _AT_ONCE):
         some = tokens[first : first + _AT_ONCE]
@@ -221,7 +230,7 @@ def _salts(layout: Layout, tokens: Sequence[str]) -> dict[str, bytes]:
 
 
 def _rows(layout: Layout, query: str, *values: Any, table: str = "practice") -> list[tuple[Any, ...]]:
-    """Rows of the register; none where there is no register yet, or none with this table."""
+    """Return rows of the register; empty if there is no register yet, or it lacks this table."""
     path = layout.register
     if not path.exists() or path.stat().st_size == 0:
         return []
@@ -240,7 +249,10 @@ def _readable(row: tuple[Any, ...]) -> bool:
 
 
 def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | None]], *, adds: bool) -> None:
-    """Request ids, salts and what was stated, in one transaction: an id that is known keeps its salt. `adds`: none of them is known."""
+    """Write request ids, salts and statements in one transaction; a known id keeps its salt.
+
+    `adds`: none of the ids is known.
+    """
     path = layout.register
     if not path.exists():
         create_database(disk, path)
@@ -258,5 +270,5 @@ def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | No
 
 
 def register_of(store: str | Path) -> RequestLog:
-    """The register of the store in this folder, to read."""
+    """Return the register of the store in this folder, for reading."""
     return RequestLog(Layout.at(store))

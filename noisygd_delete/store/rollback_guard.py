@@ -1,8 +1,9 @@
-"""Outside the ledger: how long it is, and its last link; and which state the list of publishers and the register were in.
+"""The seal, a file outside the ledger that detects a rollback of the ledger, of the publisher list or of the register.
 
-Each of their changes has a random mark, and each keeps the marks it came by: the register all, the list its own and the one before that
-the seal noted. So an end that was cut off is seen, and a list or a register from another time: from an earlier one, or from one that was
-undone when a copy of the whole store was put back.
+It records the length and last link of the ledger, and the newest change of the list and of the register. Each change
+has a random mark. The register stores the marks of all its changes; the list stores its own and the one that the seal
+recorded before. So a truncated ledger is detected, and a list or a register that is stale, or from a history that was
+undone when a copy of the whole store was restored.
 """
 
 from __future__ import annotations
@@ -22,16 +23,20 @@ LOST = "Restore the store from a backup, and carry out again every request made 
 
 
 def seal_of(ledger: Path) -> Path:
+    """Return the path of the seal of a ledger."""
     return Layout(ledger.parent).seal
 
 
 def mark() -> str:
-    """Of one change: no other has it."""
+    """Return a random mark, unique to one change."""
     return secrets.token_hex(8)
 
 
 def write(disk: Disk, ledger: Path, length: int, digest: str) -> None:
-    """A crash before this leaves the former length, which still holds."""
+    """Record the length and last link of the ledger.
+
+    After a crash before this, the seal has the former length, which is still valid.
+    """
     known = _parts(ledger)
     newest, own = _register(Layout(ledger.parent), known.get("register", ""))
     register = newest if own else ""
@@ -42,33 +47,38 @@ def write(disk: Disk, ledger: Path, length: int, digest: str) -> None:
 
 
 def note_list(disk: Disk, ledger: Path, store: str, change: str) -> None:
-    """The list of publishers of the store that marks what it puts there by this id was changed. A crash before this leaves the mark
-    of the change before, which the list still has."""
+    """Record a change of the publisher list of the store with this id.
+
+    After a crash before this, the seal has the mark of the previous change, which the list still stores.
+    """
     parts = _parts(ledger)
     if parts:
         _write_seal(disk, ledger, parts | {"publishers": {"store": store, "mark": change}})
 
 
 def note_register(disk: Disk, ledger: Path, change: str) -> None:
-    """The register was written anew, and has come by this change. A crash before this leaves the mark before, which it came by as well."""
+    """Record that the register was rewritten by this change.
+
+    After a crash before this, the seal has the previous mark, which the register still stores.
+    """
     parts = _parts(ledger)
     if parts:
         _write_seal(disk, ledger, parts | {"register": change})
 
 
 def mark_untrusted(disk: Disk, ledger: Path, store: str) -> None:
-    """Have the list of publishers and the register taken for those of another time."""
+    """Mark the publisher list and the register as stale."""
     _write_seal(disk, ledger, _parts(ledger) | {"publishers": {"store": store, "mark": mark()}, "register": mark()})
 
 
 def list_noted(ledger: Path) -> tuple[str, str]:
-    """(id, mark of the newest change of the list) as the seal says. Nothing where there was no list."""
+    """Return the store's id and the mark of the newest change of the list; empty strings if there was no list."""
     listed = _parts(ledger).get("publishers", _NO_LIST)
     return listed["store"], listed["mark"]
 
 
 def register_fault(layout: Layout) -> str | None:
-    """What is wrong with a register of another time, and what to do; None where it is the newest, as far as anybody can tell."""
+    """Return what is wrong with a stale register and how to fix it; None if it appears to be the newest."""
     if (layout.register.exists() and not layout.register.is_file()) or not is_register_restored(layout):
         return None
     return (
@@ -79,19 +89,22 @@ def register_fault(layout: Layout) -> str | None:
 
 
 def is_register_restored(layout: Layout) -> bool:
-    """Whether the register did not come by the change that was its newest at the newest entry: it is of another time, or lost."""
-    noted = register_noted(layout.ledger)  # first: a register is written before it
+    """Return whether the register lacks the change that was its newest at the newest entry: it is stale, or lost."""
+    noted = register_noted(layout.ledger)  # read first, because the register is written before the seal
     return not _register(layout, noted)[1]
 
 
 def register_noted(ledger: Path) -> str:
-    """The mark of the register's newest change before the newest entry, as the seal says. Nothing where there was no register."""
+    """Return the mark of the register's newest change before the newest entry; empty if there was no register."""
     noted: str = _parts(ledger).get("register", "")
     return noted
 
 
 def _register(layout: Layout, noted: str) -> tuple[str, bool]:
-    """(the mark of the register's newest change, whether it came by the change that was noted). A register that is not there came by nothing alone."""
+    """Return the mark of the register's newest change, and whether the register contains the recorded change.
+
+    For a missing register, the latter holds only if no change is recorded.
+    """
     newest, known = None, None
     if layout.register.exists() and layout.register.stat().st_size:
         with connect_database(layout.register) as connection:
@@ -102,7 +115,7 @@ def _register(layout: Layout, noted: str) -> tuple[str, bool]:
 
 
 def read_seal(ledger: Path) -> tuple[int, str] | None:
-    """(length, last link) as the seal says, None where there is none."""
+    """Return the recorded length and last link; None if there is no seal."""
     parts = _parts(ledger)
     return (parts["entries"], parts["sha256"]) if parts else None
 
@@ -112,7 +125,7 @@ def _write_seal(disk: Disk, ledger: Path, parts: dict[str, Any]) -> None:
 
 
 def _parts(ledger: Path) -> dict[str, Any]:
-    """What the seal says; nothing where there is none."""
+    """Return the content of the seal; empty without a seal."""
     path = seal_of(ledger)
     if not path.exists() and not path.is_symlink():
         return {}
@@ -132,12 +145,15 @@ def _parts(ledger: Path) -> dict[str, Any]:
 
 
 def missing_seal_error(ledger: Path) -> StoreCorrupt:
+    """Return the error for a missing seal."""
     return StoreCorrupt(f"{seal_of(ledger)}: missing; put it back from a backup of the store. {LOST}")
 
 
 def truncated_ledger_error(ledger: Path, length: int, stated: int) -> StoreCorrupt:
+    """Return the error for a ledger that is shorter than the seal records."""
     return StoreCorrupt(f"{ledger}: has {length} entries and had {stated}: its end was cut off. {LOST}")
 
 
 def foreign_seal_error(ledger: Path) -> StoreCorrupt:
+    """Return the error for a seal whose link differs from the ledger's."""
     return StoreCorrupt(f"{ledger}: not the ledger that {seal_of(ledger).name} was made for. {LOST}")

@@ -1,4 +1,4 @@
-"""What a store says about itself: read from the ledger alone, so it answers while another process works."""
+"""The public state of a store, read from the ledger without a lock, so it is available while another process works."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ORDER = 10.0
 
 
 def status(path: str | Path) -> dict[str, Any]:
-    """Sizes, releases, pending edits and the state of the model."""
+    """Return sizes, releases, pending edits and the state of the model."""
     layout = Layout.at(path)
     disk.require_store(layout)
     ledger = Ledger.read(layout.ledger)
@@ -48,7 +48,11 @@ def status(path: str | Path) -> dict[str, Any]:
 
 
 def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
-    """How many patches wait for a release, and what who copies the store now, and saw every model, learns of a record erased since."""
+    """Return the number of patches since the last release, and the guarantee if the store is copied now.
+
+    The guarantee is for a record erased since the last release, against someone who copies the store now and saw every
+    model.
+    """
     if not layout.patch.exists():
         return None
     from ..curator.carried_noise import patch_guarantee
@@ -68,13 +72,13 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
 
 
 def _change_counter(ledger: Ledger) -> str | None:
-    """By what the source counted the changes up to the newest model; None: they were not counted, or the rows are here."""
+    """Return what counted the changes in the source up to the newest model; None if nothing did."""
     place = ledger.made(ledger.model_release) if ledger.releases else None
     return None if place is None else ledger.entry(place).counted
 
 
 def _record_count(layout: Layout) -> int:
-    """How many records there are, for somebody who does not hold the lock."""
+    """Return the number of records, without holding the lock."""
     return file_footer.cells_held(layout.ids)
 
 
@@ -93,10 +97,18 @@ def budget(
     statement: bool = True,
     **questions: Any,
 ) -> dict[str, Any]:
-    """Every release, and all of them together, as Rényi, GDP and (ε, δ); and the whole statement of account.
+    """Return the guarantee of every release and of all releases together, as Rényi, GDP and (ε, δ).
 
-    `last`: how many of the latest releases to list; None: all, which takes time for each. `statement`: whether the statement is wanted, most
-    of the work. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
+    The result includes the statement of account.
+
+    Args:
+        path: The folder of the store.
+        order: The Rényi order; the default is that of the budget, else 10.
+        delta: The δ of (ε, δ); the default is that of the budget.
+        last: The number of latest releases to list. None lists all; the time grows with their number.
+        statement: Whether to include the statement of account, which is most of the work.
+        **questions: Arguments of `accountant.build_report`: present_from, erased_at, observed, models_seen, requests,
+            attack_advantage.
     """
     layout = Layout.at(path)
     disk.require_store(layout)
@@ -132,7 +144,7 @@ def budget(
             releases.append(entry)
     account = None
     if statement and accountant.releases:
-        from ..accountant import build_report  # loaded where it is used: `status` asks none of its questions
+        from ..accountant import build_report  # imported on use: `status` does not need it
 
         account = build_report(accountant, delta=delta, order=order, **questions).to_dict()
     return {

@@ -1,7 +1,7 @@
-"""The on-disk curator: one request is one transaction that only rolls forward (see `rolling`).
+"""The on-disk curator: each request is one transaction that is only ever rolled forward (see `transaction`).
 
-A request is validated whole before it enters the journal. Opening a store finishes what its journal holds, with fresh
-noise. Nothing is kept that the architecture does not list.
+A request is validated in full before it enters the journal. Opening a store completes the request in its journal, with
+fresh noise. The folder holds only the files listed in `layout`.
 """
 
 from __future__ import annotations
@@ -47,16 +47,17 @@ _PRESENT = "the ledger says what has happened; free space or fix permissions, an
 
 
 class DryRun(StoreError):
-    """Nothing stands in the way of the store that was not to stay."""
+    """A dry run of the creation succeeded; the files it wrote are removed."""
 
 
 class Store:
-    """A table, its model and its ledger in one folder, held for writing.
+    """A training set, its model and its ledger in one folder, opened for writing.
 
-    `Store.create` makes one, or `Store.create_over` where the rows stay in a source; `Store.open` opens either. Use it as a context
-    manager, or call `close`. Ids and subjects are text.
+    Create a store with `Store.create`, or with `Store.create_over` if the rows remain in an external source; open
+    either with `Store.open`. Use it as a context manager, or call `close`. Ids and subjects are text.
 
-    table  its rows, wherever they lie
+    Attributes:
+        table: The rows, in the store or in a source.
     """
 
     stateless: bool = (
@@ -77,14 +78,14 @@ class Store:
         stateless: bool = False,
         disk: Disk | None = None,
     ) -> Self:
-        """A new store in `path`: absent, empty, or left by a `create` that was interrupted.
+        """Create a store in `path`, which must be absent, empty, or left over from an interrupted `create`.
 
         Args:
             stateless: as in `open`.
 
         Raises:
-            InvalidRecords, AssumptionViolated: the records are not those of the plan; nothing was written.
-            StoreError: there is something at `path` already.
+            InvalidRecords, AssumptionViolated: If the records do not match the plan; nothing was written.
+            StoreError: If `path` holds something else.
         """
         cls._check_fit(records, schema, plan)
         cls._check_room(path)
@@ -108,19 +109,22 @@ class Store:
         disk: Disk | None = None,
         dry_run: bool = False,
     ) -> Self:
-        """The same from a file, written as it is read: a few blocks of it are in memory, however long it is.
+        """Create a store from a file, written block by block, so that memory use does not grow with the file.
 
         Args:
-            schema: of the store; the reading's own, where that numbers no records.
-            plan_for: the plan for a table of so many records. What it raises ends the creation.
-            tombstones: a list of erased ids that the file must not name.
-            stateless: as in `open`.
-            dry_run: raise `DryRun` in the end, with what was written erased.
+            path: The folder of the store; see `create`.
+            reading: The file of records.
+            schema: The schema of the store: that of `reading`, unless `reading` numbers the records.
+            plan_for: Returns the plan for a given number of records. An exception it raises ends the creation.
+            tombstones: A list of erased ids; the file must contain none of them.
+            stateless: As in `open`.
+            disk: The file operations; the default is `Disk()`.
+            dry_run: Raise `DryRun` at the end and erase everything that was written.
 
         Raises:
-            InvalidSchema, InvalidRecords, AssumptionViolated: the records are not those of schema and plan. What had been written of
-                them was erased.
-            StoreError: there is something at `path` already.
+            InvalidSchema, InvalidRecords, AssumptionViolated: If the records do not match schema and plan. What had
+                been written of them was erased.
+            StoreError: If `path` holds something else.
         """
         from .held_out import write_held_out
         from .table_import import fill_table as filled
@@ -149,18 +153,27 @@ class Store:
         disk: Disk | None = None,
         memory: int | None = None,
     ) -> Self:
-        """The same over rows that stay in a source: the store holds a model, its plan and its ledger, never a row or an id.
+        """Create a store over rows that remain in a source.
 
-        `serve` deletes in the source; where the application does, `publish(erased=N)` says so and publishes.
+        The store holds a model, its plan and its ledger, never a row or an id. `serve` deletes rows in the source. If
+        the application deletes them itself, `publish(erased=N)` reports the deletion and publishes.
 
         Args:
-            stateless: as in `open`.
-            memory: bytes of rows to hold while they are read once, to see that they fit the plan; see `sources.reading.rows_of`.
+            path: The folder of the store; see `create`.
+            source: Where the rows are stored.
+            schema: The schema of the rows.
+            plan: The plan of the store.
+            stateless: As in `open`.
+            disk: The file operations; the default is `Disk()`.
+            memory: Bytes of rows to hold during the one read that checks that they fit the plan; see
+                `sources.reading.rows_of`.
 
         Raises:
-            InvalidParameter: the plan does not suit rows that come in any order and change unseen.
-            InvalidSchema, InvalidRecords, AssumptionViolated: the rows are not those of schema and plan; nothing was written.
-            SourceError: the source cannot be read. StoreError: there is something at `path` already.
+            InvalidParameter: If the plan is not valid for rows that come in any order and may change without notice.
+            InvalidSchema, InvalidRecords, AssumptionViolated: If the rows do not match schema and plan; nothing was
+                written.
+            SourceError: If the source cannot be read.
+            StoreError: If `path` holds something else.
         """
         from .sources.table import check_over
 
@@ -181,7 +194,10 @@ class Store:
         source: dict[str, Any] | None = None,
         stateless: bool = False,
     ) -> Self:
-        """The folder of a new store. `write` puts its rows there, if they lie there, and tells their plan; what it refuses leaves nothing."""
+        """Create the folder of a new store.
+
+        `write` writes the rows, if the store holds them, and returns the plan; if it raises, nothing is left behind.
+        """
         layout = Layout(Path(path).absolute())
         made = not layout.root.exists()
         mode = None if made else layout.root.stat().st_mode
@@ -247,18 +263,24 @@ class Store:
         tombstones: Tombstones | None = None,
         execution: Execution | None = None,
     ) -> Self:
-        """The store at `path`, after finishing any request that was interrupted.
+        """Open the store at `path`, after completing any request that was interrupted.
 
         Args:
-            stateless: Refuse, in this session, whatever keeps more of the rows between two calls than the rows themselves, the published
-                model and the ledger: edits whose release waits, by a method that carries noise from one release to the next (`sums`), as a
-                patch of noisy sums would wait with them. Every other method keeps nothing more.
-            tombstones: a list kept outside the store: ids erased from now on are noted there, ids noted there are refused.
-            execution: of the request that was interrupted; of its group every process but 0 calls `follow` instead.
+            path: The folder of the store.
+            wait: Seconds to wait for the lock.
+            stateless: Refuse, in this session, whatever keeps more of the rows between two calls than the rows themselves,
+                the published model and the ledger: edits whose release is deferred, by a method that carries noise from
+                one release to the next (`sums`), because a patch of noisy sums is kept with them. No other method keeps
+                more.
+            disk: The file operations; the default is `Disk()`.
+            tombstones: A list kept outside the store: ids erased from now on are recorded there, and ids recorded there
+                are refused.
+            execution: How to run the interrupted request. In a process group, every process except 0 calls
+                `follow_group` instead.
 
         Raises:
-            StoreLocked: another process writes to it, for `wait` seconds from now.
-            StoreCorrupt: its files contradict one another.
+            StoreLocked: If another process still holds the lock after `wait` seconds.
+            StoreCorrupt: If the files contradict one another.
             InvalidParameter: If `stateless` is asked of a store that holds a patch.
         """
         layout, disk = Layout.at(path), disk or Disk()
@@ -267,7 +289,7 @@ class Store:
             lock = Lock(layout.lock, wait)
             try:
                 ledger = Ledger.read(layout.ledger)
-                if ledger.source is not None or layout.publishers.exists():  # read and published by it
+                if ledger.source is not None or layout.publishers.exists():  # needs the schema
                     ledger.read_schema()
                 store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=False)
                 store._files.tombstones = tombstones
@@ -288,12 +310,12 @@ class Store:
         described = files.ledger.source
         if described is None:
             return cls(StoreTransaction(files, TrainingTable(files), settled=settled))
-        from .sources.table import TableInSource  # most tables are here
+        from .sources.table import TableInSource  # imported only for a store over a source
 
         return cls(StoreTransaction(files, TableInSource(files, described), settled=settled))
 
     def close(self) -> None:
-        """Let other processes write."""
+        """Release the lock, so that other processes can write."""
         self.table.forget()
         self._files.lock.release()
 
@@ -307,44 +329,49 @@ class Store:
 
     @property
     def path(self) -> Path:
+        """The folder of the store."""
         return self._files.layout.root
 
     @property
     def recovered(self) -> Release | None:
-        """The release of a request that a crash had interrupted, if opening had to finish one."""
+        """The release of a request that a crash had interrupted and opening completed; None if there was none."""
         return self._rolling.recovered
 
     @property
     def ledger(self) -> Ledger:
+        """The ledger after the last entry."""
         return self._files.ledger
 
     @property
     def register(self) -> RequestLog:
-        """Request ids, and what was stated about each request."""
+        """The request register: request ids, and what was stated about each request."""
         return RequestLog(self._files.layout, self._files.disk)
 
     @property
     def plan(self) -> Plan:
+        """The current plan."""
         return self.ledger.plan
 
     @property
     def schema(self) -> Schema:
+        """The schema of the store."""
         return self._files.schema
 
     @property
     def accountant(self) -> Accountant:
+        """The accountant of every release so far, as a copy."""
         return self.ledger.accountant
 
     @property
     def source(self) -> Source | None:
-        """Where the rows lie; None: in the store itself."""
+        """The source that holds the rows; None if the store holds them itself."""
         return self.table.source
 
     def returned(self) -> list[str]:
-        """Ids in the table that were erased before, by the list of erased ids that the store was opened with.
+        """Return the ids in the table that were erased before, according to the tombstone list of this store.
 
         Raises:
-            InvalidParameter: it was opened with none.
+            InvalidParameter: If the store was opened without a tombstone list.
         """
         if self._files.tombstones is None:
             raise InvalidParameter(
@@ -354,7 +381,7 @@ class Store:
 
     @property
     def pending_edits(self) -> int:
-        """Edits that no release covers yet."""
+        """The number of edits that no release covers yet."""
         return self._files.pending.total
 
     @property
@@ -362,16 +389,17 @@ class Store:
         """The table; rows are read from the file as they are needed.
 
         Raises:
-            StoreError: they lie in a source.
+            StoreError: If the rows are in a source.
         """
         return self.table.records
 
     @property
     def model(self) -> Model:
-        """The model in force.
+        """The current model.
 
         Raises:
-            NotLearned: before the first `learn`, after a publication was withheld, or while the model is out of service.
+            NotLearned: If there is none: before the first `learn`, after the budget refused a publication, or while the
+                model is withdrawn.
         """
         if self.ledger.head.withdrawn:
             raise NotLearned(f"{self.path}: the model was taken out of service; publish puts the next one in its place")
@@ -382,6 +410,9 @@ class Store:
 
     def learn(self, *, request_id: str | None = None, execution: Execution | None = None) -> Release:
         """Train from the initial law and publish the first model.
+
+        Raises:
+            InvalidParameter: If a model was published before.
 
         Warns:
             NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
@@ -396,10 +427,17 @@ class Store:
     def relearn(
         self, plan: Plan | None = None, *, request_id: str | None = None, execution: Execution | None = None
     ) -> Release:
-        """Train afresh and publish; with `plan`, from here on by that plan. Its n may only grow.
+        """Retrain from the initial law and publish; with `plan`, switch to that plan.
+
+        Args:
+            plan: The new plan; it may have more slots than the current one, never fewer. The default is the current
+                plan.
+            request_id: The id of the request. Repeating an id returns the original result.
+            execution: How to run the training.
 
         Raises:
-            BudgetExceeded: with nothing changed. InvalidRequest: the request_id was answered for another request.
+            BudgetExceeded: If the budget does not cover the release; nothing was changed.
+            InvalidRequest: If the request_id belongs to a different request.
         """
         current, execution = self.plan, execution or Execution()
         suited = self.table.adapt_plan(current if plan is None else plan)
@@ -434,25 +472,31 @@ class Store:
     def publish(
         self,
         *,
-        redo: bool = False,
+        force: bool = False,
         request_id: str | None = None,
         execution: Execution | None = None,
         unused_dates: int | None = None,
         erased: int | None = None,
         position: str | None = None,
     ) -> Release:
-        """One release that covers every pending edit; with `redo` also where none is: new noise, charged like any. Over a source, from a
-        snapshot of it as it is now, and also where it counted changes itself.
+        """Publish one release that covers every pending edit.
+
+        With `force`, publish even if no edit is pending: a release with new noise, charged like any other. Over a
+        source, the release is computed from a current snapshot, and also made if the source itself counted changes.
 
         Args:
-            erased: rows that the application has deleted in the source for this request, and committed.
-            position: of that commit, where the application knows it; default: of now, before the snapshot.
-            unused_dates: on a date of a calendar that was fixed beforehand: so many dates before it went by without a release since the
-                one before. None: now, because somebody asked.
+            force: Publish even if no edit is pending.
+            request_id: The id of the request. Repeating an id returns the original result.
+            execution: How to run the release.
+            erased: The number of rows that the application has deleted in the source for this request, and committed.
+            position: The position of that commit, if the application knows it. The default is the position now, before
+                the snapshot.
+            unused_dates: For a release on a date of a calendar fixed in advance: the number of dates since the previous
+                release that passed without one. None for a release on demand.
 
         Raises:
-            InvalidRequest: nothing is pending and `redo` was not asked for.
-            BudgetExceeded: nothing is pending and the budget is spent; the model stays in force.
+            InvalidRequest: If nothing is pending and `force` is not set.
+            BudgetExceeded: If nothing is pending and the budget is exhausted; the current model is unchanged.
         """
         check_token(request_id)
         execution = execution or Execution()
@@ -462,14 +506,14 @@ class Store:
             )
         if position is not None:
             raise InvalidParameter("position belongs to a deletion that was made in the source: give erased as well")
-        redo = redo or (self.ledger.position(request_id) is None and self._changed_unseen())
+        force = force or (self.ledger.position(request_id) is None and self._changed_unseen())
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("unlearn", "relearn", "withheld"))
         if told is not None:
             return told
-        if not (self.pending_edits or redo):
+        if not (self.pending_edits or force):
             raise InvalidRequest(
-                f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
+                f"{self.path}: no edits are pending; a release would cost budget and forget nobody (force forces one)"
             )
         with self._rolling.changing(execution), explain_disk_errors(self.path, _PRESENT):
             release = self._rolling.released(request_id, execution, unused_dates=unused_dates)
@@ -477,7 +521,7 @@ class Store:
         return release
 
     def _changed_unseen(self) -> bool:
-        """Whether the source counted changes since the last release that nobody told of."""
+        """Return whether the source counted changes since the last release that were not reported to the store."""
         changes = None if self.pending_edits else self.table.changes()
         return changes is not None and changes.total > 0
 
@@ -494,12 +538,18 @@ class Store:
         return replace(self.publish(execution=execution), request_id=request_id, requested=counts)
 
     def note_erased(self, found: Iterable[Erased], execution: Execution | None = None) -> int:
-        """Note what an application deleted in the source, each request once; how many requests were new. `publish` covers them. What the
-        last release covers already, because its trigger counted it before it was told, is none.
+        """Record what an application deleted in the source, each request once; `publish` covers the deletions.
+
+        Deletions already covered by the last release, because a trigger counted them before they were reported, are not
+        counted.
+
+        Returns:
+            The number of new requests.
 
         Raises:
-            InvalidRequest: the source has not reached a position, or a request was noted with another number of rows.
-            SourceError: a row that is said to be deleted is still there; nothing was noted of that request or a later one.
+            InvalidRequest: If the source has not reached a position, or a request was recorded with another number of
+                rows.
+            SourceError: If a row reported as deleted still exists; neither that request nor a later one was recorded.
         """
         new = 0
         self._check_stateless()
@@ -513,7 +563,7 @@ class Store:
         return new
 
     def _is_noted(self, request_id: str | None, counts: EditCounts) -> bool:
-        """Whether the ledger has this request. Raises `InvalidRequest` where it made other edits then."""
+        """Return whether the ledger has this request; raise `InvalidRequest` if it made other edits then."""
         place = self.ledger.position(request_id)
         if place is not None and self.ledger.edited(place) != counts:
             raise InvalidRequest(models.OTHER_REQUEST)
@@ -527,17 +577,22 @@ class Store:
         case: RequestCase | None = None,
         execution: Execution | None = None,
     ) -> Release:
-        """Carry out one request: edit the rows, then publish, unless `publish=False` leaves that to a later call. Over a source: delete
-        there, then publish from a later snapshot.
+        """Carry out one request: edit the rows, then publish.
 
-        `case`: what is stated about it, noted in the register before anything is done; then the request needs a request_id.
+        Over a source: delete the rows there, then publish from a later snapshot. Repeating a request_id returns the
+        original result; nothing happens and nothing is charged.
 
-        A request_id that was answered before gets its answer again; nothing happens and nothing is charged.
+        Args:
+            request: The edits.
+            publish: False to leave the release to a later call.
+            case: Facts stated about the request, recorded in the register before any edit. It requires a request_id.
+            execution: How to run the release.
 
         Raises:
-            InvalidRequest: with nothing changed; also where the request_id was answered for other contents, where rows in a source
-                are not to be deleted but changed, or where a stateless store would keep a patch.
-            SourceError: the source did not answer. If the deletion was committed there, the next call goes on from it.
+            InvalidRequest: If the request is not valid, the request_id belongs to a request with other contents, the
+                request changes rows in a source instead of deleting them, or a stateless store would keep a patch. Nothing was changed.
+            SourceError: If the source did not answer. If the deletion was committed there, the next call continues from
+                it.
         """
         execution = execution or Execution()
         with self._rolling.changing(execution), self._explaining():
@@ -566,7 +621,7 @@ class Store:
             raise self._explain(error) from None
 
     def _explain(self, error: UnknownName) -> UnknownName:
-        """Return the error, with whether the name was held out, and whether a similar one is in the table."""
+        """Return the error with two facts added: whether the name is held out, and whether a similar name exists."""
         from .held_out import is_held_out
 
         name, person = str(error.name), error.kind == "subject"
@@ -575,15 +630,15 @@ class Store:
         return UnknownName(error.kind, error.name, why=error.why, similar=similar, held_out=held_out)
 
     def _note(self, request: EditRequest, case: RequestCase | None) -> None:
-        """What is stated about a request goes to the register before anything is done for it."""
+        """Record what is stated about a request in the register; called before any edit."""
         if case is not None and request.request_id is not None:
             self.register.receive({request.request_id: case})
 
     def withdraw(self) -> None:
-        """Take the model out of service at once. Its file stays, because the next release starts from it.
+        """Take the model out of service at once. Its file is kept because the next release starts from it.
 
         Raises:
-            NotLearned: there is none in service, and none was.
+            NotLearned: If there is no model in service and none was withdrawn.
         """
         with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
             head = self.ledger.head
@@ -595,28 +650,32 @@ class Store:
 
     @property
     def publishers(self) -> tuple[publishing.PublisherState, ...]:
-        """Where the model in force is put besides, and what was last known to lie there."""
+        """External locations to which the current model is published, and their last known contents."""
         return publishing.destinations(self._files.layout)
 
     @property
     def publishers_behind(self) -> tuple[publishing.PublisherState, ...]:
-        """Those that do not hold the model in force alone: the next change, or the next opening, tries again."""
+        """The publishers that do not hold exactly the current model; the next change or opening tries again."""
         aim = publishing.wanted_release(self.ledger)
         return tuple(each for each in self.publishers if each.behind(aim))
 
     def publishers_told(self) -> list[dict[str, Any]]:
-        """The same as `status` tells it."""
+        """Return the state of the publishers as `status` reports it."""
         return publishing.publisher_status(self._files.layout, self.ledger)
 
     def publish_to(self, address: str | None = None, *, model: str | None = None, alias: str | None = None) -> None:
-        """Put the model in force, and every later one in its place, at this address too; without one, try again what failed.
+        """Publish the current model, and every later one in its place, at this address too.
+
+        Without an address, retry the publishers that failed.
 
         Args:
-            address: folder:/path, mlflow:URI, or one that fsspec reaches (s3://bucket/prefix).
-            model, alias: names in MLflow's registry; default: the folder's name, and "production".
+            address: `folder:/path`, `mlflow:URI`, or an address supported by fsspec (`s3://bucket/prefix`).
+            model: The name in MLflow's registry; the default is the name of the folder.
+            alias: The alias in MLflow's registry; the default is "production".
 
         Raises:
-            InvalidParameter: the address is none. MissingDependency: its library is not installed.
+            InvalidParameter: If the address is not valid.
+            MissingDependency: If its library is not installed.
         """
         with self._rolling.changing(Execution()):
             if address is not None:
@@ -624,26 +683,31 @@ class Store:
         self._rolling.sync_publishers(again=True)
 
     def publish_no_more(self, address: str) -> publishing.PublisherState:
-        """Take away what this store has put at an address, and forget the address.
+        """Remove what this store published at an address, and stop publishing there.
 
         Raises:
-            InvalidParameter: this store does not publish there. Any other error: the publisher did not answer, and stays.
+            InvalidParameter: If this store does not publish there. Any other error means that the publisher did not
+                answer; it is kept.
         """
         with self._rolling.changing(Execution()):
             return publishing.dismiss(self._files.disk, self._files.layout, address)
 
     def charge(self, mechanism: Mechanism) -> int:
-        """Enter numbers about the records in force in the account; they may be shown when this returns, not before.
+        """Charge the account for statistics of the current records. They may be shown only after this returns.
+
+        Args:
+            mechanism: The mechanism that computes the statistics.
 
         Returns:
-            The number that they have among the releases.
+            The number of this charge among the releases.
 
         Raises:
-            NotLearned: no model is in service. InvalidRequest: edits wait for a release, so that records and model differ.
-            BudgetExceeded: they would cost more than the budget; nothing was charged.
+            NotLearned: If no model is in service.
+            InvalidRequest: If edits are pending, so that records and model differ.
+            BudgetExceeded: If the statistics would cost more than the budget; nothing was charged.
         """
         with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
-            _ = self.model  # refuses where there is none
+            _ = self.model  # raises NotLearned without a model
             if self.pending_edits:
                 raise InvalidRequest(
                     f"{self.path}: {self.pending_edits} edits wait for a release; publish first, so that the numbers are about the "
@@ -662,14 +726,16 @@ class Store:
     def edit_all(
         self, requests: Sequence[EditRequest], *, publish_from: int | None = None, execution: Execution | None = None
     ) -> BatchResult:
-        """`serve(publish=False)` for each request in turn, those that are independent of one another in one transaction.
+        """Carry out the edits of each request in turn, as `serve(publish=False)` does.
+
+        Requests that are independent of one another share a transaction. Over a source, each request is a separate
+        transaction there, and the release is left to a later call.
 
         Args:
-            publish_from: if so many edits wait in the end, the last of these transactions makes the release that covers them;
-                None: it is left to a later call.
-            execution: of that release.
-
-        Over a source each is a transaction of its own there, and the release is left to a later call.
+            requests: The requests, in order.
+            publish_from: If at least this many edits are pending at the end, the last transaction makes the release
+                that covers them. None: the release is left to a later call.
+            execution: How to run that release.
         """
         from .batch import BatchResult, RequestBatch
 
@@ -717,7 +783,7 @@ class Store:
     def _carry_out(
         self, together: RequestBatch, execution: Execution, publish_from: int | None = None
     ) -> Release | None:
-        """The requests that are together so far; the release, if that makes one."""
+        """Carry out the requests of the batch; return the release if one is made."""
         if not together.edits:
             return None
         waiting = self.pending_edits + sum(part.counts.total for part in together.edits)
@@ -729,7 +795,7 @@ class Store:
         return answer if publish else None
 
     def dry_run(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
-        """What `serve` would do and what it would cost, having validated everything and changed nothing."""
+        """Return what `serve` would do and what it would cost: everything is validated and nothing is changed."""
         request = training_table.names_as_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
@@ -744,7 +810,7 @@ class Store:
         return answer | self.foresee_release(counts, delta=delta)
 
     def foresee_release(self, counts: EditCounts = NO_EDITS, *, delta: float = 1e-6) -> dict[str, Any]:
-        """Return what the next release would cost, with these edits beside those that wait; nothing is changed."""
+        """Return what the next release would cost with these edits and the pending ones; nothing is changed."""
         ahead = self.accountant.forecast()
         left = ahead.remaining().to_dict()
         event = ahead.publication(
@@ -770,10 +836,10 @@ class Store:
         }
 
     def repeats(self, request: EditRequest) -> bool:
-        """Whether the request was answered before.
+        """Return whether the request was answered before.
 
         Raises:
-            InvalidRequest: its request_id was, and for other contents.
+            InvalidRequest: If its request_id was answered for other contents.
         """
         position = self.ledger.position(request.request_id)
         if position is None:
@@ -782,7 +848,7 @@ class Store:
         return True
 
     def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:
-        """The earlier answer to a call that edits nothing, if this request_id has one."""
+        """Return the earlier answer to a call that edits nothing, if this request_id has one."""
         check_token(request_id)
         position = self.ledger.position(request_id)
         if position is None:
@@ -792,7 +858,10 @@ class Store:
         return self._told(request_id)
 
     def _told(self, request_id: str | None) -> Release:
-        """The answer of an earlier request: the release that covered it, with its model while no later one replaced it."""
+        """Return the answer to an earlier request: the release that covered it.
+
+        It includes the model unless a later one replaced it.
+        """
         position = self.ledger.position(request_id)
         assert position is not None
         covered = self.ledger.covering(position)

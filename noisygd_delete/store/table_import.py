@@ -1,6 +1,6 @@
-"""The table of a new store, written as its file is read: of the rows a block is in memory, of ids and labels no more.
+"""Write the table of a new store while its file is read, with only one block of rows, ids and labels in memory.
 
-What is written is what `table.write` writes of the same rows in memory, byte for byte.
+The result equals that of `training_table.write_table` for the same rows in memory, byte for byte.
 """
 
 from __future__ import annotations
@@ -34,10 +34,13 @@ PlanFor = Callable[[int], Plan]
 def fill_table(
     disk: Disk, layout: Layout, reading: RecordFile, plan_for: PlanFor, tombstones: Tombstones | None = None
 ) -> tuple[Plan, Records]:
-    """The rows that are read, written as a new table; and the plan for so many, whose slots it has.
+    """Write the rows of a file as a new table; return the plan for their number, and the records.
+
+    The table has as many slots as the plan.
 
     Raises:
-        InvalidSchema, InvalidRecords, InvalidRequest: the rows are none to be learned from; what was written stays.
+        InvalidSchema, InvalidRecords, InvalidRequest: If the rows cannot be used for training; what was written is left
+            on disk.
     """
     new = _NewTable(disk, layout, with_subjects=reading.schema.subject_column is not None)
     reading.read(new.add, new.ids)
@@ -51,13 +54,17 @@ def fill_table(
 
 
 def check_disk(folder: Path, slots: int, features: int) -> None:
-    """Refuse slots that the disk has no room for, before files are lengthened: with holes in them they might be, until rows come.
+    """Raise if the disk has no room for the slots.
+
+    Without the check, sparse files would be extended, and fail once rows arrive.
 
     Args:
-        slots: those that are not written yet.
+        folder: The folder of the store.
+        slots: The number of slots that are not written yet.
+        features: The number of features.
 
     Raises:
-        InvalidRecords: they take more than what is free.
+        InvalidRecords: If the slots need more than the free space.
     """
     needed = slots * (features * np.dtype(ROW).itemsize + np.dtype(LABEL).itemsize + WORD.itemsize)
     from shutil import disk_usage  # slow to load
@@ -89,11 +96,11 @@ class _NewTable:
                 kept.add(given)
 
     def ids(self) -> Names:
-        """Of all rows so far, where their file has them."""
+        """Return the ids of all rows so far, mapped from their file."""
         return self.names.mapped()
 
     def finish(self, slots: int) -> None:
-        """Free slots behind the rows, and all of it durable."""
+        """Append the free slots, and make the table durable."""
         for path, size in (
             (self.layout.features, self.width * np.dtype(ROW).itemsize),
             (self.layout.labels, np.dtype(LABEL).itemsize),
@@ -109,7 +116,10 @@ class _NewTable:
 
 
 class _NewNames:
-    """A file of names that grows. Its cells are as wide as the widest that a block asked for; names too long for them are in memory."""
+    """A growing file of names.
+
+    Its cells are as wide as the widest block so far requires; longer names are kept in memory.
+    """
 
     def __init__(self, disk: Disk, path: Path) -> None:
         self.disk, self.path = disk, path
@@ -137,7 +147,7 @@ class _NewNames:
         return Names(np.memmap(self.path, WORD, mode="r", offset=HEAD, shape=shape), texts=True, others=self.others)
 
     def _widen(self, words: int) -> None:
-        """The same names in wider cells: a block of longer ones has come."""
+        """Rewrite the file with wider cells, for a block of longer names."""
         temporary = self.path.with_name(self.path.name + TEMPORARY)
         self.disk.create(temporary, head_of(words))
         held = self.mapped()
@@ -158,15 +168,15 @@ class _NewNames:
 
 
 def check_block(block: Encoded) -> tuple[Rows, Labels]:
-    """Rows and labels as a table has them.
+    """Return the rows and labels of a block as a table stores them.
 
     Raises:
-        InvalidRecords: they are no finite numbers, or a name is none that a file can hold.
+        InvalidRecords: If they are not finite numbers, or a name cannot be stored in a file.
     """
     for what, given in (("ids", block.ids), ("subjects", block.subjects)):
         if given is None:
             continue
-        if len(given) != len(block.rows):  # each row would have another's name
+        if len(given) != len(block.rows):  # names would be assigned to the wrong rows
             raise InvalidRecords(f"{len(given)} {what} for {len(block.rows)} rows")
         for name in given.others.values():
             check_name(what, name, InvalidRecords)

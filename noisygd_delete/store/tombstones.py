@@ -1,9 +1,18 @@
-"""The opt-in list of erased ids that lets a store refuse them when they come back.
+"""The optional list of erased ids, by which a store refuses an id that was erased before.
 
-A store forgets the ids it erased, so a file that names one again is an ordinary insertion. An operator who wants it
-refused keeps two files outside the store: a key, and a list of HMAC-SHA256(key, id), one a line. Without the key the list
-says how many ids were erased and nothing else; with it, anybody can test a guess. It is data about erased people:
-weigh that before using it, and destroy the key to make the list meaningless.
+A store does not remember the ids it erased, so a file that contains one again is an ordinary insertion. An operator who
+wants it refused keeps two files outside the store: a key, and a list of HMAC-SHA256(key, id), one per line. Without the
+key the list reveals only the number of erased ids; with it, a guessed id can be tested. The list is data about erased
+people: consider that before using it, and destroy the key to make the list meaningless.
+
+    >>> import tempfile
+    >>> from noisygd_delete.store import Tombstones
+    >>> from noisygd_delete.store.disk import Disk
+    >>> folder = tempfile.mkdtemp()
+    >>> tombstones = Tombstones.create(f"{folder}/erased.txt", f"{folder}/erased.key")
+    >>> tombstones.add(["person-17"], Disk())
+    >>> list(tombstones.among(["person-16", "person-17"]))
+    ['person-17']
 """
 
 from __future__ import annotations
@@ -23,19 +32,19 @@ _HEADER = "noisygd-delete tombstones 1 "
 _KEY_BYTES = 32
 _WHAT = "the key of a list of erased ids"
 _LONGEST_LIST = 1 << 30  # bytes: sixteen million ids
-_PATIENCE = 10.0  # seconds to wait for another store that writes to the same list
+_PATIENCE = 10.0  # seconds to wait while another store writes to the same list
 
 
 class Tombstones:
-    """The list at `path` under the key at `key`, both made by `Tombstones.create`.
+    """The list at `path` with the key at `key`, both made by `Tombstones.create`.
 
     Raises:
-        InvalidParameter: a file that cannot be read, is not one of ours, or belongs to another key.
+        InvalidParameter: If a file cannot be read, has another format, or belongs to another key.
     """
 
     def __init__(self, path: str | Path, key: str | Path) -> None:
         self.path = Path(path).absolute()
-        if self.path.is_symlink():  # a new list takes the place of the old one, and the link's target would stay behind
+        if self.path.is_symlink():  # replacing the list would replace the link, not its target
             raise InvalidParameter(f"{path} is a link; give the name of the file itself")
         self._key = limited_io.read_key(key, _KEY_BYTES, _WHAT)
         self._check = _HEADER + self._digest("", purpose=b"list")
@@ -43,7 +52,10 @@ class Tombstones:
 
     @classmethod
     def create(cls, path: str | Path, key: str | Path) -> Tombstones:
-        """An empty list and a new key; neither file may exist, but for a key whose list was never made, which keeps it."""
+        """Create an empty list and a new key.
+
+        Neither file may exist, except a key without a list, which is then used for the list.
+        """
         disk, listed, kept = Disk(), Path(path).absolute(), Path(key).absolute()
         there = kept.exists() and not listed.exists()
         secret = limited_io.read_key(kept, _KEY_BYTES, _WHAT) if there else os.urandom(_KEY_BYTES)
@@ -54,7 +66,7 @@ class Tombstones:
                 disk.place(file, f"{content}\n".encode())
                 made.append(file)
             except OSError as error:
-                for orphan in made:  # a key without its list is nobody's
+                for orphan in made:  # a key without its list is useless
                     disk.erase(orphan)
                 if isinstance(error, FileExistsError):
                     raise InvalidParameter(f"{file} exists; a key or a list is never overwritten") from error
@@ -62,8 +74,11 @@ class Tombstones:
         return cls(path, key)
 
     def check_and_record(self, request: EditRequest, edits: SlotEdits, records: Records, disk: Disk) -> None:
-        """Refuse what was erased before; note what is about to be. A crash after it notes an id that the caller, who
-        has no answer yet, will ask to erase again."""
+        """Refuse insertions of ids that were erased before, and record the ids that are about to be erased.
+
+        After a crash the list may contain an id that is not erased yet; its requester got no answer and will repeat the
+        request.
+        """
         if request.insertion is not None:
             self.refuse(request.insertion.ids or ())
         names = records.names
@@ -71,9 +86,9 @@ class Tombstones:
         self.add([name for name in gone if name is not None], disk)
 
     def add(self, ids: Iterable[Id], disk: Disk) -> None:
-        """Note these ids as erased, durably. Twice is once."""
+        """Record these ids as erased, durably and idempotently."""
         with explain_disk_errors(self.path, "no id was erased"):
-            lock = Lock(self.path.with_name(f"{self.path.name}.lock"), _PATIENCE)  # one list may serve several stores
+            lock = Lock(self.path.with_name(f"{self.path.name}.lock"), _PATIENCE)  # several stores may share one list
             try:
                 known = dict.fromkeys(self._read())
                 new = [digest for digest in dict.fromkeys(map(self._digest, map(str, ids))) if digest not in known]
@@ -83,7 +98,7 @@ class Tombstones:
                 lock.release()
 
     def refuse(self, ids: Sequence[Id]) -> None:
-        """Raise `InvalidRequest` if any of the ids was erased before, by its position: an erased id is not repeated."""
+        """Raise `InvalidRequest` if any of the ids was erased before. The message gives positions, not ids."""
         gone = set(self.among(ids))
         erased = [str(place) for place, name in enumerate(ids, start=1) if name in gone]
         if erased:
@@ -94,7 +109,7 @@ class Tombstones:
             )
 
     def among(self, ids: Iterable[Id]) -> Iterator[Id]:
-        """Those of the ids that were erased before."""
+        """Return those of the ids that were erased before."""
         known = set(self._read())
         return (name for name in ids if self._digest(str(name)) in known)
 

@@ -1,4 +1,4 @@
-"""Where the rows of a store lie: what its transactions ask of them, and the table whose rows are in the store itself."""
+"""The training set of a store: the interface for its transactions, and the table whose rows are in the store itself."""
 
 from __future__ import annotations
 
@@ -45,13 +45,18 @@ if TYPE_CHECKING:
 
 # --- opened ---
 #
-# The files of one store as the process that holds its lock sees them. A ledger entry is what makes something happen.
+# The files of one store, as seen by the process that holds its lock. Changes take effect with a ledger entry.
 
 
 class OpenedStore:
-    """Layout, lock and ledger of a store that is held for writing; `enter` is the one way in which it changes.
+    """Layout, lock and ledger of a store opened for writing. Only `enter` changes the ledger.
 
-    `tombstones`: a list kept outside the store, of ids that were erased.
+    Attributes:
+        layout: The paths of the store.
+        disk: The file operations.
+        lock: The lock, held.
+        ledger: The ledger after the last entry.
+        tombstones: A list of erased ids, kept outside the store.
     """
 
     def __init__(self, layout: Layout, disk: Disk, lock: Lock, ledger: Ledger) -> None:
@@ -60,12 +65,14 @@ class OpenedStore:
 
     @property
     def schema(self) -> Schema:
+        """The schema, with the feature map of the current plan."""
         schema = self.ledger.read_schema(self.layout.root)
         return replace(schema, named_map=self.ledger.plan.problem.feature_map)
 
     @property
     def with_subjects(self) -> bool:
-        return self.ledger.schema.get("subject") is not None  # the one key of the schema that every run needs
+        """Whether the table has subjects."""
+        return self.ledger.schema.get("subject") is not None  # the only key of the schema that every run needs
 
     @property
     def pending(self) -> EditCounts:
@@ -73,36 +80,36 @@ class OpenedStore:
         return self.ledger.head.pending_counts
 
     def model(self) -> Model | None:
-        """The model in force, if there is one."""
+        """Return the current model, if any."""
         digest = self.ledger.head.model
         if digest is None:
             return None
         return models.load_model(self.layout, self.ledger.plan, self.ledger.model_release, digest)
 
     def patch(self) -> Continuation | None:
-        """What covers the edits that wait; None where nothing does."""
+        """Return the patch that covers the pending edits, if any."""
         return models.patch_now(self.layout, self.ledger)
 
     def enter(self, *entries: Entry) -> None:
-        """Commit entries: the instant at which their requests have happened."""
+        """Commit entries. The commit is the instant at which their requests take effect."""
         self.lock.require()
         self.ledger = self.ledger.append(self.disk, *entries)
         file_footer.note(self.disk, self.layout, self.ledger.length, self.ledger.digest)
 
     def note(self, kind: EntryKinds, **facts: Any) -> None:
-        """Commit an entry that edits no row and leaves the model what it is: what waited goes on waiting."""
+        """Commit an entry that edits no row and keeps the model; pending edits remain pending."""
         head, when = self.ledger.head, utc_now()
         waiting = head.pending_counts.to_dict()
         self.enter(Entry(kind=kind, time=when, pending=head.pending, waiting=waiting, model=head.model, **facts))
 
     def entry_of_edits(self, answer: Release, **facts: Any) -> Entry:
-        """The entry that rows were edited, and a release will cover them."""
+        """Return the entry for edited rows that a later release will cover."""
         head = self.ledger.head
         return entry_of(EntryKinds.EDIT, answer, head.model, withdrawn=head.withdrawn, **facts)
 
 
 def entry_of(kind: EntryKinds, release: Release, model: str | None, **facts: Any) -> Entry:
-    """The entry that keeps an answer. `model`: the digest of the one in force from then on."""
+    """Return the entry that stores an answer. `model`: the digest of the current model after the entry."""
     waiting = NO_EDITS if "event" in facts else release.counts
     return Entry(
         kind=kind,
@@ -118,17 +125,17 @@ def entry_of(kind: EntryKinds, release: Release, model: str | None, **facts: Any
 
 # --- table ---
 #
-# The records on disk: written once, edited in place slot by slot, read back without copying rows or names.
+# The records on disk: written once, edited in place slot by slot, mapped without copying rows or names.
 
 
 _LABEL_BYTES = np.dtype(LABEL).itemsize
 _ROW_BYTES = np.dtype(ROW).itemsize
 _BLOCK = 1 << 22  # numbers written at a time
-_PART = 2048  # slots looked at at a time
+_PART = 2048  # slots read at a time
 
 
 def write_table(disk: Disk, layout: Layout, records: Records) -> None:
-    """A new table on disk."""
+    """Write a new table to disk."""
     disk.make_folder(layout.records)
     disk.create(layout.features, _pieces(records.features, ROW))
     disk.create(layout.labels, _pieces(records.labels, LABEL))
@@ -144,10 +151,16 @@ def _pieces(values: np.ndarray, kind: str) -> Iterator[bytes]:
 
 
 def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> Records:
-    """The table, mapped from its files: rows and names are read as they are needed, and an edit of the files is seen.
+    """Return the table, mapped from its files. Rows and names are read on demand, and later edits are visible.
+
+    Args:
+        layout: The paths of the store.
+        slots: The number of slots.
+        width: The number of features.
+        with_subjects: Whether the table has subjects.
 
     Raises:
-        StoreCorrupt: the files are not those of so many slots of so many values.
+        StoreCorrupt: If the files do not have this number of slots and features.
     """
     for path, size in table_sizes(layout, slots, width, with_subjects=with_subjects).items():
         if path.is_symlink() or not path.is_file() or path.stat().st_size not in (size, size + file_footer.SIZE):
@@ -164,12 +177,12 @@ def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -
 
 
 def has_long_names(records: Records) -> bool:
-    """Whether some names lie beyond the cells, hence in memory."""
+    """Return whether some names are too long for a cell, and therefore in memory."""
     return bool(records.names.others or (records.owners is not None and records.owners.others))
 
 
 def _brings_long_names(records: Records, change: Change) -> bool:
-    """Return whether an edit writes a name that no cell of this table holds."""
+    """Return whether an edit writes a name that does not fit into a cell of this table."""
     held = change.of_slots
     assert held is not None
     kinds = ((records.names, held.edits.ids), (records.owners, held.edits.subjects))
@@ -183,14 +196,14 @@ def _brings_long_names(records: Records, change: Change) -> bool:
 
 
 def table_sizes(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> dict[Path, int]:
-    """How long the files must be that have one piece per slot."""
+    """Return the lengths in bytes of the files that have one piece per slot."""
     expected = {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
     cells = (layout.ids, layout.subjects)[: 1 + with_subjects]
     return expected | {path: file_footer.cells_size(path, slots) for path in cells}
 
 
 def apply_to_table(disk: Disk, layout: Layout, edits: SlotEdits, stamp: str) -> None:
-    """Overwrite the edited slots. Doing it twice is doing it once, so a half-done edit is simply done again."""
+    """Overwrite the edited slots. The operation is idempotent, so a partial edit is simply repeated."""
     rows = np.ascontiguousarray(edits.rows, dtype=ROW)
     labels = np.ascontiguousarray(edits.labels, dtype=LABEL)
     slots, end = [int(slot) for slot in edits.slots], file_footer.renew_footer(layout, stamp)
@@ -204,7 +217,7 @@ def apply_to_table(disk: Disk, layout: Layout, edits: SlotEdits, stamp: str) -> 
 
 
 def names_as_text(request: EditRequest) -> EditRequest:
-    """The request with ids and subjects as text, the way a store keeps them."""
+    """Return the request with ids and subjects as text, as a store keeps them."""
     inserted = request.insertion
     if inserted is not None:
         if inserted.ids is None:
@@ -221,7 +234,7 @@ def names_as_text(request: EditRequest) -> EditRequest:
 
 
 def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
-    """The same table with free slots at the end, in memory."""
+    """Return the table with free slots appended, in memory."""
     free = slots - held.slots
     if not free:
         return held
@@ -234,7 +247,7 @@ def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
 
 
 def table_parts(records: Records) -> Iterator[tuple[Rows, Labels]]:
-    """The records that there are, some at a time."""
+    """Yield the records, block by block."""
     used = records.occupied
     for start in range(0, records.slots, _PART):
         here = slice(start, start + _PART)
@@ -242,7 +255,7 @@ def table_parts(records: Records) -> Iterator[tuple[Rows, Labels]]:
 
 
 def equal_rows(held: Iterable[tuple[Rows, Labels]], encoded: Encoded) -> int:
-    """How many of these rows are equal to one that is held."""
+    """Return how many of the encoded rows equal a row of the table."""
     wanted: dict[bytes, int] = {}
     for row, label in zip(encoded.rows, encoded.labels, strict=True):
         key = row.tobytes() + np.float64(label).tobytes()
@@ -260,9 +273,10 @@ NOTHING_CHANGED = "nothing was changed"
 
 
 class Change(Protocol):
-    """A request that the journal holds, as `journal.InFlight` and `sources.table.Deletion` describe it.
+    """A request in the journal, implemented by `journal.InFlight` and `sources.table.Deletion`.
 
-    of_slots  itself, where it edits slots of this store; None: its rows lie in a source
+    Attributes:
+        of_slots: The request itself if it edits slots of this store; None if its rows are in a source.
     """
 
     @property
@@ -280,13 +294,17 @@ class Change(Protocol):
 
 
 class TrainingTable:
-    """The rows of a store: in its files, edited in place slot by slot. `sources.table.TableInSource` has them elsewhere.
+    """The rows of a store, in its files, edited in place slot by slot.
 
-    source      where that is, if not in the store
-    shares_transactions  whether several requests may be carried out in one
-    left_out    rows that the release made last did not read, because of whose they are
-    facts       what a ledger entry says of the rows that a release was made from
-    unfinished  what to do where a transaction cannot go on, and `edited`: what it has done by then
+    `sources.table.TableInSource` holds them in a source.
+
+    Attributes:
+        source: The source; None if the rows are in the store.
+        shares_transactions: Whether several requests can share a transaction.
+        left_out: Rows that the last release did not read because of the subject they belong to.
+        facts: What a ledger entry records about the rows that a release was made from.
+        unfinished: What to do if a transaction cannot continue, for messages.
+        edited: What the transaction has done by then, for messages.
     """
 
     source: Source | None = None
@@ -301,63 +319,67 @@ class TrainingTable:
         self._files = files
         self._records: Records | None = None
         self._begun: journal.InFlight | None = None
-        self._noted = True  # whether the table says that the ledger holds what was begun
+        self._noted = True  # whether the footer records the current length of the ledger
 
     @property
     def facts(self) -> Mapping[str, Any]:
+        """What a ledger entry records about the rows of a release; empty for rows in the store."""
         return {}
 
     @property
     def records(self) -> Records:
-        """The table, its rows read as they are needed."""
+        """The table; rows are read as they are needed."""
         if self._records is None:
             plan, owned = self._files.ledger.plan, self._files.with_subjects
             self._records = load_table(self._files.layout, plan.records, plan.features, with_subjects=owned)
         return self._records
 
     def forget(self) -> None:
-        """Let go of rows whose files are about to change, or did."""
+        """Drop references to rows whose files change."""
         self._records = None
 
     def names(self) -> Iterable[Id]:
-        """The ids in the table."""
+        """Return the ids in the table."""
         return self.records.ids
 
     def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
-        """Those of these ids, or persons, that the table has rows of."""
+        """Return those of the given ids, or subjects, that have rows in the table."""
         names = self.records.owners if persons else self.records.names
         return set() if names is None or not wanted else {str(names[slot]) for slot in names.find(wanted).tolist()}
 
     def has_similar(self, name: str, *, person: bool) -> bool:
-        """Return whether another id, or person, in the table reads like this one."""
+        """Return whether the table has another id, or subject, that is similar to this one."""
         names = self.records.owners if person else self.records.names
         return names is not None and names.has_similar(name)
 
     def rows_among(self, encoded: Encoded) -> int:
-        """Return how many of these rows have an id that is in the table; or, as `matched_by` says, equal a row there."""
+        """Return how many of these rows are in the table, compared by id or by content (see `matched_by`)."""
         if self.matched_by(encoded) == "id":
             assert encoded.ids is not None
             return len(set(encoded.ids) & set(self.records.ids))
         return equal_rows(table_parts(self.records), encoded)
 
     def matched_by(self, encoded: Encoded) -> str:
-        """Return "id" or "content": what `rows_among` compares. Rows of equal content may be of different people."""
+        """Return what `rows_among` compares: "id" or "content".
+
+        Rows of equal content may belong to different people.
+        """
         return "content" if encoded.ids is None else "id"
 
     def adapt_plan(self, plan: Plan) -> Plan:
-        """The plan as it is run over these rows; raises `InvalidParameter` where it may not be."""
+        """Return the plan for these rows; raise `InvalidParameter` if it cannot be run over them."""
         return plan
 
     def counts_of(self, request: EditRequest) -> EditCounts:
-        """The edits that a valid request would make."""
+        """Return the edits that a request would make, if it is valid."""
         return check_edit(self.records, self._files.ledger.plan, request).counts
 
     def check_repeat(self, request: EditRequest, edited: EditCounts) -> None:
-        """Raise `InvalidRequest` where a request that made these edits cannot have been this one."""
+        """Raise `InvalidRequest` if the request that made these edits cannot have been this one."""
         check_repeat(self.records, request, edited)
 
     def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> Change:
-        """Refuse what can be refused, `note`, and have the journal hold the request: from then on it will be done."""
+        """Validate the request, call `note`, and write the request to the journal; it will then be carried out."""
         files, ledger = self._files, self._files.ledger
         edits = check_edit(self.records, ledger.plan, request)
         if files.tombstones is not None:
@@ -370,10 +392,10 @@ class TrainingTable:
         return change
 
     def begun(self) -> Change | None:
-        """What the journal holds.
+        """Return the request in the journal, if any.
 
         Raises:
-            StoreCorrupt: it does not belong to this ledger.
+            StoreCorrupt: If it does not belong to this ledger.
         """
         ledger, layout = self._files.ledger, self._files.layout
         self._begun = change = journal.read_in_flight(layout)
@@ -385,33 +407,34 @@ class TrainingTable:
         return change
 
     def check(self) -> None:
-        """Raise `StoreCorrupt` unless the rows are those that the ledger goes on from."""
+        """Raise `StoreCorrupt` unless the rows match the ledger."""
         file_footer.check(self._files.layout, self._files.ledger, self._begun)
 
     def is_unfinished(self, change: Change) -> bool:
-        """Whether more of what `begun` found is left than to clear the journal."""
+        """Return whether more remains to be done for the request found by `begun` than to clear the journal."""
         if change.base == self._files.ledger.length:
             return True
-        if not self._noted:  # of a table that was put back together with its journal; else the edits are done already
+        if not self._noted:  # table and journal were restored from a backup; otherwise the edits are done already
             self._apply(change)
         return False
 
     def has_stamp(self, stamp: str) -> bool:
-        """Whether rows bear the mark of the edits of this stamp, which are then carried out in part at least."""
+        """Return whether some file bears the stamp of these edits, which are then carried out at least in part."""
         ties = map(file_footer.tie_of, file_footer.files(self._files.layout))
         return any(one is not None and one.stamp.hex() == stamp for one in ties)
 
     def carry_out(self, change: Change) -> tuple[list[Entry], Release]:
-        """Edit the rows; doing it twice is doing it once.
+        """Edit the rows; the operation is idempotent.
 
         Returns:
-            The entries of these edits that the ledger does not hold yet, and the answer to the last while no release covers it.
+            The entries of these edits that the ledger does not hold yet, and the answer to the last request while no
+            release covers it.
         """
         self._apply(change)
         if self._records is not None:
             self._records.note_rows(change.counts)
             if has_long_names(self._records) or _brings_long_names(self._records, change):
-                self.forget()  # what is mapped shows every change, but for these
+                self.forget()  # mapped files show every change except long names
         ledger = self._files.ledger
         pending, entries, spent = self._files.pending, list[Entry](), models.spent_answer(ledger)
         for request_id, counts, left in change.requests:
@@ -426,32 +449,36 @@ class TrainingTable:
         apply_to_table(self._files.disk, self._files.layout, held.edits, held.stamp)
 
     def patch(self, pending: EditCounts) -> Continuation | None:
-        """What the next draw goes on from in the place of the release before it."""
+        """Return what the next draw continues from instead of the previous release."""
         return self._files.patch() if pending.total else None
 
     def is_cut(self, pending: EditCounts) -> bool:
-        """Whether the next release, by a method that goes on from others, would begin anew: the rows are none that a draw or a patch left."""
+        """Return whether the next release of a method with carried noise starts afresh.
+
+        It does if no draw or patch covers the rows.
+        """
         return bool(pending.total) and self._files.patch() is None
 
     def published(self, event: Event, model: Model, number: int) -> None:
-        """A release is about to be entered in the ledger, under this number."""
+        """Prepare for a release that is about to be entered in the ledger under this number."""
 
     def catch_up(self) -> None:
-        """What follows from the newest entry."""
+        """Apply the consequences of the newest entry."""
 
     def read(self, plan: Plan, execution: Execution) -> AbstractContextManager[CurrentRecords]:
-        """The rows that a release by this plan is made from, while this is open."""
+        """Return a context manager for the rows that a release by this plan is made from."""
         return nullcontext(self.records)
 
     def changes(self) -> EditCounts | None:
-        """What changed since the newest release without this store, by the source's own count; None: it was not counted."""
+        """Return the changes since the newest release that the source itself counted; None if they are not counted."""
         return None
 
     def watch(self) -> EditCounts | None:
-        """Have the source count what changes there unseen; so many since the last release, where it did already.
+        """Start counting changes in the source; return those since the last release if they were counted already.
 
         Raises:
-            InvalidParameter: it has no way to. SourceError: it refuses.
+            InvalidParameter: If the source cannot count changes.
+            SourceError: If the source refuses.
         """
         raise InvalidParameter(
             f"{self._files.layout.root}: its rows are in the store, where nothing changes them unseen"
@@ -460,12 +487,12 @@ class TrainingTable:
     def note_erased(
         self, counts: EditCounts, position: str | None, request_id: str | None, ids: Sequence[str] = ()
     ) -> None:
-        """Enter rows that the application has deleted, of these ids among others."""
+        """Record rows that the application has deleted, with the given ids if they are known."""
         raise InvalidParameter(
             f"{self._files.layout.root}: its rows are in the store, which deletes them itself; erased and position belong to a store "
             "whose rows lie elsewhere"
         )
 
     def has_counted(self, position: str | None) -> bool:
-        """Whether the newest release has read the rows as they were after this position, and counted what changed up to it."""
+        """Return whether the newest release read the rows after this position and counted the changes up to it."""
         return False

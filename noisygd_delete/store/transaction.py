@@ -1,12 +1,15 @@
-"""From an accepted request to its release: the steps that a crash can interrupt, in the only direction they run.
+"""The steps from an accepted request to its release, each of which a crash can interrupt.
+
+They run in one direction only:
 
     journal → erase rows in place → Noisy-GD from the published model → new model durable → ledger entry (the switch) →
-    remove the old model → clear the journal → publishers (see `onward`)
+    remove the old model → clear the journal → publishers (see `publishing`)
 
-Where noise is carried on from the release before, the release is drawn before the rows are erased, or a patch, if it comes later (see `candidate`).
+If noise is carried over from the previous release, the release is drawn before the rows are erased; if the release
+comes later, a patch is drawn instead (see the section *candidate* of `models`).
 
-Every step can be repeated, so what a journal still holds is simply run again, with fresh noise. Where the rows lie in a source, the ledger
-says that they were deleted there before a release is made (see `sources.table`).
+Every step is idempotent, so whatever the journal still holds is run again, with fresh noise. If the rows are in a
+source, the ledger records their deletion there before a release is made (see `sources.table`).
 """
 
 from __future__ import annotations
@@ -41,17 +44,28 @@ if TYPE_CHECKING:
 
 # --- group ---
 #
-# A store under torchrun: process 0 holds it and alone writes; the others map its rows and share every run.
+# A store under torchrun: only process 0 holds the lock and writes; the others map its rows and take part in every run.
 #
-# Process 0 sends what a curator may keep between releases, and which of its calls is to be made. Then every process makes
-# that call of `Curator` on the same rows, each summing over its own, and process 0 goes on to publish. A process that dies
-# takes the run with it: the request stays in the journal, and the next command finishes it.
+# Process 0 sends the state that a curator may keep between releases, and the call to make. Every process then makes
+# that call of `Curator` on the same rows, each summing over its own share, and process 0 publishes. If a process dies,
+# the run fails: the request stays in the journal, and the next command completes it.
 
 
 @dataclass(frozen=True)
 class GroupRun:
-    """One release to be made: the curator's state, and "learn", "publish", or "draw", before the `edits` that it covers are carried out.
-    `held` is the plan of the table on disk; `patch` covers what is pending."""
+    """One release to make: the state of the curator and the call to run.
+
+    Attributes:
+        action: "learn", "publish", or "draw"; a draw takes place before the `edits` it covers are carried out.
+        held: The plan of the table on disk.
+        plan: The plan of the release.
+        with_subjects: Whether the table has subjects.
+        account: The sums of all releases so far.
+        model: The current model.
+        pending: Edits that no release covers yet.
+        edits: The edits of a draw.
+        patch: Covers the pending edits.
+    """
 
     action: str
     held: Plan
@@ -64,7 +78,7 @@ class GroupRun:
     patch: Continuation | None = None
 
     def lead(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
-        """Process 0's part: the release, and the last event of the ledger it belongs to."""
+        """Run process 0's part; return the release and the last event of its accountant."""
         execution.group.share(self)
         return self._run(records, execution)
 
@@ -87,7 +101,7 @@ class GroupRun:
         return release, curator.accountant.last
 
     def follow(self, layout: Layout, execution: Execution) -> None:
-        """Another process's part."""
+        """Run the part of another process."""
         records = training_table.load_table(
             layout, self.held.records, self.held.features, with_subjects=self.with_subjects
         )
@@ -96,14 +110,14 @@ class GroupRun:
         except ProcessLost:
             raise
         except NoisyGDDeleteError:
-            pass  # what refuses a run refuses it in every process alike, and process 0 says so
+            pass  # raised in every process alike; process 0 reports it
 
 
 def follow_group(path: str | Path, execution: Execution) -> None:
-    """Take part in every release that process 0 of the group makes from the store at `path`, until it says that it is done.
+    """Take part in every release that process 0 of the group makes from the store at `path`, until it signals the end.
 
     Raises:
-        ProcessLost: a process of the group has gone.
+        ProcessLost: If a process of the group has exited.
     """
     layout, nothing = Layout.at(path), cast("GroupRun | None", None)
     while (task := execution.group.share(nothing)) is not None:
@@ -112,10 +126,10 @@ def follow_group(path: str | Path, execution: Execution) -> None:
 
 @contextmanager
 def lead_group(group: Group) -> Iterator[None]:
-    """Process 0's work on a store; the others `follow` until it is done.
+    """Run process 0's work on a store in the body; the others run `follow_group` until it ends.
 
-    An error of another kind than this package's own may come in the middle of a run: then the others learn of it by the
-    end of this process.
+    An error that is not this package's own may occur in the middle of a run; the others then notice when this process
+    exits.
     """
     try:
         yield
@@ -129,14 +143,18 @@ def lead_group(group: Group) -> Iterator[None]:
 
 # --- recovery ---
 #
-# What a crash can leave behind, and the one direction out of it: forward, to what the ledger says.
+# Recovery from a crash: always roll forward, to the state in the ledger.
 #
 # A ledger entry is the switch. Everything after it (removing the old model, copying the plan, adding free slots) only
-# catches up with it, and can be done again at any time. Everything before it is a candidate, and is erased.
+# catches up with it and can be repeated at any time. Everything before it is a candidate, and is erased.
 
 
 def sweep_leftovers(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Erase half-written files, what journals of databases hold, models that the ledger does not name, and a patch that no edit waits for."""
+    """Erase leftovers of a crash.
+
+    These are half-written files, database journals, models that the ledger does not name, and a patch without pending
+    edits.
+    """
     current = layout.model(ledger.model_release) if ledger.head.model is not None else None
     if layout.former_register.exists():
         disk.exchange(layout.register)
@@ -149,8 +167,11 @@ def sweep_leftovers(disk: Disk, layout: Layout, ledger: Ledger) -> None:
 
 
 def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Note outside the ledger how long it is: in seal.json, and where the table is here in its ids. These come last, so a seal that is behind them was
-    put back, perhaps with what it tells of."""
+    """Record the length of the ledger in seal.json and, if the table is in the store, in the footer of its ids.
+
+    These are written last, so a seal that is behind the footer was restored from a backup; the publisher list and the
+    register that it describes may then be stale too.
+    """
     if not ledger.is_sealed:
         put_back = file_footer.says(layout, ledger.length, ledger.digest)
         ledger.seal(disk)
@@ -160,10 +181,10 @@ def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
 
 
 def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Bring seal.json, plan.json, schema.json and the number of slots to what the ledger says.
+    """Bring seal.json, plan.json, schema.json and the number of slots up to date with the ledger.
 
     Raises:
-        StoreCorrupt: a file is neither what the ledger says nor what it said before.
+        StoreCorrupt: If a file matches neither the current state of the ledger nor an earlier one.
     """
     seal(disk, layout, ledger)
     copy(disk, layout.schema, ledger.schema, [ledger.schema])
@@ -173,7 +194,7 @@ def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
 
 
 def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Files of rows as long as the plan says."""
+    """Extend the row files to the lengths that the plan requires."""
     plan = ledger.plan
     owned = ledger.schema.get("subject") is not None
     earlier = [fields["problem"]["records"] for fields in ledger.plans]
@@ -183,7 +204,7 @@ def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
             training_table.table_sizes(layout, slots, plan.features, with_subjects=owned)[path] for slots in earlier
         ]
         found = file_footer.length_of(path) if path.is_file() else None
-        if found == size + file_footer.SIZE:  # lengthened, and its tie not written yet
+        if found == size + file_footer.SIZE:  # extended, but the footer is not written yet
             disk.overwrite(path, [_nothing_of_tie(former, size) for former in before[-2:-1]])
         elif found not in before:
             raise StoreCorrupt(f"{path}: missing, or not {size} bytes long; restore the store from a backup")
@@ -197,12 +218,12 @@ def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
 
 
 def _nothing_of_tie(former: int, size: int) -> tuple[int, bytes]:
-    """Zeros for where the tie of a file lay that is now longer: free slots are there."""
+    """Return the zeros that overwrite the footer at the former end of an extended file, where free slots are now."""
     return former, bytes(min(file_footer.SIZE, size - former))
 
 
 def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[str, object]]) -> None:
-    """Make `path` hold `current`, unless it holds something that was never written to it."""
+    """Make `path` hold `current`. Raise `StoreCorrupt` if it holds something that was never written to it."""
     try:
         held = limited_io.parse_json(read_file(path, LONGEST_COPY).decode()) if path.exists() else known[0]
     except ValueError as error:
@@ -214,7 +235,7 @@ def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[st
 
 
 def to_json(fields: dict[str, object]) -> bytes:
-    """A public file: for people to read."""
+    """Return a public file as indented JSON."""
     return (json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
@@ -225,19 +246,24 @@ _CHANGED = (
 
 
 class StoreTransaction:
-    """Transactions on the files of one store and on its rows, wherever these lie.
+    """Transactions on the files of one store and on its rows, in the store or in a source.
 
-    `settled` is false while a change is under way, and after one that failed: nothing new begins before what it left
-    is finished. `recovered` is the release of a request that had been interrupted.
+    Attributes:
+        files: The opened store.
+        table: The rows.
+        settled: False while a change is in progress, and after one that failed: the unfinished change is completed
+            before a new one begins.
+        recovered: The release of a request that had been interrupted.
     """
 
     def __init__(self, files: OpenedStore, table: TrainingTable, *, settled: bool) -> None:
         self.files, self.table, self.settled = files, table, settled
         self.recovered: Release | None = None
-        self._led_on: tuple[str | None] | None = None  # what publishers were last brought to, or tried to be
+        self._led_on: tuple[str | None] | None = None  # the last release that publishers were synchronised to
 
     @property
     def ledger(self) -> Ledger:
+        """The ledger after the last entry."""
         return self.files.ledger
 
     @property
@@ -253,8 +279,15 @@ class StoreTransaction:
         ahead: EditCounts = NO_EDITS,
         edits: SlotEdits | None = None,
     ) -> tuple[Release, Event]:
-        """A curator's "learn", "publish" or "draw" from here on, by every process of the group. `ahead`: edits that the ledger does not
-        hold yet; `edits`: those of a draw."""
+        """Run a curator's "learn", "publish" or "draw" from the current state, in every process of the group.
+
+        Args:
+            action: The call to make.
+            plan: The plan of the release.
+            execution: How to run it.
+            ahead: Edits that the ledger does not hold yet.
+            edits: The edits of a draw.
+        """
         with self.table.read(plan, execution) as records:
             task = GroupRun(
                 action=action,
@@ -271,7 +304,7 @@ class StoreTransaction:
 
     @contextmanager
     def changing(self, execution: Execution) -> Iterator[None]:
-        """Nothing new begins before what an earlier failure left unfinished is finished."""
+        """Complete what an earlier failure left unfinished, run the body, then synchronise the publishers."""
         if execution.rng is not None:
             raise InvalidParameter(
                 "a store publishes under certified noise alone; give an Execution without rng, or use a Curator for research"
@@ -285,14 +318,17 @@ class StoreTransaction:
         self.sync_publishers()
 
     def sync_publishers(self, *, again: bool = False) -> None:
-        """Bring publishers to the release in force; one that failed is tried once for each release, or `again`."""
+        """Bring publishers to the current release.
+
+        A failed one is tried once per release, or once more with `again`.
+        """
         aim = (publishing.wanted_release(self.ledger),)
         if again or self._led_on != aim:
             self._led_on = aim
             publishing.follow(self.files.disk, self.files.layout, self.ledger, self.artefact)
 
     def artefact(self) -> Artifact:
-        """The model in force as it leaves the store."""
+        """Return the current model in the form in which it leaves the store."""
         model = self.files.model()
         assert model is not None
         return publishing.artefact(self.files.layout, self.ledger, model, self.files.schema)
@@ -302,7 +338,7 @@ class StoreTransaction:
         files.ledger = Ledger.read(files.layout.ledger)
         self.table.forget()
         journal.finish_interrupted(files.disk, files.layout)
-        files.model()  # a ledger that names a model it does not have is not one to clean up after
+        files.model()  # raises if the named model is missing, before anything is cleaned up
         change = self.table.begun()
         self.table.check()
         catch_up(files.disk, files.layout, self.ledger)
@@ -316,7 +352,7 @@ class StoreTransaction:
             journal.clear_journal(files.disk, files.layout)
 
     def finish(self, change: Change, execution: Execution) -> Release:
-        """The rest of an accepted request. Every part can be repeated after a crash."""
+        """Complete an accepted request. Every step can be repeated after a crash."""
         root = self.files.layout.root
         with explain_disk_errors(root, self.table.unfinished):
             self.files.lock.require()
@@ -338,12 +374,12 @@ class StoreTransaction:
                     assert not isinstance(drawn, DrawnPatch)
                     release = self._covering(change, entries, execution, drawn)
                 except CountBroken as error:
-                    failure = error  # nothing that the next command could go on with by itself
+                    failure = error  # the next command could not continue by itself
                 except (StoreError, ProcessLost) as error:
                     error.add_note(f"{self.table.edited}; {self.table.unfinished}")
                     raise
                 except NoisyGDDeleteError as error:
-                    failure = error  # whatever stands in the way, the rows are edited: say so in the ledger
+                    failure = error  # the rows are edited all the same: record it in the ledger
             if release is None:
                 if isinstance(drawn, DrawnPatch):
                     drawn.keep(self.files.disk, self.files.layout.patch)
@@ -362,8 +398,11 @@ class StoreTransaction:
     def _drawn(
         self, change: journal.InFlight, execution: Execution
     ) -> tuple[journal.InFlight, DrawnRelease | DrawnPatch | None]:
-        """The release that covers a change, or the patch where it comes later, drawn from the table before it and durable; None where the chain
-        is cut: edits wait already that nothing was drawn for, the budget is spent, or what was drawn cannot be read."""
+        """Draw the release that covers a change, or the patch if the release comes later, before the change is made.
+
+        The draw is durable when this returns. It is omitted (None) where the chain is cut: edits are pending for which
+        nothing was drawn, the budget is exhausted, or the draw cannot be read.
+        """
         files, plan, model = self.files, self.ledger.plan, self.files.model()
         if change.drawn:
             return change, models.kept_candidate(files.layout.candidate, plan, change.stamp)
@@ -376,7 +415,7 @@ class StoreTransaction:
         if not change.publish:
             from ..curator.carried_noise import change_of_edits, make_patch
 
-            alone = Execution()  # the other processes of a group wait for runs
+            alone = Execution()  # no group: its other processes wait for runs
             patch = make_patch(change_of_edits(self.table.records, plan, change.edits), plan, after, alone)
             if patch is None:
                 return change, None
@@ -394,7 +433,7 @@ class StoreTransaction:
     def _covering(
         self, change: Change, entries: Sequence[Entry], execution: Execution, drawn: DrawnRelease | None
     ) -> Release:
-        """The release of a change: its entry is that of the edits too, unless they have entries of their own."""
+        """Make the release of a change. Its entry also records the edits, unless they have entries of their own."""
         if change.parts:
             return self.released(None, execution, entries, ahead=change.counts, drawn=drawn)
         ((request_id, counts, left),) = change.requests
@@ -412,8 +451,18 @@ class StoreTransaction:
         ahead: EditCounts = NO_EDITS,
         drawn: DrawnRelease | None = None,
     ) -> Release:
-        """Noisy-GD from the published model, or what was `drawn` before the edits, and the ledger entry that puts its result in force or withholds
-        it; with it, and not before, those of `edits` that it covers and the ledger does not hold yet."""
+        """Make a release and commit the ledger entry that puts it in service or records that the budget refused it.
+
+        Args:
+            request_id: The id of the request.
+            execution: How to run it.
+            edits: Entries of edits that the release covers and the ledger does not hold yet; they are committed with
+                it, not before.
+            unused_dates: See `Store.publish`.
+            left: Rows that the request leaves of the same subjects.
+            ahead: Edits that the ledger does not hold yet.
+            drawn: The release, if it was drawn before the edits; otherwise Noisy-GD runs from the published model.
+        """
         if drawn is None:
             release, event = self.run("publish", self.ledger.plan, execution, ahead)
         else:
@@ -431,7 +480,7 @@ class StoreTransaction:
         edits: Sequence[Entry] = (),
         unused_dates: int | None = None,
     ) -> None:
-        """Make the model durable, then switch to it: the ledger entry is what puts it in force.
+        """Make the model durable, then switch to it: the ledger entry puts it in service.
 
         `unused_dates`: see `Store.publish`.
         """
@@ -452,7 +501,7 @@ class StoreTransaction:
         self.files.enter(*edits, entry_of(EntryKinds(release.kind), release, digest, **facts))
 
     def catch_up(self) -> None:
-        """What follows from the newest entry: old models removed, plan and slots as it says."""
+        """Apply the consequences of the newest entry: remove old models, update the plan and the number of slots."""
         sweep_leftovers(self.files.disk, self.files.layout, self.ledger)
         self.table.catch_up()
         if self.ledger.head.plan is not None:

@@ -1,4 +1,4 @@
-"""Is the store what its ledger says, and nothing more? And are given tokens absent from every byte of it?"""
+"""Check that a store matches its ledger and holds nothing more, and that given tokens occur nowhere in its bytes."""
 
 from __future__ import annotations
 
@@ -34,24 +34,36 @@ _SHORTEST = 4
 
 @dataclass(frozen=True)
 class Soundness:
-    """What was checked and every fault found; no fault quotes a row or an id."""
+    """The checks that were made and every fault found. No fault quotes a row or an id.
+
+    Attributes:
+        checked: The checks.
+        faults: A message for each fault.
+    """
 
     checked: tuple[str, ...]
     faults: tuple[str, ...]
 
     @property
     def passed(self) -> bool:
+        """Whether no fault was found."""
         return not self.faults
 
     def to_dict(self) -> dict[str, object]:
+        """Return the result as plain values."""
         return {"passed": self.passed, "checked": list(self.checked), "faults": list(self.faults)}
 
 
 def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
-    """Check the structure of a store, changing nothing but the note of how far its ledger was judged (`remembered`).
+    """Check the structure of a store. The only file changed is the record of the verified prefix of the ledger.
+
+    Args:
+        path: The folder of the store.
+        wait: Seconds to wait for the lock.
 
     Raises:
-        StoreError: there is no store. StoreLocked: another process is writing to it.
+        StoreError: If there is no store.
+        StoreLocked: If another process is writing to it.
     """
     layout = Layout.at(path)
     disk.require_store(layout)
@@ -76,18 +88,18 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
 def _collect_faults(faults: Iterator[str]) -> Iterator[str]:
     try:
         yield from faults
-    except MissingDependency:  # of this machine, no fault of the store
+    except MissingDependency:  # a fault of this machine, not of the store
         raise
     except (NoisyGDDeleteError, OSError) as error:
         yield str(error)
 
 
 def _files(layout: Layout) -> Iterator[str]:
-    half_written = layout.temporaries()  # the next command erases them, and `_journal` says so
+    half_written = layout.temporaries()  # the next command erases them; `_journal` reports them
     for path in [layout.root, *layout.everything()]:
         try:
             mode = path.lstat().st_mode
-        except FileNotFoundError:  # of the service, which goes on meanwhile
+        except FileNotFoundError:  # a file of the service, which keeps running
             continue
         if path != layout.root and not layout.expected(path) and path not in half_written:
             yield f"{path}: does not belong to the store; remove it"
@@ -154,7 +166,7 @@ def _slots(layout: Layout) -> Iterator[str]:
         yield f"{layout.long}: a free piece is not zero"
     try:
         check_fit(records, ledger.plan)
-    except (AssumptionViolated, InvalidRecords):  # their messages name an id
+    except (AssumptionViolated, InvalidRecords):  # not quoted: their messages name an id
         yield f"{layout.records}: a row is too long, a label is not of its kind, or a subject has too many rows for the plan"
 
 
@@ -168,7 +180,15 @@ def _pages(layout: Layout) -> Iterator[str]:
 
 
 def tokens(source: str, text: str) -> list[str]:
-    """The tokens of a file, one a line; blank lines are skipped, lines too short to mean anything are refused."""
+    """Return the tokens of a file, one per line. Blank lines are skipped.
+
+    Args:
+        source: The name of the file, for messages.
+        text: Its content.
+
+    Raises:
+        InvalidParameter: If a token is shorter than 4 bytes, or the file has no tokens.
+    """
     found = []
     for number, line in enumerate(limited_io.split_lines(text), start=1):
         token = line.strip()
@@ -184,9 +204,12 @@ def tokens(source: str, text: str) -> list[str]:
 
 
 def verify_absence(path: str | Path, wanted: Sequence[str]) -> list[str]:
-    """Where any of the tokens occurs in the store's bytes or file names: "FILE: token k" per hit, [] if nowhere.
+    """Search the store's bytes and file names for the tokens, in every form that `residue` searches for.
 
-    Looked for in every form that `residue` looks for. Tokens are neither stored nor quoted.
+    Tokens are neither stored nor quoted.
+
+    Returns:
+        "FILE: token k" for each hit; empty if no token occurs.
     """
     layout = Layout.at(path)
     if not layout.root.is_dir():

@@ -1,10 +1,21 @@
-"""A service that takes requests in, has one writer carry them out, and answers with evidence: `noisygd-delete serve`.
+"""An HTTP service that accepts deletion requests, executes them in order, and returns evidence: `noisygd-delete serve`.
 
-    request (HTTP, a privacy desk's webhook, a file in a folder) → inbox, durable → one writer: rows edited in every store, ids
-        forgotten here → publication by size, deadline or budget → whoever asked is told, certificate by the request's id
+    request (HTTP, webhook, or a file in a folder)
+        → durable inbox
+        → single writer: rows edited in every store, ids removed from the inbox
+        → release by size, deadline or budget
+        → notification, certificate by request id
 
-A request is answered 202 only after it is durable. Every step can be repeated: a request is known by its id in the inbox, then in the
-ledgers. Nothing here decides about privacy: it calls the store as a command would.
+A request is answered 202 only once it is durable. Every step is idempotent: a request is identified by its id in the
+inbox, then in the ledgers. The service makes no privacy decisions: it calls the store as a command would.
+
+Example:
+    Serve a store with the default settings::
+
+        from noisygd_delete_server import TokenFile, application
+        from noisygd_delete_server.service import Service
+
+        app = application(Service(["people"], TokenFile.read("tokens.toml")))
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Who may ask the service what: tokens with roles, of which the file holds SHA-256 alone.
+"""Authorization: bearer tokens with roles, stored as SHA-256 only.
 
     [[token]]
     name = "privacy desk"
     roles = ["request", "read"]
     sha256 = "…"
-    until = 2027-06-30        # its last day, UTC; left out: none
+    until = 2027-06-30        # last valid day, UTC; optional
 
-Callers of an identity provider come with its tokens instead: see `oidc`. What the file says counts a second later: a token is withdrawn by deleting its lines.
-
-A token is 32 random bytes, so its hash needs neither salt nor stretching: nobody tries them all. Every comparison looks at every
-token for the same time, whichever it is.
+Tokens of an identity provider are accepted as well (`oidc`). Changes of the file take effect within a second: delete
+the lines of a token to revoke it. A token is 32 random bytes, so its hash needs neither salt nor stretching. Comparison
+takes the same time for every token.
 """
 
 from __future__ import annotations
@@ -33,17 +32,20 @@ from noisygd_delete.records import limited_io
 
 from .oidc import Provider
 
-_PREFIX = "ngd_"  # so that a token is known for one where it leaks
+_PREFIX = "ngd_"  # makes a leaked token recognisable
 _MOST = 1000  # tokens of one file
 _LONGEST = 100  # characters of a name
-_LOOKS = 1.0  # seconds between looks whether the file has changed
+_LOOKS = 1.0  # seconds between checks for a changed file
 
 log = logging.getLogger("noisygd_delete_server")
 
 
 class Roles(Word):
-    """What a token is good for: sending requests and asking after one's own; publishing what waits, and deciding what becomes of what
-    was set aside; reading every request, register and certificates; having certificates signed."""
+    """Permissions of a token.
+
+    REQUEST: send requests and read the status of one's own. PUBLISH: publish pending edits, and retry or drop
+    quarantined requests. READ: read every request, the register and certificates. SIGN: have certificates signed.
+    """
 
     REQUEST = "request"
     PUBLISH = "publish"
@@ -53,7 +55,14 @@ class Roles(Word):
 
 @dataclass(frozen=True)
 class Caller:
-    """Somebody with a token: the name that its file gives them, and what they may do."""
+    """The holder of a token.
+
+    Attributes:
+        name: Name of the token in its file.
+        roles: Its permissions.
+        until: Its last valid day, UTC.
+        over: Whether a token of an identity provider has expired.
+    """
 
     name: str
     roles: frozenset[Roles]
@@ -66,10 +75,10 @@ class Caller:
 
 
 class TokenFile:
-    """The tokens that a service answers to.
+    """The tokens that a service accepts.
 
     Raises:
-        InvalidParameter: the file cannot be read, is not one of tokens, or others than its owner may read it.
+        InvalidParameter: If the file cannot be read, is no token file, or is readable by other users.
     """
 
     def __init__(
@@ -99,7 +108,7 @@ class TokenFile:
             ) from error
 
     def caller(self, token: str | None) -> Caller | None:
-        """Whose token this is; None if it is nobody's."""
+        """Return the holder of a token; None if it is not valid."""
         self._read_again()
         digest = hashlib.sha256((token or "").encode("utf-8", "surrogateescape")).digest()
         found = None
@@ -113,7 +122,7 @@ class TokenFile:
         return found
 
     def _read_again(self) -> None:
-        """Take over a file that has changed; one that cannot be read leaves the tokens that there are."""
+        """Reload the file if it has changed; if it cannot be read, keep the current tokens."""
         if self._path is None or time.monotonic() < self._looked + _LOOKS:
             return
         self._looked = time.monotonic()
@@ -133,7 +142,7 @@ class TokenFile:
 
 
 def _mark(path: Path) -> tuple[int, ...] | None:
-    """What differs where a file was written or exchanged."""
+    """Return what changes if a file is written or replaced."""
     try:
         found = os.stat(path)
     except OSError:
@@ -160,7 +169,13 @@ def _name(name: Any) -> str:
 
 
 def new_token(name: str, roles: Collection[str], until: date | None = None) -> tuple[str, str]:
-    """A new token, and the lines that a file of tokens gets for it. The token itself is kept nowhere."""
+    """Return a new token and its entry for a token file. The token itself is not stored.
+
+    Args:
+        name: Name of the holder.
+        roles: Permissions of the token.
+        until: Its last valid day, UTC; None for no end.
+    """
     chosen = list(dict.fromkeys(Roles(role) for role in roles))
     if not chosen:
         raise InvalidParameter(f"give at least one of the roles: {', '.join(map(str, Roles))}")

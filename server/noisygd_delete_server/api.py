@@ -1,7 +1,7 @@
-"""The service over HTTP. Handlers read, or put something into the inbox; only the writer changes a store.
+"""The HTTP API. Handlers read, or add to the inbox; only the writer changes a store.
 
-Every answer is JSON with one clear paragraph where something is wrong. A body is read up to a limit and within a time. Logs say how often
-what was asked, and never for whom: an address holds a request's id, so addresses are not logged.
+Every answer is JSON; an error has one paragraph of explanation. A body is read with a limit on size and time. Addresses
+contain request ids, so they are not logged: logs count answers only.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .tracing import correlation, trace_span
 from .writer import describe_failure
 
 _BODY_SECONDS = 30.0
-_AT_ONCE = 50  # calls with one token under way at a time
+_AT_ONCE = 50  # concurrent calls with one token
 _PLAIN = {404: "no-such-call", 405: "no-such-method"}
 _JSON = "application/json"
 
@@ -49,9 +49,11 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def application(service: Service, *, run: bool = True) -> Starlette:
-    """The ASGI application of a service, which runs while the application does.
+    """Return the ASGI application of a service, which runs during the application's lifespan.
 
-    run   whether its threads are started; a test may take their turns itself
+    Args:
+        service: The service.
+        run: Whether to start its threads; a test may run their steps itself.
     """
 
     @asynccontextmanager
@@ -73,7 +75,7 @@ def application(service: Service, *, run: bool = True) -> Starlette:
 
 
 class Refusal(HTTPException):
-    """An answer that says what is wrong: by a code that stays, of `PROBLEMS`, and in words that may change."""
+    """An error response with a stable code of `PROBLEMS` and a text that may change."""
 
     def __init__(self, code: str, detail: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(PROBLEMS[code], detail, headers)
@@ -83,10 +85,13 @@ class Refusal(HTTPException):
 class _Api:
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._under_way: Counter[str] = Counter()  # by caller
+        self._under_way: Counter[str] = Counter()  # concurrent calls by caller
 
     def answering(self, call: Call) -> Handler:
-        """The handler of a call, for callers with one of its roles. A browser may ask for the register, see `pages`."""
+        """Return the handler of a call, restricted to callers with one of its roles.
+
+        Browsers may request the register with a password (`pages`).
+        """
         handler: Handler = getattr(self, call.name)
         roles, page = call.roles, call.path == HERE
         if not roles:
@@ -142,7 +147,11 @@ class _Api:
         return _json(answer, 200 if done else 202, {"Location": f"/requests/{asked.request_id}"})
 
     def _taken(self, request: Request, token: str, asked: RequestBody, reply: dict[str, str] | None) -> Course:
-        """What became of a request; of somebody else's, who may not read it is told nothing."""
+        """Accept a request and return its status.
+
+        Raises:
+            Conflict: If its id belongs to another caller's request, and this caller may not read that.
+        """
         caller = _caller(request)
         if Roles.READ not in caller.roles and self._service.known.asked_by(token) not in (None, caller.name):
             raise Conflict("this request id was used before; give every request a random id of its own")
@@ -218,7 +227,7 @@ def _caller(request: Request) -> Caller:
 
 
 async def _body(request: Request) -> bytes:
-    """The body, up to the limit and within the time."""
+    """Read the body, up to the limits on size and time."""
     kind = request.headers.get("content-type", _JSON).partition(";")[0].strip().lower()
     if kind != _JSON and not (kind.startswith("application/") and kind.endswith("+json")):
         raise Refusal("content-type", f"send the body as content-type: {_JSON} (curl --json does)")
@@ -262,7 +271,7 @@ async def _error_response(_: Request, error: Exception) -> Response:
 
 
 def _problem(status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> Response:
-    """Answer with a problem document (RFC 9457)."""
+    """Return a problem document (RFC 9457)."""
     told = {"title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail}
     return JSONResponse(told, status, headers, media_type=PROBLEM)
 
@@ -273,7 +282,7 @@ async def _fault(_: Request, error: Exception) -> Response:
 
 
 class _Counted:
-    """How often each status was answered, and how long answers took: all that is kept of a request here."""
+    """Middleware that counts answers by status and logs their duration; nothing else is kept of a request here."""
 
     def __init__(self, app: Any, counts: Counter[str]) -> None:
         self._app, self._counts = app, counts
@@ -292,7 +301,7 @@ class _Counted:
         async def counted(message: Any) -> None:
             if message["type"] == "http.response.start":
                 message.setdefault("headers", []).append((b"x-correlation-id", str(correlation()).encode()))
-                # the call by its form: an address holds a request's id
+                # the route's pattern: an address contains a request's id
                 span.update_name(f"{scope['method']} {getattr(scope.get('route'), 'path', 'unknown')}")
                 span.set_attribute("http.response.status_code", message["status"])
                 self._counts[str(message["status"])] += 1

@@ -1,4 +1,4 @@
-"""`noisygd-delete token`: for somebody who asks the service; `requests`: what it has not finished, and what was set aside is retried or dropped."""
+"""`noisygd-delete token` and `requests`: make access tokens; list, retry or drop unfinished requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .access import Roles, TokenFile, new_token
 if TYPE_CHECKING:
     from .inbox import Waiting
 
-_SHOWN = 20  # of each state, on the screen
+_SHOWN = 20  # requests shown of each state
 
 
 def register(commands: Any) -> None:
@@ -58,7 +58,7 @@ def _token(parsed: argparse.Namespace) -> int:
     secret, lines = new_token(parsed.name, parsed.role, until)
     path = Path(parsed.file)
     if path.exists():
-        TokenFile.read(path)  # of another kind, it is left alone
+        TokenFile.read(path)  # raises if it is no token file
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
     with os.fdopen(descriptor, "a", encoding="utf-8") as file:
         file.write(("\n" if file.tell() else "") + lines)
@@ -109,10 +109,11 @@ def _line(one: Waiting) -> str:
 
 
 def _decide(layout: Layout, token: str, *, drop: bool) -> None:
-    """What the service does when it is asked by HTTP, while none runs.
+    """Retry or drop a quarantined request while no service is running, as the HTTP calls do.
 
     Raises:
-        StoreLocked: one does. InvalidRequest: the request was not set aside, or is done in part.
+        StoreLocked: If a service is running.
+        InvalidRequest: If the request is not quarantined, or is partly done.
     """
     from noisygd_delete.store.ledger import Ledger
 

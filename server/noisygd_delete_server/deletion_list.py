@@ -1,11 +1,12 @@
-"""Files of California's platform: a deletion list in (`ID,Hash`), the answers to it out (`Id,Status`), both of one name; and what consumers
-have taken back (`ID,Hash,ListType`), which needs no answer.
+"""Files of California's platform: deletion lists (`ID,Hash`), answers (`Id,Status`), withdrawals (`ID,Hash,ListType`).
 
-    20260312_4821_Email.csv, 20260312_4821_Email_part01.csv    day, number of the data broker, kind of list, perhaps a part
-    20260512_4821_Removed.csv                                  taken back
+    20260312_4821_Email.csv           day, number of the data broker, kind of list
+    20260312_4821_Email_part01.csv    the same for a part of a list
+    20260512_4821_Removed.csv         requests that consumers have withdrawn; needs no answer
 
-Form: privacy.ca.gov, DROP technical specifications 1.2.0, "Working with the data". An ID names one consumer's request for good; a hash is
-44 characters of Base64. A file has up to a million lines and is read a block of them at a time.
+An answer file has the name of its list. Format: privacy.ca.gov, DROP technical specifications 1.2.0, "Working with the
+data". An ID permanently names one consumer's request; a hash is 44 characters of Base64. A file has up to a million
+lines and is read in blocks.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from noisygd_delete.records import limited_io
 
 from .identifiers import Lists
 
-MOST = 1_000_000  # requests of one list
-BLOCK = 100_000  # of these that are held at a time
-_MOST_FAULTS = 1000  # told of one list
+MOST = 1_000_000  # most requests in one list
+BLOCK = 100_000  # requests held in memory at once
+_MOST_FAULTS = 1000  # most faults reported for one list
 _LONGEST = 200  # bytes of a line
 _HEADER, _TAKEN_BACK, _ANSWERS = "ID,Hash", "ID,Hash,ListType", "Id,Status"
 _NAME = re.compile(rf"\d{{8}}_\d{{4}}_({'|'.join([*Lists, 'Removed'])})(_[A-Za-z0-9]{{1,10}})?\.csv", re.ASCII)
@@ -38,8 +39,10 @@ _NOT_OURS = "the answers that lie there are none of this program; move them away
 
 
 class Outcomes(Word):
-    """What a request is answered with; 0 and 1 are not used. 4 means that several persons have the identifier, and that all were
-    opted out of sale and sharing."""
+    """Status codes of answers; 0 and 1 are not used.
+
+    OPTED_OUT: several persons have the identifier, and all were opted out of sale and sharing.
+    """
 
     EXEMPT = "2"
     DELETED = "3"
@@ -49,10 +52,13 @@ class Outcomes(Word):
 
 @dataclass
 class DeletionList:
-    """A list in a file, which was read once to know that it is one; `blocks` reads it again.
+    """A deletion list in a file, read once for validation; `blocks` reads it again.
 
-    repeated   IDs that several lines have
-    faults     line -> why it is none, of the lines that `blocks` has read
+    Attributes:
+        path: The file.
+        kind: Kind of the list.
+        repeated: IDs on several lines.
+        faults: Line number -> fault, of the lines that `blocks` has read.
     """
 
     path: Path
@@ -66,16 +72,16 @@ class DeletionList:
 
     @classmethod
     def read(cls, path: Path) -> DeletionList:
-        """The list in a file.
+        """Return the list in a file.
 
         Raises:
-            InvalidRequest: it is none, as a whole; nothing of it is quoted.
+            InvalidRequest: If the file as a whole is no deletion list; the message quotes none of it.
         """
         ids = _sort_ids(parts[1] for _, parts in _rows(path, _HEADER, _ITEM) if parts)
         return cls(path, kind_of(path.name), frozenset(ids[1:][ids[1:] == ids[:-1]].astype(str).tolist()))
 
     def blocks(self) -> Iterator[dict[str, bytes]]:
-        """ID -> 32 bytes of a hash, each ID once in all blocks."""
+        """Yield blocks of ID -> 32-byte hash; each ID occurs once in all blocks."""
         first: dict[str, bytes] = {}
         block: dict[str, bytes] = {}
         for number, parts in _rows(self.path, _HEADER, _ITEM):
@@ -102,10 +108,10 @@ class DeletionList:
 
 
 def withdrawn_ids(path: Path) -> tuple[np.ndarray, dict[int, str]]:
-    """The IDs that a file of the name `..._Removed.csv` takes back, sorted bytes, each once; and line -> why it is none.
+    """Return the withdrawn IDs in a `..._Removed.csv` file, sorted and unique, and the faults by line number.
 
     Raises:
-        InvalidRequest: it is no such file, as a whole.
+        InvalidRequest: If the file as a whole is no such file.
     """
     faults: dict[int, str] = {}
 
@@ -120,7 +126,7 @@ def withdrawn_ids(path: Path) -> tuple[np.ndarray, dict[int, str]]:
 
 
 def _rows(path: Path, header: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str] | None]]:
-    """(number, parts) of each line that is not empty; None where it is none."""
+    """Yield line number and match of each line that is not empty; None if it does not match."""
     with limited_io.open_plain(path, error=InvalidRequest) as file:
         lines = limited_io.iterate_lines(file, _LONGEST, error=InvalidRequest)
         if next(lines, None) != header:
@@ -133,47 +139,47 @@ def _rows(path: Path, header: str, pattern: re.Pattern[str]) -> Iterator[tuple[i
 
 
 def _sort_ids(ids: Iterable[str]) -> np.ndarray:
-    """IDs as sorted bytes of 12: a million take 12 MB, as text ten times that."""
+    """Return the IDs as a sorted array of 12-byte strings: a million take 12 MB, a tenth of their size as text."""
     found = np.fromiter(ids, "S12")
     found.sort()
     return found
 
 
 def is_list(name: str) -> bool:
-    """Whether a file has the name of a deletion list."""
+    """Return whether a file name is that of a deletion list."""
     return is_named(name) and not is_withdrawal(name)
 
 
 def is_named(name: str) -> bool:
-    """Whether a file has the name of one of the platform's."""
+    """Return whether a file name is one of the platform's."""
     return _NAME.fullmatch(name) is not None
 
 
 def is_withdrawal(name: str) -> bool:
-    """Whether a file has the name of one of what was taken back."""
+    """Return whether a file name is that of withdrawals."""
     found = _NAME.fullmatch(name)
     return found is not None and found[1] == "Removed"
 
 
 def kind_of(name: str) -> Lists:
-    """The kind of the list in a file of this name."""
+    """Return the kind of the list in a file of this name."""
     found = _NAME.fullmatch(name)
     assert found is not None
     return Lists(found[1])
 
 
 def answers(blocks: Iterable[Mapping[str, Outcomes]]) -> Iterator[bytes]:
-    """The file of answers, as the platform takes it, in pieces."""
+    """Yield the file of answers in pieces, in the platform's format."""
     yield f"{_ANSWERS}\n".encode()
     for block in blocks:
         yield "".join(f"{name},{status}\n" for name, status in block.items()).encode()
 
 
 def read_answers(path: Path) -> Iterator[tuple[str, Outcomes]]:
-    """Read back `answers`.
+    """Yield the answers in a file written by `answers`.
 
     Raises:
-        InvalidRequest: it is none.
+        InvalidRequest: If it is no such file.
     """
     with limited_io.open_plain(path, error=InvalidRequest) as file:
         lines = limited_io.iterate_lines(file, _LONGEST, error=InvalidRequest)

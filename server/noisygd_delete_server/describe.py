@@ -1,4 +1,4 @@
-"""The API described as OpenAPI 3.1, from the types that check what comes in and that answers are made of."""
+"""OpenAPI 3.1 description of the API, generated from the types that validate bodies and form answers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .request_body import MOST_BODY, PublishBody, RequestBody
 from .request_status import Course, InStore
 
 _REFERENCE = "#/components/schemas/{name}"
-_NAMING = ("delete", "subjects", "replace")  # one of them names something
+_NAMING = ("delete", "subjects", "replace")  # at least one of them is not empty
 
 
 class Fault(Struct, frozen=True):
-    """What is wrong (RFC 9457): a code that stays, and one paragraph that says what to do."""
+    """A problem document (RFC 9457): a stable code, and one paragraph on what to do."""
 
     title: str
     status: int
@@ -32,33 +32,33 @@ class Fault(Struct, frozen=True):
 
 
 class Queue(Struct, frozen=True):
-    """What waits, was set aside or refused: at most a thousand, what was set aside first."""
+    """Pending, quarantined and refused requests: at most a thousand, quarantined ones first."""
 
     requests: list[Waiting]
 
 
 class Decided(Struct, frozen=True):
-    """What the writer was asked to do with a request that was set aside."""
+    """The decision on a quarantined request that was passed to the writer."""
 
     request_id: str
     asked: str
 
 
 class Pending(Struct, frozen=True):
-    """How many edits wait for a release in each store."""
+    """Number of pending edits in each store."""
 
     pending: dict[str, int]
 
 
 class Papers(Struct, frozen=True):
-    """The certificate of every store that erased for a request (see docs/certificate-format.md)."""
+    """The certificate of every store that erased rows for a request (see docs/certificate-format.md)."""
 
     request_id: str
     certificates: list[dict[str, Any]]
 
 
 class Health(Struct, frozen=True):
-    """Whether the writer goes on: ok or trouble."""
+    """State of the writer: ok or trouble."""
 
     status: str
     version: str
@@ -66,7 +66,7 @@ class Health(Struct, frozen=True):
 
 _TYPES = (RequestBody, PublishBody, FidesBody, Halt, Course, InStore, Fault, Pending, Papers, Health, Queue, Decided)
 PROBLEM = "application/problem+json"
-PROBLEMS = {  # code -> status
+PROBLEMS = {  # code -> HTTP status
     "no-json": 400,
     "no-token": 401,
     "token-ended": 401,
@@ -99,14 +99,14 @@ _ERRORS = {
 
 
 def description(schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    """The whole document. The stores' names are in it, and nothing else of them."""
+    """Return the whole document; it contains the names of the stores and nothing else about them."""
     _, components = msgspec.json.schema_components(_TYPES, ref_template=_REFERENCE)
-    asked = components["Asked"]
+    asked = components["RequestBody"]
     asked["anyOf"] = [
         {"required": [name], "properties": {name: {"minItems" if name != "replace" else "minProperties": 1}}}
         for name in _NAMING
     ]
-    components["PublishAsked"]["properties"]["store"]["anyOf"] = [
+    components["PublishBody"]["properties"]["store"]["anyOf"] = [
         {"type": "string", "maxLength": 255, "description": f"one of {', '.join(schemas)}"},
         {"type": "null"},
     ]
@@ -128,10 +128,19 @@ def description(schemas: Mapping[str, Schema]) -> dict[str, Any]:
 
 
 class Call(NamedTuple):
-    """One call of the API: which handler answers it, for which roles (none: for everybody), and what it takes and gives.
+    """A call of the API.
 
-    asked       the type of the body; needed: whether there must be one
-    parameters  behind the address
+    Attributes:
+        method: HTTP method.
+        path: Path, with placeholders.
+        name: Name of the handler.
+        summary: Description.
+        roles: Roles that may call it; none means everyone.
+        answers: HTTP status -> type of the answer.
+        errors: Possible error statuses.
+        asked: Type of the body, if there is one.
+        needed: Whether the body is required.
+        parameters: Query and header parameters.
     """
 
     method: str
@@ -160,7 +169,7 @@ class Call(NamedTuple):
             }
             for status, kind in sorted({**dict.fromkeys(errors, Fault), **self.answers}.items())
         }
-        if self.name == "ask":  # what may be asked next, of the id in the answer
+        if self.name == "ask":  # calls that take the id in the answer
             links = {
                 each: {"operationId": each, "parameters": {"token": "$response.body#/request_id"}}
                 for each in ("look", "certificate")
@@ -217,7 +226,7 @@ _PAGES = [
     ),
     _in_query("language", "of the page", {"type": "string", "enum": list(language_codes())}),
 ]
-_BODY = (400, 408, 409, 413, 415, 422)  # what may be wrong where one is sent
+_BODY = (400, 408, 409, 413, 415, 422)  # error statuses of calls with a body
 _OF_PEOPLE = "Every request, late and due first; a page for browsers, which give the token as the password"
 CALLS = (
     Call("POST", "/requests", "ask", "Ask for an erasure or a correction", (Roles.REQUEST,), {200: Course, 202: Course}, _BODY, RequestBody),
@@ -238,7 +247,7 @@ CALLS = (
 
 
 def page() -> str:
-    """The description as one page that loads nothing."""
+    """Return the description as one HTML page that loads nothing."""
     rows = "".join(
         f"<tr><td><code>{method.upper()} {path}</code></td><td>{operation['summary']}</td></tr>"
         for path, item in _paths().items()

@@ -1,7 +1,8 @@
-"""Accepted requests carried out in every store: which store has what a request names, and in what order it is done.
+"""Execution of accepted requests in every store: which store holds what a request names, and in what order.
 
-A request is done whole or not at all: each name in it must be in some store. A store gets the part of it that it has. Once one store has
-it in its ledger the request was accepted, and the others follow, whatever a crash did in between.
+A request is executed completely or not at all: each name in it must be in some store. A store gets the part of the
+request that concerns it. Once one store has it in its ledger, the request is accepted and the other stores follow,
+across crashes.
 """
 
 from __future__ import annotations
@@ -27,23 +28,27 @@ from .request_body import case_of, to_request
 Stores = Mapping[str, Store]
 Published = Callable[[str, Store], None]
 Pace = Batching | Calendar
-_LONGEST = 300.0  # seconds that a calendar's release is held, as nothing else is done meanwhile
-NOT_DONE = (  # whichever it is: a name asked for beside one that is in no table is not told to be there
+_LONGEST = 300.0  # seconds that a calendar's release is delayed at most, as it blocks the writer
+NOT_DONE = (  # one text for all reasons, so that it does not reveal whether another name is in a table
     f"not all that it names is in a table ({NEVER_THERE}, or held out for measuring), or a table does not take its rows, or so many of a person; nothing was changed"
 )
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an accepted request: per store that has edited its rows for it, how many releases came before one that covers
-    it; or why no store has."""
+    """Outcome of an accepted request.
+
+    Attributes:
+        stores: Store that has edited its rows -> number of releases before the one that covers the edits.
+        refused: Why no store has edited rows; None otherwise.
+    """
 
     stores: Mapping[str, int] = field(default_factory=dict)
     refused: str | None = None
 
 
 def independent(waiting: Sequence[QueuedRequest]) -> list[QueuedRequest]:
-    """The first requests of those that wait which name nothing in common, so that the order among them does not matter."""
+    """Return the longest prefix of requests that have no names in common, so that their order does not matter."""
     names: set[str] = set()
     kinds: set[str] = set()
     found: list[QueuedRequest] = []
@@ -59,10 +64,14 @@ def independent(waiting: Sequence[QueuedRequest]) -> list[QueuedRequest]:
 
 
 class Dispatcher:
-    """One round of requests over stores that are open, each with the pace of its releases.
+    """Execution of requests over open stores, each with its release schedule.
 
-    published   called after every release, with the name of its store
-    lasts       seconds that a release by a solver lasts; None: on a date of a calendar what public numbers say, else as long as it takes
+    Args:
+        stores: The open stores.
+        paces: Release schedule of each store.
+        published: Called with the name of a store and the store after each release.
+        lasts: Duration of a release by a solver in seconds; None: on a calendar date the duration given by public
+            numbers, otherwise as long as it takes.
     """
 
     def __init__(
@@ -88,18 +97,20 @@ class Dispatcher:
         return found
 
     def leave_open(self, waiting: Sequence[QueuedRequest]) -> None:
-        """Have the register show requests about which a person has to decide."""
+        """Record requests in the register about which a person has to decide."""
         first = next(iter(self._stores.values()))
         first.register.receive({str(kept.token): self._case(first, kept) for kept in waiting})
 
     def begun(self, kept: QueuedRequest) -> bool:
-        """Whether some store has done its part of a request already."""
+        """Return whether some store has executed its part of a request."""
         return any(store.ledger.position(str(kept.token)) is not None for store in self._stores.values())
 
     def publish(self, name: str, *, due: bool = False) -> None:
-        """One release of what waits in a store; nothing where nothing waits or no model is in force.
+        """Publish the pending edits of a store; do nothing without pending edits or a current model.
 
-        due   because its pace says so, and not because somebody asked
+        Args:
+            name: Name of the store.
+            due: Whether its schedule requires the release, rather than a caller.
         """
         store, pace, unused = self._stores[name], self._paces[name], None
         lasts = self._lasts or 0.0
@@ -121,8 +132,8 @@ class Dispatcher:
         return Outcome(stores) if stores else Outcome(refused="; ".join(dict.fromkeys(reasons)) or "no store took it")
 
     def _shares(self, kept: QueuedRequest, tables: Mapping[str, _Held]) -> dict[str, EditRequest] | str:
-        """The part of a request for each store that has still to do it; or why it cannot be done."""
-        if "open" in kept.fields:  # for a person to decide
+        """Return the part of a request for each store that has not executed it; or why it cannot be executed."""
+        if "open" in kept.fields:  # left to a person's decision
             return str(kept.fields["open"])
         asked, token = kept.fields["asked"], str(kept.token)
         found = {name: held.part(asked) for name, held in tables.items()}
@@ -157,24 +168,24 @@ class Dispatcher:
 
     @staticmethod
     def _case(store: Store, kept: QueuedRequest) -> RequestCase:
-        """What the register notes; what a desk stated there before stays as it is."""
+        """Return the facts for the register; receipt and right stated there before are kept."""
         case, held = case_of(kept.fields), store.register.case(str(kept.token))
         known = held is not None and held.received is not None
         return replace(case, received=None, right=held.right) if known and held is not None else case
 
 
 def in_force(ledger: Ledger) -> bool:
-    """Whether a store may publish by itself: it has learned, and no publication was withheld since."""
+    """Return whether a store may publish on its own: it has learned, and no publication was refused since."""
     return ledger.releases > 0 and ledger.head.model is not None
 
 
 def seconds(stamp: str) -> float:
-    """A time of the ledger, in seconds since 1970."""
+    """Return a time of the ledger in seconds since 1970."""
     return datetime.fromisoformat(stamp).timestamp()
 
 
 def _releases_before(ledger: Ledger, token: str) -> int | None:
-    """How many releases came before one that covers this request; None where the ledger does not know it."""
+    """Return the number of releases before the one that covers this request; None if it is not in the ledger."""
     position = ledger.position(token)
     if position is None:
         return None
@@ -183,7 +194,7 @@ def _releases_before(ledger: Ledger, token: str) -> int | None:
 
 @dataclass(frozen=True)
 class _Held:
-    """Which of the names in some requests the table of a store has."""
+    """The names in some requests that are in the table of a store."""
 
     ids: Collection[str]
     persons: Collection[str]
@@ -196,7 +207,7 @@ class _Held:
         return cls(store.table.find_names(ids), store.table.find_names(persons, persons=True))
 
     def part(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """What of a request this table has."""
+        """Return the part of a request that concerns this table."""
         return {
             "delete": [name for name in asked["delete"] if name in self.ids],
             "subjects": [name for name in asked["subjects"] if name in self.persons],
@@ -205,6 +216,6 @@ class _Held:
 
 
 def _missing_reason(asked: Mapping[str, Any], found: Collection[Mapping[str, Any]]) -> str | None:
-    """Why a request cannot be done: some of its names are in no table."""
+    """Return why a request cannot be executed; None if all its names are in some table."""
     wanted = {(kind, name) for kind in ("delete", "subjects", "replace") for name in asked[kind]}
     return NOT_DONE if wanted - {(kind, name) for part in found for kind in part for name in part[kind]} else None

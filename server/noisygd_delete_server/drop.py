@@ -1,15 +1,16 @@
-"""Deletion lists of California's Delete Request and Opt-out Platform (DROP), taken from a folder and answered there.
+"""Deletion lists of California's Delete Request and Opt-out Platform (DROP), read from a folder and answered there.
 
-    FOLDER/20260312_4821_Email.csv            a list as it was downloaded: put there under another name, then renamed
-    FOLDER/20260312_4821_Email.csv.matched    which persons of the table it means; until their requests are kept
-    FOLDER/20260312_4821_Email.csv.items      which request each ID leads to, or its answer
-    FOLDER/20260312_4821_Email.csv.open       the requests of these alone; until all of it can be answered
-    FOLDER/taken_back                         IDs that consumers have taken back (..._Removed.csv), for good
+    FOLDER/20260312_4821_Email.csv            a downloaded list: write it under another name, then rename it
+    FOLDER/20260312_4821_Email.csv.matched    the persons it matches; until their requests are durable
+    FOLDER/20260312_4821_Email.csv.items      ID -> request, or its answer
+    FOLDER/20260312_4821_Email.csv.open       these requests; until all of them can be answered
+    FOLDER/taken_back                         IDs that consumers have withdrawn, kept permanently
     FOLDER/answers/20260312_4821_Email.csv    the answers, to upload
 
-A list is overwritten and removed once it was compared with the table; no hash of it is kept. A person is one request, however many lists of
-one look into the folder mean them. A list is answered as a whole: once every request of it is published or decided about, and once
-everything else that waited in a store when it came is published. So a "not found" never stands beside a model that still holds the person.
+A list is overwritten and removed once it was compared with the table; no hash of it is kept. A person gets one request,
+however many lists of one scan match them. A list is answered as a whole: once every request of it is published or
+decided, and everything else that was pending in a store on its arrival is published. So "not found" is never stated
+while a model still contains the person.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ from .service import Service
 
 DAYS = 45  # from receipt to the deletion, California Civil Code 1798.99.86(c)
 MATCHED, ITEMS, OPEN, UNFIT, FAULTS = ".matched", ".items", ".open", ".unfit", ".faults"
-_GONE_BACK = "taken_back"  # IDs, for good
-_LONGEST = 1 << 28  # bytes of a file that this program wrote
+_GONE_BACK = "taken_back"  # withdrawn IDs, kept permanently
+_LONGEST = 1 << 28  # most bytes of a file that this program wrote
 _NOT_OURS = "{}: not what this program wrote; restore it from a backup, or remove it and put the list there again"
 _SEVERAL = "{} persons of the table have this identifier: opt all of them out of sale and sharing, then state `register opted-out`"
 _GONE = "the person was in the table when the list came, and the register does not take the request"
@@ -56,10 +57,10 @@ log = logging.getLogger("noisygd_delete_server")
 
 
 class DropIntake(Watching):
-    """Takes the lists that are put into the folder, and writes their answers.
+    """Reads the lists in a folder and writes their answers.
 
     Raises:
-        InvalidParameter: there is no such folder, or no table that names persons as the file says.
+        InvalidParameter: If there is no such folder, or no table has names of the configured kind.
     """
 
     def __init__(self, service: Service, drop: Drop, disk: Disk | None = None) -> None:
@@ -70,17 +71,17 @@ class DropIntake(Watching):
             raise InvalidParameter('--drop: no table of these stores names persons; write names = "id" for records')
         self._answers = self._folder / "answers"
         self._gone = TakenBack(self._folder / _GONE_BACK, self._disk)
-        self._seen: Any = None  # how things stood when open lists were looked at last
+        self._seen: Any = None  # state at the last check of open lists
 
     def turn(self) -> None:
-        """Compare new lists, keep their requests, and answer what can be answered."""
+        """Compare new lists, enqueue their requests, and answer the lists that are complete."""
         if not self._answers.is_dir():
             self._disk.make_folder(self._answers)
         for half in self._folder.glob(f"*{TEMPORARY}"):
             name = half.name.removesuffix(TEMPORARY)
             if is_withdrawal(name) or any(is_list(name.removesuffix(ending)) for ending in (MATCHED, ITEMS, OPEN)):
                 self._disk.erase(half)
-        for path in self._at(ITEMS):  # whose list was answered, or is compared anew
+        for path in self._at(ITEMS):  # left from a list that was answered, or will be compared again
             if not self._is_compared(path.name.removesuffix(ITEMS)):
                 self._disk.erase(path)
         self._ask()
@@ -101,7 +102,7 @@ class DropIntake(Watching):
                 yield path
 
     def _take_back(self) -> None:
-        """Note which IDs consumers have taken back: they are neither asked for nor answered from now on."""
+        """Record the IDs that consumers have withdrawn: they are neither requested nor answered from now on."""
         for path in self._files():
             if not is_withdrawal(path.name):
                 continue
@@ -117,9 +118,9 @@ class DropIntake(Watching):
             log.info("consumers have taken back %d requests of deletion lists", len(ids))
 
     def _new(self) -> Iterator[DeletionList]:
-        """Lists that have not been compared; what is none is put aside, and said."""
+        """Yield lists that have not been compared; quarantine and report other files."""
         for path in self._files():
-            if self._is_compared(path.name):  # before this process began
+            if self._is_compared(path.name):  # by an earlier process
                 self._disk.erase(path)
                 continue
             try:
@@ -140,7 +141,7 @@ class DropIntake(Watching):
         self._disk.sync_folder(self._folder)
 
     def _compare(self, lists: list[DeletionList]) -> None:
-        """Find out whom these lists mean, and keep that in place of the lists."""
+        """Find the persons that these lists match, and replace each list by the result."""
         if not lists:
             return
         received, matching = local_now(), Matching(self._service, self._drop, self._persons, self._gone)
@@ -150,7 +151,7 @@ class DropIntake(Watching):
             self._disk.replace(self._folder / (one.name + ITEMS), pieces)
             if one.faults:
                 self._complain(one.name, one.faults)
-            # the ledger after the comparison: whoever was gone by then, waits by now
+            # the ledger is read after the comparison: edits of persons missing from the table are pending by now
             state = {"received": received, "needed": self._releases_needed(), "seal": seal.hexdigest()} | vars(links)
             self._write(one.name + MATCHED, state)
             self._disk.erase(one.path)
@@ -162,15 +163,15 @@ class DropIntake(Watching):
             yield piece
 
     def _releases_needed(self) -> dict[str, int]:
-        """How many releases each store has made once all that waits there now is published."""
+        """Return the number of releases of each store once all edits pending now are published."""
         heads = {name: Ledger.read(Layout.at(path).ledger) for name, path in self._service.paths.items()}
         return {name: ledger.releases + bool(ledger.head.pending) for name, ledger in heads.items()}
 
     def _ask(self) -> None:
-        """Have the service keep a request for each person, then forget who they are."""
+        """Enqueue a request for each matched person, then delete the matches."""
         for path in self._at(MATCHED):
             name = path.name.removesuffix(MATCHED)
-            if (self._folder / (name + OPEN)).exists():  # all of it was asked
+            if (self._folder / (name + OPEN)).exists():  # all of its requests are durable
                 self._disk.discard(path)
                 continue
             state = self._read(path)
@@ -193,7 +194,7 @@ class DropIntake(Watching):
             self._disk.discard(path)
 
     def _answer(self) -> None:
-        """Write the answers to each list of which all can be answered."""
+        """Write the answers to each list that is complete."""
         paths, now = self._at(OPEN), self._now()
         if not paths or now == self._seen:
             return
@@ -222,7 +223,7 @@ class DropIntake(Watching):
     def _statuses(
         self, name: str, seal: str, found: Mapping[str, Outcomes | None], counts: Counter[Outcomes]
     ) -> Iterator[dict[str, Outcomes]]:
-        """ID -> status of all that a list asks for and nobody has taken back, in blocks; they are counted on the way."""
+        """Yield blocks of ID -> status for all IDs of a list that are not withdrawn, and count them."""
         path = self._folder / (name + ITEMS)
         if limited_io.file_digest(path, error=StoreCorrupt) != seal:
             raise StoreCorrupt(_NOT_OURS.format(path))
@@ -237,7 +238,7 @@ class DropIntake(Watching):
                     yield {item: status for item, status in block.items() if status is not None}
 
     def _now(self) -> tuple[dict[str, int], Any]:
-        """Releases of every store, and what else moves when an answer may."""
+        """Return the releases of every store, and everything else on which answers depend."""
         layouts = {name: Layout.at(path) for name, path in self._service.paths.items()}
         releases = {name: Ledger.read(layout.ledger).releases for name, layout in layouts.items()}
         files = [*(layout.register for layout in layouts.values()), *self._at(OPEN), self._folder / _GONE_BACK]
@@ -252,7 +253,7 @@ class DropIntake(Watching):
             log.warning("%d rows of identifiers could not be hashed: compare them by hand, see docs/drop.md", unfit)
 
     def _status(self, token: str, lines: Mapping[str, list[RegisterRow]]) -> Outcomes | None:
-        """What became of a request; None while it is under way, or a person has to decide."""
+        """Return the outcome of a request; None while it is in progress, or a person has to decide."""
         kept = self._service.inbox.find(token)
         if kept is not None and kept.stage is not Stages.REFUSED:
             return None
@@ -267,7 +268,7 @@ class DropIntake(Watching):
         return None
 
     def _complain(self, name: str, faults: Mapping[int, str]) -> None:
-        """Say beside the answers what of a list could not be taken."""
+        """Write a file of faults next to the answers of a list."""
         told = "".join(json.dumps({"line": line, "error": why}) + "\n" for line, why in faults.items())
         self._disk.replace(self._answers / (name + FAULTS), told.encode())
         log.error("%d lines of a deletion list were not taken; see answers/*%s", len(faults), FAULTS)

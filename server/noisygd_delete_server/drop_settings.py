@@ -1,4 +1,4 @@
-"""What the operator of `serve --drop FILE` says of deletion lists: where they are put, and what of a person they hash."""
+"""Settings of `serve --drop FILE`: the folder of deletion lists, and the identifiers that they hash."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from .persons import NAMES, Persons
 
 @dataclass(frozen=True)
 class Drop:
-    """What the operator says of the lists.
+    """Settings for deletion lists.
 
-    folder        where lists are put
-    names         what of the table the lists lead to: "subject" or "id"
-    lists         kind of list -> the columns of `identifiers` that it hashes, in the platform's order
-    letters       what a letter beyond ASCII becomes in a name, as the operator says; see `identifiers.person_name`
-    identifiers   CSV or Parquet: a column that is called like `names`, and the others; None: the table's own names are hashed
+    Attributes:
+        folder: Folder of the lists.
+        names: What the lists identify in the table: "subject" or "id".
+        lists: Kind of list -> the columns of `identifiers` that it hashes, in the platform's order.
+        identifiers: CSV or Parquet file with a column named as `names`, and the hashed columns; None hashes the table's
+            own names.
+        letters: Replacements of letters beyond ASCII in names; see `identifiers.person_name`.
     """
 
     folder: Path
@@ -35,10 +37,10 @@ class Drop:
 
     @classmethod
     def read(cls, path: str | Path) -> Drop:
-        """The file that says so (TOML), which names others from its own folder on.
+        """Read the settings from a TOML file; paths in it are relative to its folder.
 
         Raises:
-            InvalidParameter: it does not.
+            InvalidParameter: If the file cannot be read, or is no such file.
         """
         here = Path(path).parent
         try:
@@ -75,7 +77,7 @@ class Drop:
             raise ValueError(f'without identifiers a list hashes the table\'s own names: write ["{self.names}"]')
 
     def everybody(self, persons: Persons) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """(name in the table, columns) of all whom a list could mean."""
+        """Yield name and identifier columns of every person that a list could match."""
         if self.identifiers is None:
             yield from ((name, {self.names: name}) for name in persons.all())
             return

@@ -1,7 +1,8 @@
-"""Requests from a Fides server: its webhook that runs before an erasure, and may halt it until we call back.
+"""Webhook of a Fides server that runs before an erasure, and may halt it until the service calls back.
 
-Fides sends its request's id, the person's identities and, for a webhook of two ways, where to call back: `reply-to`, a path of its own API,
-with a token for that call. We answer `halt: true`, and call back once every store has published without the person's records.
+Fides sends its request id, the person's identities and, for a two-way webhook, `reply-to`, a path of its own API, with
+a token for the callback. The service answers `halt: true`, and calls back once every store has published without the
+person's records.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _JWE = re.compile(r"[A-Za-z0-9_.=-]{1,8000}")
 
 
 class FidesBody(Struct, frozen=True):
-    """What Fides sends to a webhook; it may send more."""
+    """The body that Fides sends to a webhook; further fields are ignored."""
 
     privacy_request_id: Annotated[str, Meta(pattern=TOKEN)]
     identity: dict[str, Any] = {}
@@ -29,16 +30,17 @@ class FidesBody(Struct, frozen=True):
 
 
 class Halt(Struct, frozen=True):
-    """What Fides is answered: whether it waits until it is called back."""
+    """The answer to Fides: whether it waits for a callback."""
 
     halt: bool
 
 
 def from_fides(body: bytes, headers: Mapping[str, str], hooks: Hooks) -> tuple[str, RequestBody, dict[str, str] | None]:
-    """The id of the request, what is asked, and where to call back (None: Fides does not wait).
+    """Return the request id, the request, and the callback; None if Fides does not wait.
 
     Raises:
-        InvalidRequest: it is none of Fides, names nobody of ours, or wants to be called back elsewhere than at its server.
+        InvalidRequest: If the body is not from Fides, identifies no person by the configured identity, or the callback
+            is not a path of the configured server.
     """
     asked: FidesBody = parse_as(FidesBody, body)
     if asked.policy_action not in (None, "erasure"):

@@ -1,8 +1,8 @@
-"""Requests as files: a desk without HTTP puts `NAME.jsonl` into a folder, one request a line, and finds `NAME.jsonl.answers` beside it.
+"""Requests as files: a desk without HTTP writes `NAME.jsonl` to a folder and gets `NAME.jsonl.answers`.
 
-Each line is what `POST /requests` takes, and has a request id, so that a file which is read twice asks once. A file is taken under its
-final name alone: write it under another, and rename it. Once every line is kept or refused the answers are written, then the file is
-renamed `NAME.jsonl.taken`, overwritten and removed.
+Each line is a body of `POST /requests` with a request id, so that reading a file twice is idempotent. A file is read
+only under its final name: write it under another name, then rename it. Once every line is accepted or refused, the
+answers are written; then the file is renamed `NAME.jsonl.taken`, overwritten and removed.
 """
 
 from __future__ import annotations
@@ -27,19 +27,25 @@ from .request_body import RequestBody, Unfit, parse_as
 from .service import Conflict, Service
 from .writer import describe_failure
 
-_LOOKS = 2.0  # seconds between looks into the folder
+_LOOKS = 2.0  # seconds between scans of the folder
 ENDING, ANSWERS, TAKEN = ".jsonl", ".answers", ".taken"
 
 log = logging.getLogger("noisygd_delete_server")
 
 
 class Watching:
-    """A thread that looks into a folder again and again. `turn` is what it does there."""
+    """A thread that scans a folder repeatedly; `turn` is one scan."""
 
     def __init__(self, option: str, folder: str | Path, disk: Disk | None = None) -> None:
-        """
+        """Check the folder.
+
+        Args:
+            option: The option that names the folder, for messages.
+            folder: The folder.
+            disk: File operations; None means the default.
+
         Raises:
-            InvalidParameter: there is no such folder, or it lies in a store; named by the option that gave it.
+            InvalidParameter: If the folder does not exist, is not writable, or is inside a store.
         """
         self._folder, self._disk = Path(folder), disk or Disk()
         check_outside_store(option, str(self._folder / "any"))
@@ -54,16 +60,16 @@ class Watching:
         self._thread.start()
 
     def end(self) -> None:
-        """End after the file that is under way."""
+        """Stop after the current file."""
         self._stopping.set()
 
     def join(self, until: float) -> None:
-        """Wait for that, until this time of the process's own clock."""
+        """Wait for the thread to stop, until this time of the monotonic clock."""
         if self._thread.is_alive():
             self._thread.join(max(0.0, until - time.monotonic()))
 
     def turn(self) -> None:
-        """Take what is there now."""
+        """Process the files that are in the folder now."""
         raise NotImplementedError
 
     def _work(self) -> None:
@@ -72,17 +78,17 @@ class Watching:
             try:
                 self.turn()
                 before = ""
-            except Exception as error:  # a full inbox or disk: the files stay, and are tried again
+            except Exception as error:  # for example a full inbox or disk: the files remain and are retried
                 if describe_failure(error) != before:
                     before = describe_failure(error)
                     log.error("a folder of requests could not be taken, and is tried again: %s", before)
 
 
 class FolderIntake(Watching):
-    """Takes what is put into a folder.
+    """Reads request files from a folder.
 
     Raises:
-        InvalidParameter: there is no such folder, or it lies in a store.
+        InvalidParameter: If the folder does not exist, or is inside a store.
     """
 
     def __init__(self, service: Service, folder: str | Path, disk: Disk | None = None) -> None:
@@ -90,8 +96,8 @@ class FolderIntake(Watching):
         self._service = service
 
     def turn(self) -> None:
-        """Take every file that is there now."""
-        for taken in self._folder.glob(f"*{ENDING}{TAKEN}"):  # answered, and half erased when a process ended
+        """Process every request file in the folder."""
+        for taken in self._folder.glob(f"*{ENDING}{TAKEN}"):  # answered; erasing it was interrupted
             self._disk.erase(taken)
         for path in sorted(self._folder.glob(f"*{ENDING}")):
             if self._stopping.is_set():
@@ -100,7 +106,7 @@ class FolderIntake(Watching):
                 continue
             try:
                 answers = "".join(json.dumps(answer) + "\n" for answer in self._taken(path))
-            except InvalidRequest as error:  # it cannot be read, or has no lines
+            except InvalidRequest as error:  # not readable, or without lines
                 log.error("a file of requests was left where it is: %s", describe_failure(error))
                 continue
             self._disk.replace(path.with_name(path.name + ANSWERS), answers.encode())

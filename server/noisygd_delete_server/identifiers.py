@@ -1,9 +1,9 @@
-"""Identifiers as California's Delete Request and Opt-out Platform hashes them: standardised, SHA-256 of the UTF-8, compared as bytes.
+"""Identifiers as hashed by California's Delete Request and Opt-out Platform: SHA-256 of the normalised UTF-8 text.
 
-Rules and worked examples: privacy.ca.gov, DROP technical specifications 1.2.0 (2 July 2026), "Working with the data". Of names the platform
-transliterates "supported Greek and Cyrillic characters" and folds "supported Latin characters" by tables that are not public. Accents are
-taken off here, and the operator may state what becomes of further letters; a name that then still has one beyond ASCII is not hashed. Whoever
-calls has to say so: no list finds that person.
+Rules and worked examples: privacy.ca.gov, DROP technical specifications 1.2.0 (2 July 2026), "Working with the data".
+In names the platform transliterates "supported Greek and Cyrillic characters" and folds "supported Latin characters"
+by tables that are not public. This module removes accents, and the operator may give replacements of further letters;
+a name that still has a letter beyond ASCII is not hashed. Callers must report this, as no list can match that person.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})", re.ASCII)
 
 
 class Lists(Word):
-    """The kinds of deletion lists, as the platform spells them in the names of its files."""
+    """The kinds of deletion lists, as spelled in the platform's file names."""
 
     EMAIL = "Email"
     PHONE = "Phone"
@@ -39,19 +39,21 @@ class Lists(Word):
 
 
 def email(text: str) -> str | None:
-    """No white space, lower case; dots and plus signs stay."""
+    """Remove white space and convert to lower case; keep dots and plus signs."""
     return "".join(text.split()).lower() or None
 
 
 def phone(text: str) -> str | None:
-    """Digits alone, the last ten of them."""
+    """Return the last ten digits."""
     return "".join(one for one in text if one in _DIGITS)[-10:] or None
 
 
 def person_name(text: str, letters: Mapping[str, str] = NO_LETTERS) -> str | None:
-    """Letters and digits in lower case without accents; None where a letter beyond ASCII is left that nobody stated.
+    """Return letters and digits in lower case without accents; None if a letter beyond ASCII has no replacement.
 
-    letters   what stands for a letter, itself in lower case and composed; it is looked up before an accent is taken off, and after
+    Args:
+        text: The name.
+        letters: Replacements of letters in lower case and composed form; looked up before and after removing an accent.
     """
     found = []
     for one in unicodedata.normalize("NFKC", text).lower():
@@ -59,7 +61,7 @@ def person_name(text: str, letters: Mapping[str, str] = NO_LETTERS) -> str | Non
             found.append(letters[one])
             continue
         for part in unicodedata.normalize("NFKD", one).lower():
-            if not part.isalnum():  # an accent, a space, a hyphen
+            if not part.isalnum():  # for example an accent, a space or a hyphen
                 continue
             if part not in letters and not part.isascii():
                 return None
@@ -68,10 +70,10 @@ def person_name(text: str, letters: Mapping[str, str] = NO_LETTERS) -> str | Non
 
 
 def check_letters(letters: Mapping[str, str]) -> None:
-    """Whether a table of letters can be one.
+    """Check a table of replacements of letters.
 
     Raises:
-        ValueError: it can not, and why.
+        ValueError: If an entry is not valid.
     """
     for letter, spelled in letters.items():
         if len(letter) != 1 or not letter.isalpha() or unicodedata.normalize("NFKC", letter).lower() != letter:
@@ -83,7 +85,7 @@ def check_letters(letters: Mapping[str, str]) -> None:
 
 
 def birthday(text: str) -> str | None:
-    """YYYYMMDD, from that or from 1985-07-04."""
+    """Return a date as YYYYMMDD, from this form or from 1985-07-04."""
     parts = _DAY.fullmatch(text.strip())
     if parts is None:
         return None
@@ -94,25 +96,25 @@ def birthday(text: str) -> str | None:
 
 
 def postal_code(text: str) -> str | None:
-    """Letters and digits in lower case without ZIP+4's last four and without leading zeros; the first five."""
+    """Return the first five letters and digits in lower case, without the last four of ZIP+4 and leading zeros."""
     plus_4 = _ZIP_PLUS_4.fullmatch(text.strip())
     return _ascii(plus_4[1] if plus_4 else text).lstrip("0")[:5] or None
 
 
 def advertising_id(text: str) -> str | None:
-    """32 hexadecimal digits."""
+    """Return the 32 hexadecimal digits; None if there are more or fewer."""
     found = "".join(one for one in text.lower() if one in _HEXADECIMAL)
     return found if len(found) == 32 else None
 
 
 def television_id(text: str) -> str | None:
-    """8 to 32 letters and digits."""
+    """Return the 8 to 32 letters and digits; None if there are more or fewer."""
     found = _ascii(text)
     return found if 8 <= len(found) <= 32 else None
 
 
 def vehicle_number(text: str) -> str | None:
-    """17 letters and digits."""
+    """Return the 17 letters and digits; None if there are more or fewer."""
     found = _ascii(text)
     return found if len(found) == 17 else None
 
@@ -132,9 +134,14 @@ FIELDS: Mapping[Lists, tuple[Standard, ...]] = {
 
 
 def hash_identifier(kind: Lists, values: Sequence[str], letters: Mapping[str, str] = NO_LETTERS) -> bytes | None:
-    """The 32 bytes of the hash that a list of this kind has for a person with these values; None where one of them is none of its kind.
+    """Return the 32-byte hash that a list of this kind has for a person; None if a value is not valid.
 
-    A list of several fields hashes the fields' hashes, in Base64, one behind the other. `letters`: see `person_name`.
+    A list of several fields hashes the concatenated Base64 hashes of the fields.
+
+    Args:
+        kind: Kind of the list.
+        values: Values of its fields, in order.
+        letters: Replacements of letters (`person_name`).
     """
     rules = [partial(rule, letters=letters) if rule is person_name else rule for rule in FIELDS[kind]]
     standard = [rule(value) for rule, value in zip(rules, values, strict=True)]

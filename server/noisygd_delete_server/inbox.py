@@ -1,13 +1,14 @@
-"""What the service was asked and has not finished: one small file for each thing to be done, in the folder of what comes next.
+"""The durable queue of the service: one small file for each unfinished task, in the folder of its next stage.
 
-    accepted/  as it was asked, with ids: what a client is answered 202 for; erased once every store has edited its rows
-    aside/     the same of a request that failed again and again, and why: tried again every hour, last and alone, until it is dropped
-    edited/    the request id alone: rows are edited, a publication or a message is still to come
-    refused/   the request id and why it could not be carried out, until a person has decided about it in the register
-    outgoing/  messages that somebody else has not taken yet
+    accepted/  the request with its ids, answered 202; erased once every store has edited its rows
+    aside/     quarantined: failed repeatedly, with the reason; retried every hour, last and alone, until dropped
+    edited/    the request id alone: rows are edited, a release or a notification is pending
+    refused/   the request id and the reason, until a person has decided about it in the register
+    outgoing/  messages that are not delivered yet
 
-A file is whole or not there, and sealed. To move on, the next file is written and then the one before it erased: renamed, overwritten and removed, like all
-that the store erases. So a crash leaves at most both, and the later one counts. The folder belongs to the service that holds its lock.
+A write is atomic, and each file has a checksum. To change stage, the next file is written, then the previous one
+erased: renamed, overwritten and removed, like all that the store erases. So a crash leaves at most both, and the later
+stage wins. The folder belongs to the service that holds its lock.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from noisygd_delete.store import journal
 from noisygd_delete.store.disk import Disk, explain_disk_errors, read_file
 from noisygd_delete.store.layout import TEMPORARY, Layout, Lock
 
-MOST = 100_000  # requests to be done at a time: whoever sends more is told to come back
-_MOST_OF_ONE = 20_000  # of one caller, so that nobody fills it for all
-_MOST_TOLD = 10_000  # refusals, and messages to one address: of more the oldest are let go, which the register shows all the same
-_LONGEST = 1 << 25  # bytes of one file
+MOST = 100_000  # most unfinished requests; further ones are rejected until there is room
+_MOST_OF_ONE = 20_000  # most requests of one caller, so that it cannot fill the inbox
+_MOST_TOLD = 10_000  # most refusals, and messages to one address; older ones are discarded (the register shows them)
+_LONGEST = 1 << 25  # most bytes of one file
 _KEPT = "what was accepted is kept; free space or fix permissions, and the service goes on from there"
 
 
 class Stages(Word):
-    """What comes next for a file of the inbox, in this order."""
+    """Stages of a file of the inbox, in order."""
 
     ACCEPTED = "accepted"
     ASIDE = "aside"
@@ -53,10 +54,12 @@ _WAITING = (Stages.ACCEPTED, Stages.ASIDE)
 
 @dataclass(frozen=True)
 class QueuedRequest:
-    """One thing to be done.
+    """An unfinished task.
 
-    number   in order of arrival; it keeps it from stage to stage
-    fields   what is to be done, in JSON's own types; `request_id` where it is a request
+    Attributes:
+        number: Sequence number of arrival, the same in all stages.
+        stage: The next stage.
+        fields: The task as JSON types, with `request_id` if it is a request.
     """
 
     number: int
@@ -80,7 +83,7 @@ class Waiting(Struct, frozen=True):
 
 
 def pending_requests(kept: QueuedRequest) -> Waiting:
-    """A request as whoever runs the service is told of it: without what it names."""
+    """Return a request as shown to the operator, without the names in it."""
     at, fields = kept.fields.get("since"), kept.fields
     since = None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
     return Waiting(
@@ -89,31 +92,32 @@ def pending_requests(kept: QueuedRequest) -> Waiting:
 
 
 def answerable(kept: QueuedRequest) -> dict[str, Any]:
-    """What is left of a request once its ids are forgotten: what whoever asked can be told by."""
+    """Return the fields of a request that are kept once its ids are removed, to notify the caller."""
     return {
         name: kept.fields[name] for name in ("request_id", "received", "reply", "by", "since") if name in kept.fields
     }
 
 
 class Full(StoreError):
-    """There is no room for another request now."""
+    """The inbox has no room for another request."""
 
 
 class TooMany(StoreError):
-    """There is no room for another request of this caller now."""
+    """The inbox has no room for another request of this caller."""
 
 
 class Inbox:
-    """The inbox of the service that is begun with this store. Its methods may be called by any thread.
+    """The inbox of the service whose first store this is; thread-safe.
 
     Raises:
-        StoreLocked: another service holds it. StoreCorrupt: a file in it is not one that a service wrote.
+        StoreLocked: If another service holds it.
+        StoreCorrupt: If a file in it was not written by a service.
     """
 
     def __init__(self, layout: Layout, disk: Disk | None = None, *, most: int = MOST) -> None:
         self._disk, self._root, self._most = disk or Disk(), layout.service, most
         self._all: dict[int, QueuedRequest] = {}
-        self._waiting: Counter[str | None] = Counter()  # by who asked
+        self._waiting: Counter[str | None] = Counter()  # by caller
         self._by_token: dict[str, int] = {}
         self._mutex = threading.RLock()
         with explain_disk_errors(layout.root, _KEPT):
@@ -135,18 +139,18 @@ class Inbox:
 
     @staticmethod
     def left_in(layout: Layout) -> list[QueuedRequest]:
-        """What lies in the inbox of this store, read beside a service that may be running."""
+        """Return the tasks in the inbox of this store, without a lock; a service may be running."""
         found: dict[int, QueuedRequest] = {}
         for stage in Stages:
             folder = layout.service / stage
             for path in sorted(folder.glob("*.json"))[:MOST] if folder.is_dir() else ():
-                with suppress(FileNotFoundError):  # done meanwhile
+                with suppress(FileNotFoundError):  # finished in the meantime
                     found[_number(path)] = QueuedRequest(_number(path), stage, _parse_file(path))
         return [kept for _, kept in sorted(found.items())]
 
     @staticmethod
     def holds_any(layout: Layout) -> bool:
-        """Whether a service that was begun with this store has left something to be done."""
+        """Return whether a service whose first store this is has left unfinished tasks."""
         folders = [layout.service / stage for stage in Stages]
         return any(folder.is_dir() and any(folder.iterdir()) for folder in folders)
 
@@ -154,10 +158,11 @@ class Inbox:
         self._lock.release()
 
     def accept(self, fields: Mapping[str, Any]) -> QueuedRequest:
-        """Keep something that was asked. When this returns, it will be done.
+        """Store a task durably; it will be executed once this returns.
 
         Raises:
-            Full, TooMany: with nothing kept.
+            Full: If there is no room; nothing is stored.
+            TooMany: If there is no room for this caller; nothing is stored.
         """
         with self._mutex:
             if sum(self._waiting.values()) >= self._most:
@@ -167,7 +172,7 @@ class Inbox:
             return self._add(Stages.ACCEPTED, {"since": time.time(), **fields})
 
     def send(self, fields: Mapping[str, Any]) -> QueuedRequest:
-        """Keep a message until it was delivered; of too many to one address the oldest is let go."""
+        """Store a message until it is delivered; discard the oldest beyond the limit for one address."""
         sent = self._add(Stages.OUTGOING, fields)
         self._let_go([kept for kept in self.at(Stages.OUTGOING) if kept.fields.get("to") == fields.get("to")])
         return sent
@@ -177,17 +182,17 @@ class Inbox:
             self.done(one)
 
     def retry(self, kept: QueuedRequest) -> None:
-        """Have a request that was set aside tried again with the others."""
+        """Move a quarantined request back to the accepted ones."""
         self.move(
             kept, Stages.ACCEPTED, {name: kept.fields[name] for name in kept.fields if name not in ("reason", "tries")}
         )
 
     def drop(self, kept: QueuedRequest, reason: str) -> QueuedRequest:
-        """Give up a request that was set aside: a person decides about it."""
+        """Refuse a quarantined request; a person decides about it."""
         return self.move(kept, Stages.REFUSED, answerable(kept) | {"reason": reason})
 
     def move(self, kept: QueuedRequest, stage: Stages, fields: Mapping[str, Any]) -> QueuedRequest:
-        """The next thing to be done about a request; what it was before is erased."""
+        """Move a task to another stage, and erase its previous file."""
         moved = QueuedRequest(kept.number, stage, dict(fields))
         with self._mutex, explain_disk_errors(self._root, _KEPT):
             self._write(moved)
@@ -198,7 +203,7 @@ class Inbox:
         return moved
 
     def done(self, kept: QueuedRequest) -> None:
-        """Nothing is left to be done: its file is erased."""
+        """Erase the file of a finished task."""
         with self._mutex, explain_disk_errors(self._root, _KEPT):
             self._disk.discard(self._path(kept))
             self._leave(kept.number)
@@ -206,30 +211,30 @@ class Inbox:
                 self._by_token.pop(kept.token, None)
 
     def find(self, token: str) -> QueuedRequest | None:
-        """The request with this id, while something is left to be done for it."""
+        """Return the unfinished request with this id; None if there is none."""
         with self._mutex:
             number = self._by_token.get(token)
             return None if number is None else self._all[number]
 
     def get(self, number: int) -> QueuedRequest | None:
-        """The thing with this number, while something is left to be done for it."""
+        """Return the unfinished task with this number; None if there is none."""
         with self._mutex:
             return self._all.get(number)
 
     def at(self, stage: Stages) -> list[QueuedRequest]:
-        """All that is at this stage, in order of arrival."""
+        """Return the tasks at this stage, in order of arrival."""
         with self._mutex:
             return [kept for _, kept in sorted(self._all.items()) if kept.stage is stage]
 
     def counts(self) -> dict[str, int]:
-        """How many there are at each stage."""
+        """Return the number of tasks at each stage."""
         with self._mutex:
             stages = [kept.stage for kept in self._all.values()]
         return {str(stage): stages.count(stage) for stage in Stages}
 
     @property
     def guard(self) -> threading.RLock:
-        """Held by whoever looks whether a request is known before accepting it."""
+        """Lock to hold between checking that a request is unknown and accepting it."""
         return self._mutex
 
     def _add(self, stage: Stages, fields: Mapping[str, Any]) -> QueuedRequest:
@@ -271,7 +276,7 @@ class Inbox:
     def _load(self) -> None:
         for stage in Stages:
             for path in sorted((self._root / stage).iterdir()):
-                if path.name.endswith(TEMPORARY):  # nobody was told that it is kept, or it is done
+                if path.name.endswith(TEMPORARY):  # a torn write: not acknowledged, or already done
                     self._disk.erase(path)
                     continue
                 kept = QueuedRequest(_number(path), stage, _parse_file(path))

@@ -1,6 +1,6 @@
-"""Deletion lists compared with the tables, a block of a list at a time: however long a list, as much of it is held.
+"""Comparison of deletion lists with the tables, in blocks, so that memory does not grow with the list.
 
-What a line leads to is written as `ID,REQUEST`, or `ID,STATUS` where the answer is known by now. No hash is kept.
+The result of a line is written as `ID,REQUEST`, or `ID,STATUS` if the answer is already known. No hash is kept.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from .persons import Persons
 from .service import Service
 
 PREFIX = "drop-"  # of request ids
-_LONGEST = 1 << 28  # bytes of all that was taken back
+_LONGEST = 1 << 28  # most bytes of all withdrawn IDs
 
 
 @dataclass
 class Links:
-    """What the lines of one list lead to.
+    """The requests that result from one list.
 
-    requests   request -> IDs that lead to it; persons: request -> whom it erases, where it is new
-    several    request -> how many persons the identifier means, where a person has to decide
-    unfit      rows of identifiers that could not be hashed
+    Attributes:
+        requests: Request id -> IDs of the list that lead to it.
+        persons: Request id -> the person it erases, if it is new.
+        several: Request id -> number of persons with the identifier, if a person has to decide.
+        unfit: Rows of identifiers that could not be hashed.
     """
 
     requests: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -44,21 +46,21 @@ class Links:
 
 
 class TakenBack:
-    """IDs that consumers have taken back: kept for good, without their hashes, so that an old list does not bring one back."""
+    """IDs that consumers have withdrawn: kept permanently, without hashes, so that an old list does not restore one."""
 
     def __init__(self, path: Path, disk: Disk) -> None:
         self._path, self._disk = path, disk
 
     def among(self, items: Collection[str]) -> set[str]:
-        """Those of these IDs that were taken back."""
+        """Return those of these IDs that were withdrawn."""
         asked, known = np.array(sorted(items), "S12"), self._ids()
         return set(asked[np.isin(asked, known)].astype(str).tolist()) if len(known) else set()
 
     def add(self, ids: np.ndarray) -> None:
-        """More of them, as bytes.
+        """Add withdrawn IDs, as 12-byte strings.
 
         Raises:
-            InvalidRequest: there are too many.
+            InvalidRequest: If there are too many.
         """
         found = np.union1d(self._ids(), ids)
         if found.nbytes > _LONGEST:
@@ -75,7 +77,7 @@ class TakenBack:
 
 
 class Matching:
-    """The lists of one look into the folder, compared with the tables. A person is one request, however many lines mean them."""
+    """Comparison of the lists of one scan with the tables; a person gets one request, however many lines match."""
 
     def __init__(self, service: Service, drop: Drop, persons: Persons, gone: TakenBack) -> None:
         self._service, self._drop, self._persons, self._gone = service, drop, persons, gone
@@ -83,9 +85,12 @@ class Matching:
         self._known = self._known_requests()
 
     def lines(self, one: DeletionList, before: Path, links: Links) -> Iterator[bytes]:
-        """What each line of a list leads to, in pieces; `links` is filled on the way.
+        """Yield the results of the lines of a list in pieces, and fill `links`.
 
-        before   the answers to a list of this name, if it came before
+        Args:
+            one: The list.
+            before: Answers to an earlier list of this name, if the file exists.
+            links: Filled with the resulting requests.
         """
         for block in one.blocks():
             for item in self._gone.among(block):
@@ -106,7 +111,7 @@ class Matching:
                 return str(Outcomes.NOT_FOUND)
             if len(names) == 1:
                 token = self._tokens.setdefault(names[0], token)
-                if token.startswith(PREFIX):  # another one is asked already
+                if token.startswith(PREFIX):  # otherwise another request is pending already
                     links.persons[token] = names[0]
             else:
                 links.several[token] = len(names)
@@ -114,7 +119,7 @@ class Matching:
         return token
 
     def _meant(self, one: DeletionList, digests: Collection[bytes], links: Links) -> dict[bytes, set[str]]:
-        """Whom each hash means, of those who are in a table."""
+        """Return the persons in a table that each hash matches."""
         found: dict[bytes, set[str]] = defaultdict(set)
         links.unfit, columns = 0, self._drop.lists[one.kind]
         for name, cells in self._drop.everybody(self._persons):
@@ -127,7 +132,7 @@ class Matching:
         return {digest: names & held for digest, names in found.items()}
 
     def _asked_already(self) -> Iterator[tuple[str, str]]:
-        """(request, person) of requests about one person alone, of earlier lists or of anybody, whose rows are still in the table."""
+        """Yield request id and person of pending requests about a single person, from any source."""
         inbox, kind = self._service.inbox, "subjects" if self._drop.names == "subject" else "delete"
         for kept in (*inbox.at(Stages.ACCEPTED), *inbox.at(Stages.ASIDE)):
             if kept.token is not None:
@@ -135,7 +140,7 @@ class Matching:
                 yield from ((kept.token, name) for what, name in names if what == kind and len(names) == 1)
 
     def _known_requests(self) -> set[str]:
-        """Requests of lists that a register or the inbox has."""
+        """Return the requests of lists that are in a register or in the inbox."""
         found = {token for path in self._service.paths.values() for token in register_of(path).cases()}
         found |= {
             str(kept.token)

@@ -1,6 +1,7 @@
-"""Messages out: kept in the inbox until they are delivered, tried again with growing pauses, signed anew at each attempt.
+"""Outgoing messages: kept in the inbox until delivered, retried with exponential backoff, signed at each attempt.
 
-Whoever is told: the webhooks that the operator listed, and the privacy desk that paused its own request until we call back.
+The receivers are the webhooks that the operator configured, and the privacy desk that paused its own request until a
+callback.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from .webhooks import headers, secret_from
 
 _PATIENCE = 20.0  # seconds for one attempt
 _LONGEST_PAUSE = 3600.0  # seconds between attempts
-_GIVEN_UP = 30 * 86_400.0  # seconds after which nobody is told any more: the register shows it all the same
+_GIVEN_UP = 30 * 86_400.0  # seconds after which a message is discarded; the register still shows its content
 _MOST_HOOKS = 20
-_REPLIES = ""  # receiver of what is no webhook's: the privacy desk, and addresses that are listed no longer
+_REPLIES = ""  # queue of messages without a configured webhook: the privacy desk, and removed addresses
 
 log = logging.getLogger("noisygd_delete_server")
 
@@ -45,12 +46,13 @@ Post = Callable[[str, bytes, Mapping[str, str]], int]
 
 @dataclass(frozen=True)
 class Hooks:
-    """Who is told.
+    """Receivers of messages.
 
-    webhooks   address -> secret
-    fides      where a Fides server's API begins (https://fides.example/api/v1), None without one
-    identity   which of a person's identities, as Fides names them, is the store's name for that person
-    names      "subject" where that names a person of the table, "id" where it names a record
+    Attributes:
+        webhooks: Address -> secret.
+        fides: Base URL of a Fides server's API (https://fides.example/api/v1), or None.
+        identity: The identity, as named by Fides, that is a person's name in the store.
+        names: "subject" if it names a person of the table, "id" if it names a record.
     """
 
     webhooks: Mapping[str, bytes]
@@ -60,10 +62,10 @@ class Hooks:
 
     @classmethod
     def read(cls, path: str | Path) -> Hooks:
-        """The file that says so.
+        """Read the receivers from a TOML file.
 
         Raises:
-            InvalidParameter: it does not.
+            InvalidParameter: If the file cannot be read, or is no such file.
         """
         try:
             listed = tomllib.loads(limited_io.read_text(path, limited_io.KEY))
@@ -113,9 +115,14 @@ def _address(url: Any) -> str:
 
 
 class Messenger:
-    """The threads that deliver what `tell` keeps, one for each receiver: none waits for another one.
+    """Threads that deliver the messages of `tell`, one per receiver, so that receivers do not delay each other.
 
-    post   (address, body, headers) -> HTTP status; raises OSError where nobody answers
+    Args:
+        inbox: Queue of the messages.
+        hooks: The receivers.
+        post: Sends (address, body, headers) and returns the HTTP status; raises OSError without an answer.
+        clock: Returns the current time in seconds.
+        pause: Seconds before the first retry.
     """
 
     def __init__(
@@ -129,7 +136,7 @@ class Messenger:
     ) -> None:
         self._inbox, self._hooks, self._clock, self._first = inbox, hooks, clock, pause
         self._post = post or post_once
-        self._tries: dict[int, tuple[int, float]] = {}  # number -> attempts so far, when the next one is due
+        self._tries: dict[int, tuple[int, float]] = {}  # number -> attempts so far, time of the next
         self._stopping = threading.Event()
         self._wake = {receiver: threading.Event() for receiver in (*hooks.webhooks, _REPLIES)}
         self._threads = [
@@ -143,12 +150,12 @@ class Messenger:
             thread.start()
 
     def end(self) -> None:
-        """End after the attempts that are under way. What was not delivered is kept."""
+        """Stop after the current attempts; undelivered messages are kept."""
         self._stopping.set()
         self._woken()
 
     def join(self, until: float) -> None:
-        """Wait for the end of those attempts, until this time of the process's own clock: what is broken off is made again."""
+        """Wait for the threads until this time of the monotonic clock; an interrupted attempt is repeated later."""
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(max(0.0, until - time.monotonic()))
@@ -158,7 +165,7 @@ class Messenger:
             event.set()
 
     def tell(self, event: str, about: Mapping[str, Any]) -> None:
-        """Keep messages about a request until everybody has them. Done twice, it sends the same ones."""
+        """Enqueue messages about a request to all receivers; idempotent."""
         token = str(about["request_id"])
         known = {kept.fields["id"] for kept in self._inbox.at(Stages.OUTGOING)}
         at = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
@@ -185,7 +192,7 @@ class Messenger:
             self._wake[receiver].wait(pause)
 
     def turn(self, receiver: str | None = None) -> float:
-        """Try what is due, to one receiver or to all; returns after how many seconds the next attempt is."""
+        """Attempt the messages that are due, to one receiver or to all; return the seconds until the next attempt."""
         dues = [60.0]
         for kept in self._inbox.at(Stages.OUTGOING):
             if self._stopping.is_set():
@@ -202,9 +209,9 @@ class Messenger:
         return max(0.01, min(dues))
 
     def _over(self, kept: QueuedRequest, attempts: int) -> bool:
-        """Try once; whether nothing is left to be done."""
+        """Attempt a message once; return whether it is finished."""
         prepared = self._prepared(kept)
-        if prepared is None:  # nobody is told there any more
+        if prepared is None:  # the receiver is no longer configured
             return True
         try:
             status = self._post(*prepared)
@@ -236,19 +243,19 @@ class Messenger:
 
 
 def _name(event: str, token: str, to: str) -> str:
-    """The id of a message: the same one for the same news to the same address, and no token in it."""
+    """Return the id of a message: deterministic in its arguments, without revealing the request id."""
     return "msg_" + hashlib.sha256("\0".join((event, token, to)).encode()).hexdigest()[:32]
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A message goes where the operator said, and nowhere else."""
+    """Redirect handler that follows none: messages go to configured addresses only."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 class _Cut:
-    """A connection that is cut when its time is over: one that trickles keeps a socket's own limit from ever being reached."""
+    """A connection that is shut down after a total time limit: a slow stream would never reach the socket's timeout."""
 
     _timer: threading.Timer | None = None
 
@@ -289,7 +296,7 @@ class _SecureHandler(urllib.request.HTTPSHandler):
 
 
 def post_once(url: str, body: bytes, sent: Mapping[str, str]) -> int:
-    """POST once; the status. Raises OSError where nobody answers within the time."""
+    """Send one POST request and return its status; raise OSError without an answer in time."""
     request = urllib.request.Request(url, body, dict(sent), method="POST")
     opener = urllib.request.build_opener(_NoRedirects, _PlainHandler, _SecureHandler)
     try:
@@ -298,5 +305,5 @@ def post_once(url: str, body: bytes, sent: Mapping[str, str]) -> int:
     except urllib.error.HTTPError as error:
         with error:
             return error.code
-    except (ValueError, HTTPException) as error:  # an answer that is none
+    except (ValueError, HTTPException) as error:  # not a valid HTTP answer
         raise OSError(str(error)) from error

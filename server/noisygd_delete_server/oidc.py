@@ -1,13 +1,14 @@
-"""Tokens of an identity provider (OpenID Connect): signed by it, for this service, for some minutes, with the roles that it gives.
+"""Tokens of an identity provider (OpenID Connect): signed by it for this service, short-lived, with its roles.
 
-    [[oidc]]                                   # in the file of tokens, beside or instead of [[token]]
+    [[oidc]]                                   # in the token file, with or without [[token]]
     issuer = "https://id.example/realms/desk"
     audience = "noisygd-delete"
-    keys = "desk.jwks.json"                    # the provider's public keys (its jwks_uri), beside this file; read again when it changes
-    claim = "groups"                           # which claim names the roles; default: roles
-    roles = { "privacy-desk" = ["request"], "officers" = ["read", "sign"] }   # left out: the claim names ours
+    keys = "desk.jwks.json"                    # public keys of the provider (its jwks_uri); reloaded when it changes
+    claim = "groups"                           # the claim that holds the roles; default: roles
+    roles = { "privacy-desk" = ["request"], "officers" = ["read", "sign"] }   # default: the claim has the roles here
 
-The service calls nobody: whoever runs it keeps the file of keys up to date. Only asymmetric signatures are taken.
+The path of `keys` is relative to the token file. The service contacts no one: the operator keeps the file of keys up to
+date. Only asymmetric signatures are accepted.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from noisygd_delete.records import limited_io
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519")
 _LONGEST = 16_384  # characters of a token
-_CLOCKS = 60  # seconds that two may differ
+_CLOCKS = 60  # seconds by which two clocks may differ
 _LONGEST_NAME = 100
 
 
 class VerifiedIdentity(NamedTuple):
-    """Who sends a token, with which roles here, and whether its time is over."""
+    """The sender of a token, their roles here, and whether the token has expired."""
 
     name: str
     roles: tuple[str, ...]
@@ -38,9 +39,15 @@ class VerifiedIdentity(NamedTuple):
 
 @dataclass(frozen=True)
 class Provider:
-    """One provider: whose word is taken, for whom it must be meant, and what its roles are here.
+    """A trusted identity provider.
 
-    keys   as `joserfc` has them, from `file`; roles: name that the claim holds -> roles here
+    Attributes:
+        issuer: Required issuer of its tokens.
+        audience: Required audience of its tokens.
+        file: File of its public keys.
+        keys: The keys, as a `joserfc` key set.
+        claim: The claim that holds the roles.
+        roles: Value of the claim -> roles here.
     """
 
     issuer: str
@@ -52,7 +59,12 @@ class Provider:
 
     @classmethod
     def read(cls, fields: Any, folder: Path, known: Collection[str]) -> Provider:
-        """Its fields, with roles among the `known` ones. Raises `ValueError`, `KeyError` or `TypeError` where they are none."""
+        """Return a provider from its fields in the token file, with roles among the `known` ones.
+
+        Raises:
+            ValueError: If a field is not valid; also `KeyError` and `TypeError`.
+            InvalidParameter: If the file of keys holds no public keys.
+        """
         from joserfc.errors import JoseError
         from joserfc.jwk import KeySet
 
@@ -77,7 +89,7 @@ class Provider:
         return cls(texts[0], texts[1], folder / texts[2], keys, texts[3], roles)
 
     def said(self, token: str) -> VerifiedIdentity | None:
-        """What a token says; None where it is not this provider's word for this service."""
+        """Return the identity in a token; None if it is not a token of this provider for this service."""
         from joserfc import jwt
         from joserfc.errors import ExpiredTokenError, JoseError
 

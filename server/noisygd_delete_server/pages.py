@@ -1,7 +1,7 @@
-"""The register as a page for people: whoever may read it opens /register in a browser, and gives a token as the password.
+"""The register as a page for browsers: open /register and give a token as the password.
 
-A browser that asks for a password sends it again by itself, with whatever another site makes it send. So it counts for this page alone,
-which changes nothing; every other call takes a token as programs send it.
+A browser resends a password automatically, also with requests that another site triggers. So it is accepted for this
+page only, which changes nothing; every other call requires a bearer token.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ ASKS = 'Basic realm="noisygd-delete", charset="UTF-8"'  # makes a browser ask fo
 
 
 class RegisterQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which page of the register, in which language; without a page, a program gets every request."""
+    """Page and language of the register; without a page, JSON answers contain every request."""
 
-    page: Annotated[int, Meta(ge=1, le=10**9)] | UnsetType = UNSET  # not None, which "null" would be read as
+    page: Annotated[int, Meta(ge=1, le=10**9)] | UnsetType = UNSET  # not None, as "null" would be parsed as None
     language: str = ORIGINAL
 
 
 def parse_query(request: Request) -> RegisterQuery:
-    """What an address asks for behind its question mark.
+    """Return the query of an address.
 
     Raises:
-        Unfit: something else.
+        Unfit: If it has other or repeated parameters, or values out of range.
     """
     given = request.query_params
     try:
@@ -47,13 +47,13 @@ def parse_query(request: Request) -> RegisterQuery:
 
 
 def render_register(request: Request) -> bool:
-    """Whether a page is asked for, and not JSON."""
+    """Return whether the request accepts HTML rather than JSON."""
     kinds = {part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "").split(",")}
     return "text/html" in kinds and "application/json" not in kinds
 
 
 def password(request: Request) -> str | None:
-    """The token that a browser sends as a password, whatever the user's name."""
+    """Return the token that a browser sends as a password, with any user name; None without one."""
     kind, _, sent = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "basic":
         return None
@@ -65,7 +65,7 @@ def password(request: Request) -> str | None:
 
 
 def headers() -> Mapping[str, str]:
-    """What goes with the page: nothing may be loaded, framed, kept or told to another site."""
+    """Return the page's headers: no loading, framing, caching or referrer."""
     return {
         "Cache-Control": "no-store",
         "Content-Security-Policy": f"{content_security_policy()}; frame-ancestors 'none'",

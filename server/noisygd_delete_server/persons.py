@@ -1,4 +1,4 @@
-"""Whom the tables of the stores name, read beside the writer and without a lock."""
+"""The names in the tables of the stores, read without a lock while the writer may be running."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from noisygd_delete.store.sources.factory import source_from
 from noisygd_delete.store.sources.reading import find_held_ids
 from noisygd_delete.store.sources.source import Source
 
-NAMES = ("subject", "id")  # what a name of the table names: a person, or a record
-_PATIENCE = 5.0  # seconds: an edit is a few writes and syncs
+NAMES = ("subject", "id")  # kinds of names in a table: persons, or records
+_PATIENCE = 5.0  # seconds; an edit takes a few writes and syncs
 _PAUSE = 0.02
 
 
 def subjects_table(layout: Layout, ledger: Ledger) -> Records:
-    """The rows and names of a store that holds its own; waits while an edit has changed one of its files and not yet the next.
+    """Return the rows and names of a store with its own table; wait while an edit has written only some of its files.
 
     Raises:
-        StoreCorrupt: they still contradict each other after that.
+        StoreCorrupt: If the files still contradict each other after the wait.
     """
     last = time.monotonic() + _PATIENCE
     while True:
@@ -42,9 +42,11 @@ def subjects_table(layout: Layout, ledger: Ledger) -> Records:
 
 
 class Persons:
-    """The names that the tables of these stores have now.
+    """The current names in the tables of these stores.
 
-    names   "subject" or "id"
+    Args:
+        stores: Name -> folder of each store.
+        names: "subject" or "id".
     """
 
     def __init__(self, stores: Mapping[str, Path], names: str) -> None:
@@ -56,7 +58,7 @@ class Persons:
         return any(self._has(Ledger.read(layout.ledger)) for layout in self._layouts)
 
     def all(self) -> Iterator[str]:
-        """Every name, perhaps more than once."""
+        """Yield every name, possibly more than once."""
         for layout in self._layouts:
             ledger = Ledger.read(layout.ledger)
             if not self._has(ledger):
@@ -68,7 +70,7 @@ class Persons:
             yield from source.names(self._column(source))
 
     def held(self, wanted: Collection[str]) -> set[str]:
-        """Those of these names that a table has."""
+        """Return those of these names that are in a table."""
         found: set[str] = set()
         for layout in self._layouts:
             ledger = Ledger.read(layout.ledger)

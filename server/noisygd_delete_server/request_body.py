@@ -1,6 +1,7 @@
-"""What may be asked of the service, as types: they check what comes in, and the API's description is made of them.
+"""Types of request bodies, which validate input and generate the API's description.
 
-Form alone is judged here. Whether an id is in the table is the writer's question, because other requests may come first.
+Only the form is checked here. Whether an id is in the table is decided by the writer, since other requests may come
+first.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from noisygd_delete.records import EditRequest, limited_io
 from noisygd_delete.register import Channels, RequestCase, Rights
 from noisygd_delete.register.case import parse_datetime
 
-MOST_BODY = 1 << 20  # bytes of one request
-TOKEN = r"^[A-Za-z0-9][A-Za-z0-9._:@+=-]{0,199}$"  # an id that stands in an address as it is
-_MOST_NAMES = 10_000  # of one request
-_CLOCKS = timedelta(minutes=5)  # that two may differ
+MOST_BODY = 1 << 20  # most bytes of one request
+TOKEN = r"^[A-Za-z0-9][A-Za-z0-9._:@+=-]{0,199}$"  # an id that needs no escaping in an address
+_MOST_NAMES = 10_000  # most names in one request
+_CLOCKS = timedelta(minutes=5)  # by which two clocks may differ
 
 _Text = Annotated[str, Meta(min_length=1, max_length=1000)]
 _Name = _Text | Annotated[int, Meta(ge=-(2**53), le=2**53)]
@@ -36,7 +37,7 @@ _Row = dict[str, _Value]
 
 
 class RequestBody(Struct, forbid_unknown_fields=True, frozen=True):
-    """A request: what to erase or to correct. One of `delete`, `subjects` and `replace` names something."""
+    """A request to erase or correct records. At least one of `delete`, `subjects` and `replace` is not empty."""
 
     request_id: _Token | msgspec.UnsetType = msgspec.UNSET
     delete: Annotated[_Names, Meta(description="ids of records to erase")] = []
@@ -56,16 +57,16 @@ class RequestBody(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class PublishBody(Struct, forbid_unknown_fields=True, frozen=True):
-    """Publish what waits, in every store or in the one that is named."""
+    """A request to publish pending edits, in every store or in the one named."""
 
     store: Annotated[str, Meta(max_length=255)] | None = None
 
 
 def parse_as(kind: type[Any], body: bytes) -> Any:
-    """The JSON of a body as one of these types.
+    """Parse a JSON body as one of these types.
 
     Raises:
-        InvalidRequest: it is not; the message quotes nothing of it.
+        InvalidRequest: If it does not fit; the message quotes nothing of the body.
     """
     try:
         fields = limited_io.parse_json(body.decode("utf-8"))
@@ -76,17 +77,17 @@ def parse_as(kind: type[Any], body: bytes) -> Any:
     except msgspec.ValidationError as error:
         raise Unfit(f"{error}; see /openapi.json") from None
     token = getattr(found, "request_id", None)
-    if isinstance(token, str) and not token.isprintable():  # a pattern lets a line end pass
+    if isinstance(token, str) and not token.isprintable():  # the pattern accepts a trailing line end
         raise Unfit("request_id holds a line end")
     return found
 
 
 class Unfit(InvalidRequest):
-    """JSON that is none of the API's, or asks for what no table could do."""
+    """The JSON does not fit the API, or asks for what no table can do."""
 
 
 def contents(asked: RequestBody) -> dict[str, Any]:
-    """What is to be done, in one form whatever the order: ids as text, each once."""
+    """Return the contents in canonical form: ids as text, sorted and unique."""
     return {
         "delete": sorted(set(map(str, asked.delete))),
         "subjects": sorted(set(map(str, asked.subjects))),
@@ -95,10 +96,10 @@ def contents(asked: RequestBody) -> dict[str, Any]:
 
 
 def check_contents(asked: RequestBody, schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    """Its contents, having seen that they make a request by the schema of every store.
+    """Return the contents of a request, checked against the schema of every store.
 
     Raises:
-        Unfit: they do not, or the time is none; the message quotes nothing.
+        Unfit: If they do not fit, or the time of receipt is not valid; the message quotes nothing of the request.
     """
     found = contents(asked)
     if not any(found.values()):
@@ -119,13 +120,13 @@ def check_contents(asked: RequestBody, schemas: Mapping[str, Schema]) -> dict[st
 
 
 def to_request(token: str, found: Mapping[str, Any], schema: Schema) -> EditRequest:
-    """The request that a store serves."""
+    """Return the request that a store executes."""
     parts = {name: part for name, part in found.items() if part}
     return from_json(json.dumps({"request_id": token, **parts}), 1, schema)
 
 
 def case_of(fields: Mapping[str, Any]) -> RequestCase:
-    """What the register notes of an accepted request."""
+    """Return the facts of an accepted request for the register."""
     asked = fields["asked"]
     rectifies = asked["replace"] and not (asked["delete"] or asked["subjects"])
     return RequestCase(
@@ -139,12 +140,12 @@ def case_of(fields: Mapping[str, Any]) -> RequestCase:
 
 
 def local_now() -> str:
-    """The time with the zone of this place, to the second."""
+    """Return the current time with the local time zone, to the second."""
     return datetime.now().astimezone().replace(microsecond=0).isoformat()
 
 
 def _quoteless(reason: str, found: Mapping[str, Any], received: str | None) -> str:
-    """An error's words without what was sent: answers may end up in somebody's log."""
+    """Return an error message without values of the request, as answers may be logged elsewhere."""
     for name in (*found["delete"], *found["subjects"], *found["replace"], *([received] if received else [])):
         reason = reason.replace(repr(name), "…")
     return reason

@@ -1,7 +1,7 @@
-"""What is known of a request: from the inbox while something is left to be done, then from the registers and ledgers of the stores.
+"""The status of a request: from the inbox while it is unfinished, then from the registers and ledgers of the stores.
 
-Nothing here waits for a lock, or for the writer but for the few writes of an edit under way (`table_beside`). A source is read only to decide
-whether a request that comes again is the one that was carried out (`Known.conflicts`).
+Nothing here waits for a lock; it may wait for the few writes of an edit in progress (`persons.subjects_table`). A
+source is read only to decide whether a repeated request is the one that was executed (`Known.conflicts`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .inbox import Inbox, Stages
 from .persons import subjects_table
 from .request_body import to_request
 
-ASIDE = "aside"  # of one that failed again and again, and is tried again every hour
-WAITS = "accepted"  # state of a request that is in the inbox as it was asked
-REFUSED = "refused"  # of one that could not be carried out, and that a person has to decide about
+ASIDE = "aside"  # quarantined after repeated failures, retried every hour
+WAITS = "accepted"  # accepted into the inbox, not executed yet
+REFUSED = "refused"  # could not be executed; a person has to decide
 
 
 class InStore(Struct, frozen=True):
-    """How a request stands in one store."""
+    """Status of a request in one store."""
 
     store: str
     state: Annotated[States, Meta(description="open, pending, withheld, published, decided or answered")]
@@ -45,7 +45,7 @@ class InStore(Struct, frozen=True):
 
 
 class Course(Struct, frozen=True):
-    """How a request stands: what is left to be done in the store that is furthest behind."""
+    """Status of a request, in the store that is furthest behind."""
 
     request_id: str
     state: Annotated[
@@ -68,14 +68,14 @@ _ORDER = (States.WITHHELD, States.OPEN, States.PENDING, States.PUBLISHED, States
 
 
 class Known:
-    """What the stores and the inbox of a service know of requests."""
+    """The requests known to the stores and the inbox of a service."""
 
     def __init__(self, stores: Mapping[str, Path], inbox: Inbox) -> None:
         self._layouts = {name: Layout.at(path) for name, path in stores.items()}
         self._inbox = inbox
 
     def answer(self, token: str) -> Course | None:
-        """How the request with this id stands; None where nobody knows it."""
+        """Return the status of the request with this id; None if it is unknown."""
         kept = self._inbox.find(token)
         lines = dict(self._lines(token))
         if kept is None and not lines:
@@ -99,7 +99,7 @@ class Known:
         )
 
     def asked_by(self, token: str) -> str | None:
-        """The name of whose token a request was sent with; None where nobody knows."""
+        """Return the name of the token with which a request was sent; None if not known."""
         kept = self._inbox.find(token)
         if kept is not None and "by" in kept.fields:
             return str(kept.fields["by"])
@@ -109,8 +109,9 @@ class Known:
     def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
         """Return whether this request id belongs to a request with other contents.
 
-        A waiting request is compared with its stored contents. Contents of a finished request are not kept, so the current tables and
-        sources decide: see `_is_repeat`. Of a refused request only its id is known, and it stays refused.
+        A pending request is compared with its stored contents. Contents of a finished request are not kept, so the
+        current tables and sources decide (`_is_repeat`). Of a refused request only its id is known, and it stays
+        refused.
 
         Raises:
             SourceError: If a source that has to be read does not answer.
@@ -122,7 +123,7 @@ class Known:
         return any(table.edited is not None for table in tables) and not _is_repeat(token, found, tables)
 
     def is_known(self, token: str) -> bool:
-        """Whether a store has carried it out; one that a desk has only noted is not."""
+        """Return whether a store has executed a request, rather than only recorded it in its register."""
         return any(_place(layout, token) is not None for layout in self._layouts.values())
 
     def _lines(self, token: str) -> Iterator[tuple[str, RegisterRow]]:
@@ -139,14 +140,14 @@ class Known:
 
 
 def schema_of(layout: Layout) -> Schema:
-    """How the rows of a store are made, from its ledger."""
+    """Return the schema of a store, from its ledger."""
     ledger = Ledger.read(layout.ledger)
     schema = Schema.from_dict(ledger.schema, str(layout.schema), layout.root)
     return replace(schema, named_map=ledger.plan.problem.feature_map)
 
 
 def _place(layout: Layout, token: str) -> tuple[Ledger, int] | None:
-    """The ledger that has carried out a request, and where in it."""
+    """Return the ledger in which a request was executed, and its position there; None if it was not."""
     if RequestLog(layout).case(token) is None:
         return None
     ledger = Ledger.read(layout.ledger)
@@ -178,7 +179,7 @@ def _find_in_store(name: str, line: RegisterRow) -> InStore:
 
 
 class _Table:
-    """One store as a repeated request finds it: its ledger, and what that request edited there (None: nothing)."""
+    """One store with respect to a repeated request: its ledger, and what the request edited there (None: nothing)."""
 
     def __init__(self, layout: Layout, ledger: Ledger, token: str) -> None:
         self.layout, self.ledger = layout, ledger
@@ -195,7 +196,7 @@ class _Table:
         return len(self.records.names.find(ids)) > 0 or (owners is not None and len(owners.find(persons)) > 0)
 
     def replacements(self, replaced: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those of these corrected rows whose records are in this table."""
+        """Return those corrected rows whose records are in this table."""
         there = set() if self.records is None else set(self.records.slots_of(list(replaced)))
         return {name: row for name, row in replaced.items() if name in there}
 
@@ -208,15 +209,15 @@ def _askable(source: Any, ids: Sequence[str], persons: Sequence[str]) -> Iterato
 
 
 def _is_repeat(token: str, found: Mapping[str, Any], tables: Sequence[_Table]) -> bool:
-    """Return whether the tables look as if this request had been carried out, with as many edits as the ledgers count.
+    """Return whether the tables are consistent with this request having been executed, with the edits of the ledgers.
 
-    Nothing that it names for erasure may be left in any table, whichever table served it: an id that was used for another person never
-    hides that the person named now is still there.
+    Nothing that it names for erasure may be left in any table, whichever table served it: an id that was used for
+    another person never hides that the person named now is still present.
     """
     try:
         if any(table.holds_any(found["delete"], found["subjects"]) for table in tables):
             return False
-    except InvalidRequest:  # a source in which the application deletes is not read for a name
+    except InvalidRequest:  # a source in which the application deletes cannot be searched for a name
         return False
     served = [table for table in tables if table.edited is not None]
     if len(tables) == 1 and tables[0].records is not None and tables[0].edited is not None:

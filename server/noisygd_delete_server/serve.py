@@ -1,4 +1,4 @@
-"""`noisygd-delete serve`: the service."""
+"""`noisygd-delete serve`: run the HTTP service."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _serve(parsed: argparse.Namespace) -> int:
             service.intakes.append(DropIntake(service, Drop.read(parsed.drop)))
         config = uvicorn.Config(
             application(service),
-            access_log=False,  # an address holds a request's id
+            access_log=False,  # an address contains a request's id
             log_config=None,
             log_level="warning",
             server_header=False,
@@ -154,12 +154,12 @@ def _serve(parsed: argparse.Namespace) -> int:
 
         class Server(uvicorn.Server):
             async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-                service.end()  # while the last answers are given, not after them
+                service.end()  # while the last answers are sent, not after them
                 await super().shutdown(sockets)
 
         server = Server(config)
 
-        def stop(*_: object) -> None:  # before the server listens to signals itself, and when it hands them on
+        def stop(*_: object) -> None:  # before the server handles signals itself, and when it forwards them
             server.should_exit = True
 
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -213,7 +213,7 @@ def _socket(host: str, port: int) -> socket.socket:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind(address)
-            listening.listen(2048)  # whoever connects before the server is ready waits
+            listening.listen(2048)  # clients that connect before the server is ready wait
         except OSError:
             listening.close()
             raise
@@ -222,15 +222,15 @@ def _socket(host: str, port: int) -> socket.socket:
     return listening
 
 
-_HEADERS = 10.0  # seconds for the head of a request
-_MOST = 300  # connections on which a request has not come whole yet; beyond them the oldest is cut off
+_HEADERS = 10.0  # seconds to receive the head of a request
+_MOST = 300  # most connections with an incomplete request; beyond them the oldest is closed
 
 
 def impatient() -> Any:
-    """The connections of uvicorn, which by itself waits for the head of a request for ever."""
+    """Return a uvicorn connection class with a time limit on the head of a request; uvicorn itself has none."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    half_open: dict[Connection, asyncio.TimerHandle] = {}  # the oldest first
+    half_open: dict[Connection, asyncio.TimerHandle] = {}  # oldest first
 
     class Connection(H11Protocol):
         def connection_made(self, transport: Any) -> None:

@@ -1,4 +1,4 @@
-"""The service as one object: inbox, writer, messages, and what handlers ask of them."""
+"""The service as one object: inbox, writer, messages, and the operations of the HTTP handlers."""
 
 from __future__ import annotations
 
@@ -37,31 +37,39 @@ from .writer import Writer
 if TYPE_CHECKING:
     from .folder import Watching
 
-HERE = "/register"  # where the page of the register is
-_PATIENCE = 30.0  # seconds that a certificate waits for the writer
-ENDS = 6.0  # seconds that whatever is under way may take to end when the service does: a container gets ten
+HERE = "/register"  # path of the register's page
+_PATIENCE = 30.0  # seconds that a certificate may wait for the writer
+ENDS = 6.0  # seconds for steps in progress on shutdown; a container allows ten
 _MOST_STORES = 100
 _MOST_LISTED = 1000
 
 
 class Conflict(NoisyGDDeleteError):
-    """A request's id was used before, for something else."""
+    """The id of a request was used before for another request."""
 
 
 class Service:
     """The service of these stores.
 
     Args:
-        pace: when each store publishes; default: by a calendar, where its budget is for all releases together, else at once.
-        tokens: who may ask what. hooks: who is told. key: what certificates are signed with, for callers who may; with its password.
-        published: called with the name of a store after each of its releases, while it is open.
-        tombstones: the list of erased ids that no later release may read.
-        lasts: seconds that a release by a solver lasts, so that its time tells nothing; None: on the dates of a calendar as long as public numbers
-            say it may take, five minutes at most, else no longer than it takes.
+        stores: Folders of the stores; the first one holds the inbox.
+        tokens: The accepted tokens.
+        pace: Release schedule of a store; by default a calendar if its budget is for all releases together, else at
+            once.
+        hooks: Receivers of messages.
+        key: Key that signs certificates, for callers with the role.
+        password: Passphrase of `key`.
+        published: Called with the name of a store and the store after each of its releases.
+        post: Sends a message (`Messenger`); None means HTTP.
+        tombstones: List of erased ids that no later release may read.
+        disk: File operations; None means the default.
+        lasts: Duration of a release by a solver in seconds, so that its time reveals nothing; None: on calendar dates
+            the duration given by public numbers, five minutes at most, otherwise as long as it takes.
 
     Raises:
-        InvalidParameter: two stores of one name, one that has not learned, or an inbox left in another store than the first.
-        StoreLocked: another service is running with the first store.
+        InvalidParameter: If two stores have one name, a store has not learned, or another store than the first holds an
+            inbox.
+        StoreLocked: If another service is running with the first store.
     """
 
     def __init__(
@@ -79,7 +87,7 @@ class Service:
         disk: Disk | None = None,
         lasts: float | None = None,
     ) -> None:
-        Execution(lasts=lasts or 0.0)  # refused now, and not on the first date
+        Execution(lasts=lasts or 0.0)  # raises now rather than on the first date
         self.paths = _name_stores(stores)
         self.tokens, self.hooks = tokens, hooks or Hooks({})
         self._key, self._password = key, password
@@ -109,10 +117,10 @@ class Service:
             disk=disk,
             lasts=lasts,
         )
-        self.answers: Counter[str] = Counter()  # HTTP status -> how often
+        self.answers: Counter[str] = Counter()  # HTTP status -> number of answers
         self.accepted = self.repeated = 0
-        self.intakes: list[Watching] = []  # threads that put requests in, started with the others
-        self._until: float | None = None  # when those are waited for no longer; None: it goes on
+        self.intakes: list[Watching] = []  # threads that read requests from folders, started with the others
+        self._until: float | None = None  # time limit of `stop`; None while the service runs
         self._stopped = False
 
     def start(self) -> None:
@@ -124,14 +132,14 @@ class Service:
         return [self.writer, self.messenger, *self.intakes]
 
     def end(self) -> None:
-        """Have every thread end after the step that it is at: from now on `stop` waits some seconds, for all of them together."""
+        """Ask every thread to end after its current step; `stop` then waits some seconds for all of them together."""
         if self._until is None:
             self._until = time.monotonic() + ENDS
             for one in self._threads:
                 one.end()
 
     def stop(self) -> None:
-        """Finish what is under way, as far as the time reaches. What was accepted is kept."""
+        """Finish the steps in progress within the time limit; accepted requests are kept."""
         self.end()
         if not self._stopped and self._until is not None:
             self._stopped = True
@@ -148,14 +156,21 @@ class Service:
         publish_by: str | None = None,
         by: str | None = None,
     ) -> Course:
-        """Accept a request, or answer as before where it is known: when this returns, it will be done.
+        """Accept a request durably, or return the status of a known one.
 
         Args:
-            reply: where to call back. publish_by: the day until which a release is promised, for the register. by: who asks, where that
-                was by a token.
+            token: The request id.
+            asked: The body of the request.
+            reply: Callback of a privacy desk.
+            publish_by: Day until which a release is promised, for the register.
+            by: Name of the caller's token, if there is one.
 
         Raises:
-            Unfit: no store could do it as it is. Conflict: its id was used for something else. Full, TooMany, StoreError: not now.
+            Unfit: If no store can execute it.
+            Conflict: If its id was used for another request.
+            Full: If the inbox is full.
+            TooMany: If this caller has too many pending requests.
+            StoreError: If a store does not answer.
         """
         found = check_contents(asked, self.schemas)
         fields: dict[str, Any] = {"request_id": token, "asked": found, "received": asked.received or local_now()}
@@ -164,14 +179,14 @@ class Service:
         fields |= {} if publish_by is None else {"publish_by": publish_by}
         fields |= {} if by is None else {"by": by}
         fields |= {} if (trace := tracing.current()) is None else {"trace": trace}
-        case_of(fields)  # raises what the register would refuse
+        case_of(fields)  # raises if the register would reject it
         with self.inbox.guard:
             repeated = self.inbox.find(token) is not None or self.known.is_known(token)
             if not repeated:
                 self.inbox.accept(fields)
                 self.accepted += 1
                 self.writer.notice()
-        if repeated:  # outside the guard, because a source may have to be read
+        if repeated:  # outside the lock, because a source may have to be read
             if self.known.conflicts(token, found):
                 raise Conflict(
                     "this request id was used before for something else; give every request a random id of its own"
@@ -182,10 +197,12 @@ class Service:
         return answer
 
     def leave(self, token: str, reason: str, **stated: str) -> None:
-        """Note a request that a person has to decide about: nothing is erased for it, and the register shows it as open.
+        """Record a request about which a person has to decide: nothing is erased, and the register shows it as open.
 
         Args:
-            stated: `received`, and what else the register notes of it.
+            token: The request id.
+            reason: Why a person has to decide.
+            **stated: `received`, and further facts for the register.
         """
         fields = {"request_id": token, "asked": contents(RequestBody()), "open": reason, **stated}
         case_of(fields)
@@ -196,22 +213,22 @@ class Service:
                 self.writer.notice()
 
     def answer(self, token: str, by: str | None = None) -> Course | None:
-        """How a request stands; None where it is not known, or was asked by somebody else than the one who is named."""
+        """Return the status of a request; None if it is unknown, or was not sent by the caller `by`."""
         if by is not None and self.known.asked_by(token) != by:
             return None
         return self.known.answer(token)
 
     def waiting(self) -> list[Waiting]:
-        """What waits, was set aside or refused, in order of arrival; what was set aside first."""
+        """Return quarantined, refused, accepted and edited requests, in this order and each in order of arrival."""
         stages = (Stages.ASIDE, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
         found = [pending_requests(kept) for stage in stages for kept in self.inbox.at(stage) if kept.token is not None]
         return found[:_MOST_LISTED]
 
     def decide(self, token: str, what: str) -> None:
-        """Have the writer "retry" or "drop" a request that was set aside.
+        """Ask the writer to "retry" or "drop" a quarantined request.
 
         Raises:
-            Conflict: it was not, or it is to be dropped and a store has done its part already.
+            Conflict: If it is not quarantined, or is to be dropped and a store has executed its part.
         """
         kept = self.inbox.find(token)
         if kept is None or kept.stage is not Stages.ASIDE:
@@ -224,7 +241,11 @@ class Service:
         self.writer.notice()
 
     def publish(self, store: str | None) -> dict[str, int]:
-        """Have the writer publish what waits, in one store or in all; how many edits wait in each now."""
+        """Ask the writer to publish pending edits, in one store or in all; return the pending edits of each.
+
+        Raises:
+            Conflict: If there is no store of this name.
+        """
         if store is not None and store not in self.paths:
             raise Conflict("there is no store of this name here")
         names = list(self.paths) if store is None else [store]
@@ -234,13 +255,13 @@ class Service:
         return pending
 
     def register(self, page: int | None = None) -> list[dict[str, Any]]:
-        """Every request of a person in every store, what is late and due first; or a page of them."""
+        """Return the requests of persons in every store, overdue and next due first; or one page of them."""
         rows = self._lines()
         shown = rows if page is None else rows[(page - 1) * PAGE_LINES : page * PAGE_LINES]
         return [{"store": name, **line.to_dict()} for name, line in shown]
 
     def register_page(self, page: int, language: str) -> str:
-        """A page of the same for people; stores are named where there are several."""
+        """Return a page of the register as HTML; stores are named if there are several."""
         several = len(self.paths) > 1
         return register_page(
             [(name if several else None, line) for name, line in self._lines()],
@@ -257,10 +278,14 @@ class Service:
         return sorted(found, key=lambda placed: urgency_key(placed[1]))
 
     def certificates(self, token: str, signs: bool) -> dict[str, Any] | None:
-        """The certificate of a request in every store that erased for it; None where the request is not known.
+        """Return the certificate of a request in every store that erased rows for it; None if it is unknown.
+
+        Args:
+            token: The request id.
+            signs: Whether to sign them.
 
         Raises:
-            InvalidParameter: nothing was erased yet, or it is to be signed and there is no key.
+            InvalidParameter: If nothing was erased yet, or there is no key to sign with.
         """
         answer = self.known.answer(token)
         if answer is None:
@@ -297,7 +322,7 @@ class Service:
         return sign_document(paper, self._key, password=self._password) if signs and self._key is not None else paper
 
     def _verified(self, path: Path) -> Soundness:
-        """Of a store, once its writer lets go of it; a service that ends waits no longer."""
+        """Verify a store once its writer releases the lock; do not wait if the service is stopping."""
         last = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -308,17 +333,17 @@ class Service:
 
     @property
     def health(self) -> str:
-        """ "ok", or "trouble" while the writer cannot go on."""
+        """State of the writer: "ok", or "trouble" while it cannot proceed."""
         return "ok" if self.writer.trouble is None else "trouble"
 
     @property
     def oldest(self) -> float:
-        """Seconds that the oldest request waits whose rows are not edited yet; 0 where none does."""
+        """Age in seconds of the oldest request whose rows are not edited yet; 0 if there is none."""
         since = [kept.fields.get("since") for stage in (Stages.ACCEPTED, Stages.ASIDE) for kept in self.inbox.at(stage)]
         return max(0.0, time.time() - min((at for at in since if at is not None), default=math.inf))
 
     def metrics(self) -> str:
-        """Counts alone, as Prometheus reads them."""
+        """Return counts in the text format of Prometheus."""
         ledgers = {f'store="{_quote_label(name)}"': ledger_of(path) for name, path in self.paths.items()}
         totals = {
             "requests_accepted": self.accepted,
@@ -348,7 +373,7 @@ class Service:
 
 
 def _format_metric(name: str, values: Mapping[str, object], kind: str = "gauge") -> Iterator[str]:
-    """A metric as Prometheus reads it, by its labels."""
+    """Yield the lines of a metric in the text format of Prometheus, by labels."""
     yield f"# TYPE noisygd_delete_{name} {kind}"
     yield from (f"noisygd_delete_{name}{f'{{{labels}}}' if labels else ''} {value}" for labels, value in values.items())
 

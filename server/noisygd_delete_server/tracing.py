@@ -1,8 +1,8 @@
-"""One number that a request has in every log line and trace, from the call that brought it to its edit: random, and nobody's id.
+"""A correlation number for each request in log lines and traces, from the HTTP call to the edit.
 
-It is the trace id of W3C Trace Context: the caller's, where a `traceparent` came with the call, else drawn here. There are spans besides: whoever collects them starts
-the service under `opentelemetry-instrument`.
-No span and no line has an address, an id of a request or anything of a body.
+It is the trace id of W3C Trace Context: taken from the call's `traceparent`, otherwise random. To collect the spans,
+start the service under `opentelemetry-instrument`. No span and no log line contains an address, a request id or a part
+of a body.
 """
 
 from __future__ import annotations
@@ -25,23 +25,25 @@ _current: ContextVar[str | None] = ContextVar("traceparent", default=None)
 
 
 def current() -> str | None:
-    """The `traceparent` of what is being done, to be kept with it; None outside of everything."""
+    """Return the `traceparent` of the current step, to be stored with it; None outside of any."""
     return _current.get()
 
 
 def correlation() -> str | None:
-    """Its trace id: 32 hexadecimal digits."""
+    """Return the current trace id, 32 hexadecimal digits; None outside of any."""
     parent = _current.get()
     return None if parent is None else parent.split("-")[1]
 
 
 @contextmanager
 def trace_span(name: str, parents: Sequence[str | None] = (), **facts: str | int) -> Iterator[Any]:
-    """Do something as a part of the trace that one of these parents names, or of a new one; the span.
+    """Run a block as part of the trace of these parents, or of a new trace, and yield the span.
 
     Args:
-        parents: as they came; what is none is left out. Of several, which are done together, the first one is followed and all are linked.
-        facts: public ones.
+        name: Name of the span.
+        parents: `traceparent` values as received; invalid ones are ignored. The first one is the parent, and all are
+            linked.
+        **facts: Public attributes of the span.
     """
     known = [parent for parent in parents if parent is not None and _PARENT.fullmatch(parent)]
     parent = known[0] if known else f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-00"
@@ -61,7 +63,7 @@ def trace_span(name: str, parents: Sequence[str | None] = (), **facts: str | int
 
 
 class JsonLines(logging.Formatter):
-    """A log line as one JSON object: time, level, logger, message, and the trace id where there is one."""
+    """Log formatter with one JSON object per line: time, level, logger, message, and the trace id if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {

@@ -1,9 +1,17 @@
-"""Signed messages, by the rules of Standard Webhooks (www.standardwebhooks.com): whoever gets one can tell who sent it, when, and that
-it was not sent before.
+"""Signed messages by the rules of Standard Webhooks (www.standardwebhooks.com).
 
-    webhook-id         of the message, the same at every attempt
+A receiver can verify the sender and the time, and detect replays::
+
+    webhook-id         id of the message, the same at every attempt
     webhook-timestamp  seconds since 1970, of this attempt
     webhook-signature  v1,Base64(HMAC-SHA256(secret, id.timestamp.body))
+
+Example:
+    Handle a received message exactly once::
+
+        verifier = Verifier("whsec_...")
+        with verifier.handling(request.headers, request.body) as message:
+            process(message)
 """
 
 from __future__ import annotations
@@ -21,21 +29,21 @@ from typing import Any
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
 
-PREFIX = "whsec_"  # of a secret as text: Base64 follows
-TOLERANCE = 300  # seconds that the clocks of sender and receiver may differ
+PREFIX = "whsec_"  # prefix of a secret as text; Base64 follows
+TOLERANCE = 300  # seconds by which the clocks of sender and receiver may differ
 _LEAST, _MOST = 24, 64  # bytes of a secret
-_LONGEST = 1 << 20  # bytes of a body
+_LONGEST = 1 << 20  # most bytes of a body
 
 
 class Replayed(InvalidRequest):
-    """A message that came before. Answer it with success, so that it is not sent again, and do nothing."""
+    """The message was received before. Answer with success, so that it is not sent again, and do nothing."""
 
 
 def secret_from(text: str) -> bytes:
-    """The bytes of a secret that is written `whsec_` and Base64.
+    """Return the bytes of a secret written as `whsec_` and Base64.
 
     Raises:
-        InvalidParameter: it is not; the message does not quote it.
+        InvalidParameter: If it is no such secret; the message does not quote it.
     """
     try:
         if not text.startswith(PREFIX):
@@ -49,13 +57,27 @@ def secret_from(text: str) -> bytes:
 
 
 def signature(secret: bytes, name: str, timestamp: int, body: bytes) -> str:
-    """What stands in `webhook-signature`."""
+    """Return the value of `webhook-signature`.
+
+    Args:
+        secret: Bytes of the secret.
+        name: Id of the message.
+        timestamp: Seconds since 1970.
+        body: Body of the message.
+    """
     signed = hmac.new(secret, f"{name}.{timestamp}.".encode() + body, hashlib.sha256).digest()
     return "v1," + base64.b64encode(signed).decode()
 
 
 def headers(secret: bytes, name: str, body: bytes, *, now: float) -> dict[str, str]:
-    """The headers of one attempt to deliver a message."""
+    """Return the headers of one delivery attempt.
+
+    Args:
+        secret: Bytes of the secret.
+        name: Id of the message, the same at every attempt.
+        body: Body of the message.
+        now: Current time in seconds since 1970.
+    """
     timestamp = int(now)
     return {
         "content-type": "application/json",
@@ -66,9 +88,9 @@ def headers(secret: bytes, name: str, body: bytes, *, now: float) -> dict[str, s
 
 
 class Verifier:
-    """For whoever receives: takes each message once, and only from who has the secret.
+    """Verification for receivers: accepts each message once, and only from a holder of the secret.
 
-    It remembers the ids of the last minutes, in memory: a receiver of several processes has to keep them in one place of its own.
+    It keeps the ids of the last minutes in memory: a receiver with several processes has to share them itself.
     """
 
     def __init__(self, secret: str, *, tolerance: float = TOLERANCE, clock: Callable[[], float] = time.time) -> None:
@@ -79,12 +101,19 @@ class Verifier:
 
     @contextmanager
     def handling(self, received: Mapping[str, str], body: bytes) -> Iterator[dict[str, Any]]:
-        """The message in a body, by its headers, while it is handled; it counts as seen once that ends without an error, so that one which
-        failed is taken when it is sent again.
+        """Verify a message and yield it while it is handled.
+
+        It counts as received once the block ends without an error, so that a failed one is accepted when it is sent
+        again.
+
+        Args:
+            received: The HTTP headers.
+            body: The body.
 
         Raises:
-            Replayed: it came before. InvalidRequest: forged, altered, too old or from the future; or it is being handled now, so that
-                it is to be sent again.
+            Replayed: If it was received before.
+            InvalidRequest: If it is forged, altered, too old or from the future; or is being handled now and has to be
+                sent again.
         """
         name, message = self._checked(received, body)
         with self._mutex:
@@ -100,7 +129,7 @@ class Verifier:
             self._handled_now.discard(name)
 
     def check(self, received: Mapping[str, str], body: bytes) -> dict[str, Any]:
-        """The same for who handles it in one step that cannot fail: it counts as seen at once."""
+        """Verify and return a message, for handling that cannot fail: it counts as received at once."""
         with self.handling(received, body) as message:
             return message
 

@@ -1,7 +1,7 @@
-"""The one writer: a thread that carries out what was accepted, publishes when it is due, and sees that whoever asked is told.
+"""The single writer: a thread that executes accepted requests, publishes on schedule, and triggers notifications.
 
-It holds the stores' locks only while it works, so that commands may come between. What is to be done stands in the inbox, and since when
-edits wait in the ledger: a new process goes on where an old one was killed.
+It holds the locks of the stores only while it works, so that commands can run in between. Its tasks are in the inbox,
+and the times of pending edits in the ledger: a new process continues where an earlier one was killed.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .dispatcher import Dispatcher, Outcome, Pace, in_force, independent, second
 from .inbox import Inbox, QueuedRequest, Stages, answerable
 from .tracing import trace_span
 
-_AT_ONCE = 500  # requests whose rows are edited before commands that wait get their turn
-_TOGETHER = 20  # of these that are looked up together: whatever kills the process, so many are looked up anew
-_LOOKS = 60.0  # seconds between looks at what other commands have published or decided
-_AGAIN = 5.0  # seconds until something that failed is tried again, twice as many the next time
-_TRIES = 5  # after which a request is set aside, if others were carried out meanwhile
-_OUTAGE = 3600.0  # seconds in which nothing works at all before requests are set aside for it
-_HOUR = 3600.0  # seconds between tries of what was set aside
-_LOCKED = 30.0  # seconds of another process's lock that are no trouble yet
-_PATIENCE = 5.0  # seconds to wait for another process that writes
+_AT_ONCE = 500  # requests executed before other commands get the locks
+_TOGETHER = 20  # requests executed together: the most that are repeated after a crash
+_LOOKS = 60.0  # seconds between checks for releases and decisions of other commands
+_AGAIN = 5.0  # seconds before the first retry, doubled at each further one
+_TRIES = 5  # failures before a request is quarantined, if others succeeded in the meantime
+_OUTAGE = 3600.0  # seconds of failures of every request before requests are quarantined
+_HOUR = 3600.0  # seconds between retries of quarantined requests
+_LOCKED = 30.0  # seconds of another process's lock before it is reported as trouble
+_PATIENCE = 5.0  # seconds to wait for another process's lock
 
 log = logging.getLogger("noisygd_delete_server")
 
@@ -44,7 +44,7 @@ DROPPED = "it failed again and again, and whoever runs the service dropped it; n
 
 
 class _Failed(NamedTuple):
-    """How often a request failed, since when, and when it is tried again; on the process's own clock."""
+    """Number of failures of a request, the first failure, and the next retry; on the monotonic clock."""
 
     tries: int
     since: float
@@ -57,14 +57,18 @@ Told = Callable[[str, Mapping[str, Any]], None]
 
 
 class Writer:
-    """The writer of these stores, named as clients know them. The register of the first keeps requests that nobody could carry out.
+    """The writer of these stores; the register of the first records requests that no store could execute.
 
     Args:
-        paces: when the edits of each store are published.
-        told: called with "published" or "refused" and what the inbox has about a request, before it is forgotten there; perhaps twice.
-        published: called with the name of a store after each of its releases, while it is open.
-        tombstones: the list of erased ids, where the operator keeps one.
-        lasts: as `Carrying` has it.
+        stores: Name, as clients know it, -> folder of each store.
+        inbox: Queue of the requests.
+        paces: Release schedule of each store.
+        told: Called with "published" or "refused" and the remaining fields of a request before it leaves the inbox;
+            possibly twice.
+        published: Called with the name of a store and the store after each of its releases.
+        tombstones: List of erased ids, if the operator keeps one.
+        disk: File operations; None means the default.
+        lasts: Duration of a release by a solver (`Dispatcher`).
     """
 
     def __init__(
@@ -85,33 +89,33 @@ class Writer:
         self._told, self._published, self._disk = told, published, disk
         self._seen: dict[str, int] = {}
         self._failures: dict[int, _Failed] = {}  # by number in the inbox
-        self._worked = -math.inf  # when a request was carried out last
-        self._up_to: int | None = (
-            None  # number in the inbox up to which requests are carried out before the next release
-        )
+        self._worked = -math.inf  # when a request last succeeded
+        self._up_to: int | None = None  # number in the inbox up to which requests are executed before the next release
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self.patience, self._next_try = _PATIENCE, 0.0
         self.trouble: str | None = None
-        self._unreached: str | None = None  # why the last request that was tried could not be carried out in its source
+        self._unreached: str | None = None  # why the last request failed in its source
         self.releases = self.refusals = 0
 
     def start(self) -> None:
         self._thread.start()
 
     def end(self) -> None:
-        """End after the step that is under way. What waits is kept, and a step that is broken off is gone on with by whoever opens the
-        store next."""
+        """Stop after the current step.
+
+        Pending requests are kept, and an interrupted step is finished when the store is next opened.
+        """
         self._stopping.set()
         self._wake.set()
 
     def join(self, until: float) -> None:
-        """Wait for the end of that step, until this time of the process's own clock."""
+        """Wait for the thread until this time of the monotonic clock."""
         if self._thread.is_alive():
             self._thread.join(max(0.0, until - time.monotonic()))
 
     def notice(self) -> None:
-        """Something was accepted."""
+        """Wake the thread after a task was accepted."""
         self._wake.set()
 
     def _work(self) -> None:
@@ -122,9 +126,9 @@ class Writer:
                 pause, locked = self.turn(), None
             except StoreLocked as error:
                 pause, locked = 1.0, time.monotonic() if locked is None else locked
-                if time.monotonic() - locked > _LOCKED:  # longer than a command is at work
+                if time.monotonic() - locked > _LOCKED:  # longer than a command usually takes
                     self.trouble = describe_failure(error)
-            except Exception as error:  # neither one request nor a full disk may end the service
+            except Exception as error:  # neither a single request nor a full disk may stop the service
                 pause, before = _AGAIN, self.trouble
                 self.trouble = describe_failure(error)
                 if self.trouble != before:
@@ -132,7 +136,7 @@ class Writer:
             self._wake.wait(pause)
 
     def turn(self) -> float:
-        """Do what there is to do now; returns after how many seconds to look again, if nothing comes in."""
+        """Execute the tasks that are due; return the seconds until the next check if nothing arrives."""
         accepted = [*self._ready(Stages.ACCEPTED)[:_AT_ONCE], *self._ready(Stages.ASIDE)[:_TOGETHER]]
         if accepted or 0 in self._due().values() or self._publishers_wait():
             with ExitStack() as opened:
@@ -153,12 +157,12 @@ class Writer:
         return min([_LOOKS, *self._pauses(), *(due for due in self._due().values() if due is not None)])
 
     def _ready(self, stage: Stages) -> list[QueuedRequest]:
-        """What is at this stage, but for what failed lately."""
+        """Return the tasks at this stage, without those that wait for a retry."""
         now = time.monotonic()
         return [kept for kept in self.inbox.at(stage) if self._failures.get(kept.number, _FRESH).again <= now]
 
     def _pauses(self) -> Iterator[float]:
-        """Seconds until what failed is to be tried again."""
+        """Yield the seconds until each retry."""
         for number, failed in list(self._failures.items()):
             kept = self.inbox.get(number)
             if kept is None or kept.stage not in (Stages.ACCEPTED, Stages.ASIDE):
@@ -167,7 +171,7 @@ class Writer:
                 yield max(0.0, failed.again - time.monotonic())
 
     def _publish_due(self, carrying: Dispatcher) -> None:
-        """Publish where it is due; a store that cannot keeps no other one from it."""
+        """Publish in every store where a release is due; a failing store does not block the others."""
         failed: Exception | None = None
         for name, due in self._due().items():
             try:
@@ -182,8 +186,10 @@ class Writer:
             raise failed
 
     def _caught_up(self) -> bool:
-        """Whether nothing is left that was there when a release became due: what waits together gets one release, and whoever keeps
-        asking delays it no further."""
+        """Return whether all requests are executed that were pending when a release became due.
+
+        Pending requests share one release, and later requests do not delay it.
+        """
         left = self._ready(Stages.ACCEPTED)
         if left and self._up_to is None:
             self._up_to = left[-1].number
@@ -196,11 +202,11 @@ class Writer:
         return {name: Ledger.read(layout.ledger) for name, layout in self._layouts.items()}
 
     def _due(self) -> dict[str, float | None]:
-        """Seconds until each store is to publish; None where nothing waits that could be published."""
+        """Return the seconds until each store is to publish; None without edits that can be published."""
         return {name: seconds_until_due(ledger, self.paces[name]) for name, ledger in self._ledgers().items()}
 
     def _publishers_wait(self) -> bool:
-        """Whether a publisher does not hold what it should, and is to be tried again: opening a store does that."""
+        """Return whether an outdated publisher is due for a retry, which happens on opening the store."""
         if time.monotonic() < self._next_try or not any(_behind(layout) for layout in self._layouts.values()):
             return False
         self._next_try = time.monotonic() + _LOOKS
@@ -227,7 +233,7 @@ class Writer:
             waiting = waiting[len(together) :]
 
     def _try(self, carrying: Dispatcher, together: list[QueuedRequest]) -> None:
-        """Carry out independent requests: together, or where that fails one by one, so that none stops the others."""
+        """Execute independent requests together; if that fails, one by one, so that none blocks the others."""
         with trace_span("carry out", [kept.fields.get("trace") for kept in together], requests=len(together)):
             self._carried(carrying, together)
 
@@ -252,7 +258,7 @@ class Writer:
         log.info("%d requests were carried out", len(together))
 
     def _failed(self, carrying: Dispatcher, kept: QueuedRequest, reason: str) -> None:
-        """Try it again later; after some tries set it aside, where it is not that nothing works at all."""
+        """Schedule a retry; after several failures quarantine the request, unless all requests fail."""
         now = time.monotonic()
         before = self._failures.get(kept.number, _FRESH)
         since, tries = min(before.since, now), before.tries + 1
@@ -273,12 +279,12 @@ class Writer:
             self.inbox.move(kept, Stages.ASIDE, {**kept.fields, "reason": reason, "tries": tries})
             self._failures[kept.number] = _Failed(tries, since, now + _HOUR)
             with suppress(StoreError):
-                carrying.leave_open([kept])  # the register shows when it falls due
+                carrying.leave_open([kept])  # so that the register shows its deadline
         elif tries == 1:
             log.warning("a request failed, and is tried again: %s", reason)
 
     def _obey(self, carrying: Dispatcher, kept: QueuedRequest) -> None:
-        """Do what was asked of the writer itself: publish, retry or drop."""
+        """Execute a task for the writer itself: publish, retry or drop."""
         for name in kept.fields.get("publish", ()):
             if name in self.stores:
                 with trace_span("publish", store=name):
@@ -304,7 +310,10 @@ class Writer:
         self.inbox.move(kept, Stages.REFUSED, rest | {"reason": outcome.refused})
 
     def _settle(self, new: set[int]) -> None:
-        """Tell of requests that every store and its publishers have published, and forget refusals about which a person has decided."""
+        """Notify about requests that all stores and publishers have published.
+
+        Remove refusals that a person has decided.
+        """
         releases = {
             name: ledger.releases for name, ledger in self._ledgers().items() if not _behind(self._layouts[name])
         }
@@ -324,19 +333,19 @@ class Writer:
 
 
 def seconds_until_due(ledger: Ledger, pace: Pace) -> float | None:
-    """Seconds until what waits is to be published: 0 where the pace says now; None where nothing can be."""
+    """Return the seconds until pending edits are to be published: 0 if due now, None if nothing can be published."""
     since = pending_since(ledger) if ledger.head.pending and in_force(ledger) else None
     return None if since is None else pace.due(ledger.head.pending, seconds(since), time.time())
 
 
 def _behind(layout: Layout) -> bool:
-    """Whether a release of this store is not yet where a publisher has to put it, or an earlier one still is."""
+    """Return whether a publisher of this store lacks the current release, or still holds an earlier one."""
     found = publishing.destinations(layout)
     return bool(found) and any(one.behind(publishing.wanted_release(Ledger.read(layout.ledger))) for one in found)
 
 
 def pending_since(ledger: Ledger) -> str | None:
-    """When the oldest edit was made that no release covers; None where none waits."""
+    """Return the time of the oldest edit that no release covers; None if there is none."""
     made = ledger.made(ledger.releases) if ledger.releases else 0
     for position in range((made or 0) + 1, ledger.length):
         if ledger.entry(position).pending:
@@ -345,7 +354,7 @@ def pending_since(ledger: Ledger) -> str | None:
 
 
 def describe_failure(error: Exception) -> str:
-    """A failure for the log. Only the store's own words are told: others may quote a record."""
+    """Return a failure as text for the log; only messages of the store are quoted, as others may contain records."""
     if isinstance(error, StoreError):
         return str(error)
     last = traceback.extract_tb(error.__traceback__)[-1]

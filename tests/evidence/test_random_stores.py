@@ -176,7 +176,7 @@ class History:
     def publish(self, store: Store) -> None:
         before = store.ledger.releases
         with suppress(NoisyGDDeleteError):
-            store.publish(redo=self.chance.random() < 0.3)
+            store.publish(force=self.chance.random() < 0.3)
         self.released(store, before)
 
     def relearn(self, store: Store) -> None:

@@ -33,7 +33,7 @@ TRANSACTIONS: dict[str, Callable[[Store], object]] = {
     "replace": lambda store: store.serve(EditRequest.replace({name(3): (row(70), 1.0)}, request_id="r")),
     "insert": lambda store: store.serve(INSERT),
     "several": lambda store: store.edit_all([EditRequest.delete([name(k)], request_id=f"r{k}") for k in (3, 4, 6)]),
-    "publish": lambda store: store.publish(redo=True),
+    "publish": lambda store: store.publish(force=True),
     "withdraw": lambda store: store.withdraw(),
     "grow": grow,
 }

@@ -256,14 +256,14 @@ def test_a_forced_redo_is_a_new_charged_release_while_the_budget_lasts(tmp_path:
         store.learn()
         first = store.serve(EditRequest.delete([name(0)], request_id="r"))
         spent = store.accountant.dp_cumulative().gdp
-        again = store.publish(redo=True)
+        again = store.publish(force=True)
         assert (again.release, again.edits, again.status) == (3, 0, "published")
         assert not np.array_equal(again.model.weights, first.model.weights)
         assert store.accountant.dp_cumulative().gdp > spent
         assert store.serve(EditRequest.delete([name(0)], request_id="r")).release == 2  # still what answered it
         before = everything(path)
         with pytest.raises(BudgetExceeded):
-            store.publish(redo=True)
+            store.publish(force=True)
         assert everything(path) == before
         assert np.array_equal(store.model.weights, again.model.weights)  # nobody's erasure waits: it stays in force
 

@@ -148,7 +148,7 @@ def test_releases_carry_on_what_was_published_less_the_table_before(path: Path, 
         operations = (
             delete,
             lambda it: it.serve(EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"])),
-            lambda it: it.publish(redo=True),
+            lambda it: it.publish(force=True),
             lambda it: it.serve(EditRequest.delete(subjects=[person(4)])),
             lambda it: it.edit_all([EditRequest.delete([name(1)]), EditRequest.delete([name(99)])], publish_from=2),
         )
@@ -177,7 +177,7 @@ def test_death_at_any_write_of_counted_rows(counted: Path, tmp_path: Path, drawn
 def test_counted_rows_carry_on_and_their_plan_is_read_back(counted: Path, drawn) -> None:
     with Store.open(counted) as store:
         rest, rows = rest_of(store), store.records.features
-        for number, operation in enumerate((delete, lambda it: it.publish(redo=True)), start=1):
+        for number, operation in enumerate((delete, lambda it: it.publish(force=True)), start=1):
             operation(store)
             assert (rest_of(store) == carried(rest, number) + drawn[-1]).all()
             rest = rest_of(store)
@@ -396,7 +396,7 @@ def test_what_a_copy_tells_counts_chains_before(path: Path) -> None:
     """Who saw every model saw those of an earlier chain too."""
     with Store.open(path) as store:
         for _ in range(RELEASES - 1):
-            store.publish(redo=True)
+            store.publish(force=True)
         store.relearn(plan(budget=Budget.from_gdp(dp=2.5, deletion=0.5)))
         store.serve(EditRequest.delete([name(3)]), publish=False)  # in all of the releases
         told = carried_noise.patch_guarantee(store.plan, store.ledger.account, patch_of(path))

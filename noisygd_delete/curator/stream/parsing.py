@@ -1,14 +1,14 @@
-"""Edit requests as lines of text: JSON objects, or CSV.
+"""Parsing of edit requests from JSON lines or CSV.
 
-JSON, one request a line; every part but request_id may be left out:
+JSON, one request per line; every part except request_id is optional:
 
     {"request_id": "token", "delete": ["17", 42], "subjects": ["person"],
      "replace": {"18": {"age": 40, …, "income": "<=50K"}}, "insert": [{"id": "900", "age": 31, …}]}
 
-CSV, deletions only: a header with request_id and one or both of id, subject; neighbouring lines with the same request_id are one
-request. Raw rows are encoded by the store's public schema. Messages name the line and never quote it: a line is
-somebody's data. Lines come from `bounded.lines`: one that is not UTF-8, or too long, or no row of CSV, is one refused request and
-not the end of the stream.
+CSV, deletions only: a header with request_id and one or both of id, subject; adjacent lines with the same request_id
+form one request. Raw rows are encoded by the store's public schema. Messages name the line but never quote it, as it
+contains personal data. Lines come from `limited_io.split_lines`: a line that is not UTF-8, too long, or not a row of
+CSV is one refused request and does not end the stream.
 """
 
 from __future__ import annotations
@@ -31,10 +31,15 @@ _PARTS = {"request_id", "delete", "subjects", "replace", "insert"}
 
 
 def from_json(line: str, number: int, schema: Schema) -> EditRequest:
-    """The request in one JSON line.
+    """Parse the request in one JSON line.
+
+    Args:
+        line: The line.
+        number: Its number, for messages.
+        schema: Encodes raw rows.
 
     Raises:
-        InvalidRequest: naming the line.
+        InvalidRequest: If the line is not a request; the message names the line.
     """
     try:
         fields = limited_io.parse_json(line)
@@ -107,14 +112,16 @@ def _parse_replacements(rows: Mapping[str, Any], number: int, schema: Schema) ->
 
 
 def parse_requests(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[Numbered]:
-    """The requests in order, each with the number of its first line; in the place of one that cannot be read, the reason.
+    """Yield the requests in order, each with the number of its first line; unreadable ones are yielded as errors.
 
     Args:
-        lines: of the file, with or without line ends; None for one that was too long to be read (`bounded.lines`).
-        table: whether they are CSV, one row a line.
+        lines: Lines of the file, with or without line ends; None for a line that was too long
+            (`limited_io.split_lines`).
+        schema: Encodes raw rows.
+        table: Whether the lines are CSV.
 
     Raises:
-        InvalidRequest: the header of a CSV stream is not one; nothing of it was read.
+        InvalidRequest: If the header of a CSV stream is not valid; nothing was read.
     """
     rows = enumerate(lines, start=1)
     if table:
@@ -135,13 +142,13 @@ def _shorten(line: str | None) -> str:
 
 
 def _with_line_number(number: int, error: InvalidRequest) -> InvalidRequest:
-    """The error with the number of its line in front, once."""
+    """Return the error with its line number prefixed once."""
     place = f"line {number}: "
     return error if str(error).startswith(place) else InvalidRequest(f"{place}{error}")
 
 
 def _parse_cells(line: str | None) -> list[str]:
-    """The row in one line of CSV: a cell that goes on in the next line would be no id."""
+    """Parse one line of CSV. A cell that continues on the next line is rejected: it cannot be an id."""
     try:
         rows = list(csv.reader([_shorten(line)], strict=True))
     except csv.Error as error:
@@ -157,7 +164,7 @@ def _parse_deletions(lines: Iterator[tuple[int, str | None]]) -> Iterator[Number
     for token, group in groupby((row for row in rows if row is not None), key=_token_of):
         together = list(group)
         first = together[0][0]
-        if token is None:  # lines that are no rows: each by itself, so that none takes another one with it
+        if token is None:  # invalid lines: each is refused separately
             yield from (
                 (number, _with_line_number(number, problem))
                 for number, problem in together
@@ -174,7 +181,7 @@ def _parse_deletions(lines: Iterator[tuple[int, str | None]]) -> Iterator[Number
 
 
 def _parse_row(number: int, line: str | None, header: list[str]) -> tuple[int, dict[str, str] | InvalidRequest] | None:
-    """One line as a row, or what is wrong with it; None for an empty one."""
+    """Parse one line as a row; return the error if it is invalid, None if it is empty."""
     try:
         cells = _parse_cells(line)
         if not cells:

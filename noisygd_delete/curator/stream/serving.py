@@ -1,4 +1,4 @@
-"""Requests in, releases out: rows are erased at once, publication waits for its batch."""
+"""Serves streams of edit requests: rows are erased at once, publication waits for its batch."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from ...records import EditCounts, EditRequest, Records
 from ..curator import Release
 from ..model import Model
 
-# --- account ---
+# --- summary ---
 #
-# What a stream did, release by release, and what it promises.
+# The releases of a stream and its guarantees.
 #
-# Who asks: the (p, r)-requesters of Definition 2.6. What one is shown is declared beforehand; p follows from it.
+# Requesters are the (p, r)-requesters of Definition 2.6. The releases a requester sees are declared in advance and
+# determine p.
 
 
 @dataclass(frozen=True)
 class Publication:
-    """One release of a stream and what it cost. `dp_cumulative` is the budget's course."""
+    """One release of a stream and its cost. `dp_cumulative` tracks the use of the budget."""
 
     release: int
     status: Statuses
@@ -42,6 +43,7 @@ class Publication:
     dp_cumulative: Guarantee
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the release as a JSON-compatible dictionary."""
         return {
             **{name: value for name, value in vars(self).items() if not isinstance(value, (Guarantee, EditCounts))},
             "counts": self.counts.to_dict(),
@@ -52,18 +54,23 @@ class Publication:
 
 @dataclass(frozen=True)
 class StreamSummary:
-    """What a stream did, and what it promises.
+    """The releases of a stream and its guarantees.
 
-    served        requests carried out (repeats cost nothing and are counted apart)
-    refused       (position in the stream, reason) of requests that could not be carried out
-    present       what every release together reveals about a record that is still there
-    erased        what the releases from the erasure on, and those the requester saw before, reveal about a record erased
-                  at the costliest release of the stream; None if nothing was erased
-    everything    the same, to an observer of every release
-    odds          (ε, δ): whoever is erased, and whenever, the odds about a record exceed e^ε to 1 at no time, except with
-                  probability δ per record that could have been chosen; None where no total is enforced
-    adaptivity    p: releases the requester was shown
-    gradient_evaluations  per-record gradients: n times the passes over the table
+    Attributes:
+        served: Number of requests carried out (repeats cost nothing and are counted separately).
+        repeated: Number of repeated requests.
+        refused: (position in the stream, reason) of requests that could not be carried out.
+        publications: The releases.
+        present: What all releases together reveal about a record still present.
+        erased: What the releases from the erasure on, and those the requester saw before, reveal about a record erased
+            at the costliest release of the stream; None if nothing was erased.
+        everything: The same for an observer of every release.
+        odds: (ε, δ): whichever record is erased, and whenever, the odds about a record never exceed e^ε to 1, except
+            with probability δ per record that could have been chosen; None if no total is enforced.
+        adaptivity: p, the number of releases the requester saw.
+        gradient_evaluations: Per-record gradients: n times the passes over the table.
+        seconds: Running time.
+        accuracy: Accuracy of the final model on the held-out records, if given.
     """
 
     served: int
@@ -81,18 +88,21 @@ class StreamSummary:
 
     @property
     def steps(self) -> int:
+        """Total number of Noisy-GD steps."""
         return sum(publication.steps for publication in self.publications)
 
     @property
     def withheld(self) -> bool:
-        """Whether the budget refused a publication: the rows are erased, the last model is withdrawn."""
+        """Whether the budget refused a release: the rows are erased, and the last model is withdrawn."""
         return any(publication.status is Statuses.WITHHELD for publication in self.publications)
 
     @property
     def gradient_evaluations_per_request(self) -> float:
+        """Number of per-record gradients per request carried out."""
         return self.gradient_evaluations / self.served if self.served else 0.0
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the summary as a JSON-compatible dictionary."""
         guarantees = {"present": self.present, "erased": self.erased, "everything": self.everything}
         return {
             "served": self.served,
@@ -112,16 +122,17 @@ class StreamSummary:
 
 
 class Requester(Protocol):
-    """𝒬 of Definition 2.6. What it sent before is its own to remember.
+    """𝒬 of Definition 2.6. It keeps its own record of earlier requests.
 
-    observable  the releases it is shown, numbered from 1 (the learned model); None: every release. Fixed beforehand.
+    Attributes:
+        observable: Releases it sees, numbered from 1 (the learned model); None: every release. Fixed in advance.
     """
 
     @property
     def observable(self) -> Container[int] | None: ...
 
     def next(self, seen: Mapping[int, Model]) -> EditRequest | None:
-        """The next request, given the observable releases so far; None ends the stream."""
+        """Return the next request, given the observable releases so far; None ends the stream."""
 
 
 class NonAdaptive:
@@ -137,11 +148,11 @@ class NonAdaptive:
 
 
 class Adaptive:
-    """Requests chosen by a function of the releases it is shown: the given ones, or every one.
+    """Requests chosen by a function of the observable releases.
 
     Args:
-        choose: maps {release number: model} to the next request, or to None to stop.
-        observable: release numbers it may see; None: every release.
+        choose: Maps {release number: model} to the next request, or to None to stop.
+        observable: Release numbers it may see; None: every release.
     """
 
     def __init__(
@@ -153,18 +164,20 @@ class Adaptive:
 
 # --- batching ---
 #
-# When edited rows are published: what waits together gets one release.
+# When edited rows are published: pending edits share one release.
 
 
-YEAR = 365 * 86_400.0  # seconds: what the publications of a budget are spread over, where nobody says
+YEAR = 365 * 86_400.0  # seconds: default period over which the releases of a budget are spread
 
 
 @dataclass(frozen=True)
 class Batching:
-    """When edited rows are published: as soon as one of the conditions holds. Both are set by requests; see `Calendar`.
+    """When edited rows are published: as soon as either condition holds. Requests determine both; see `Calendar`.
 
-    size      so many edits wait, or more that came together (None: no such condition)
-    deadline  the oldest waiting edit is so many seconds old: a legal time limit (None: no such condition)
+    Attributes:
+        size: Number of pending edits that triggers a release (None: no such condition).
+        deadline: Age in seconds of the oldest pending edit that triggers a release, for example a legal time limit
+            (None: no such condition).
     """
 
     size: int | None = 1
@@ -181,10 +194,12 @@ class Batching:
             check_positive("deadline", self.deadline)
 
     def due(self, waiting: int, since: float, now: float) -> float | None:
-        """Seconds until a release is due; None where nothing makes it so.
+        """Return the seconds until a release is due; None if neither condition will make it due.
 
         Args:
-            waiting: edits that no release covers. since, now: when the oldest was made, and the time, in seconds of one clock.
+            waiting: Number of edits that no release covers.
+            since: When the oldest was made, in seconds.
+            now: The current time, on the same clock.
         """
         if not waiting:
             return None
@@ -194,8 +209,11 @@ class Batching:
 
     @classmethod
     def planned(cls, plan: Plan, *, deadline: float | None = None) -> Batching:
-        """As many edits as the plan's releases were planned for, where it plans more than one; else when the deadline comes, or
-        without one whatever waits, at once."""
+        """Return the default batching of a plan.
+
+        With more than one planned release: the planned number of edits per release, or the deadline. Otherwise the
+        deadline alone, or one edit if there is no deadline.
+        """
         if plan.releases > 1:
             return cls(size=plan.problem.batch, deadline=deadline)
         return cls(size=1 if deadline is None else None, deadline=deadline)
@@ -204,13 +222,16 @@ class Batching:
     def within_budget(
         cls, accountant: Accountant, *, edits: int, deadline: float | None = None, period: float | None = None
     ) -> Batching:
-        """The smallest batches for which the publications that the budget has left last for so many edits.
+        """Return the smallest batch size for which the remaining releases of the budget cover `edits` edits.
 
         Args:
-            period: seconds in which the edits come: no edit then waits longer than one publication's share of it.
+            accountant: The accountant of the releases so far.
+            edits: Expected number of edits.
+            deadline: Longest wait of an edit, in seconds.
+            period: Seconds in which the edits arrive: no edit then waits longer than one release's share of it.
 
         Raises:
-            InvalidParameter: nothing is left to publish.
+            InvalidParameter: If the budget has no release left.
         """
         left = accountant.remaining().publications
         if left == 0:
@@ -226,10 +247,13 @@ class Batching:
 
 @dataclass(frozen=True)
 class Calendar:
-    """Dates of publication that no request has a say in: every `interval` seconds from `start` on. A date on which nothing waits makes
-    no release.
+    """Publication dates that do not depend on requests: every `interval` seconds from `start` on.
 
-    start  in seconds since 1970: when the first model was published
+    A date with no pending edit makes no release.
+
+    Attributes:
+        start: When the first model was published, in seconds since 1970.
+        interval: Seconds between dates.
     """
 
     start: float
@@ -239,25 +263,25 @@ class Calendar:
         check_positive("interval", self.interval)
 
     def dates(self, until: float) -> int:
-        """How many dates there were up to this time."""
+        """Return the number of dates up to this time."""
         return max(0, math.floor((until - self.start) / self.interval))
 
     def due(self, waiting: int, since: float, now: float) -> float | None:
-        """Seconds until the first date after the oldest waiting edit; as of `Batching.due`."""
+        """Return the seconds until the first date after the oldest pending edit; arguments as for `Batching.due`."""
         if not waiting:
             return None
         return max(0.0, self.start + (self.dates(since) + 1) * self.interval - now)
 
     def unused(self, last: float, now: float) -> int:
-        """How many dates between the last release and the newest date there was none for."""
+        """Return the number of dates without a release between the last release and the newest date."""
         return max(0, self.dates(now) - self.dates(last) - 1)
 
 
-_BACKLOG = 500  # edits beyond a full batch that a release waits for, while more keep coming
+_BACKLOG = 500  # most edits beyond a full batch that a release waits for while more arrive
 
 
 class Curating(Protocol):
-    """What a stream needs of a curator: the one in memory and the one on disk both have it."""
+    """The interface that a stream needs; implemented by `Curator` in memory and `Store` on disk."""
 
     @property
     def plan(self) -> Plan: ...
@@ -279,19 +303,20 @@ class Curating(Protocol):
 
 
 class Stream:
-    """Serves requests one by one and publishes in batches. `interact` drives it; so can a loop that waits for input.
+    """Serves requests one by one and publishes in batches, driven by `interact` or by an event loop.
+
+    Edits pending before the stream started are due at once if there is a deadline, as their age is unknown.
 
     Args:
-        curator: has learned already.
-        batching: when to publish.
-        observable: the releases the requester is shown; None: every release.
-        rng: None for certified noise; a generator for research, where the curator takes one.
-        execution: how each publication is made; default: `Execution(rng=rng)`.
-        clock: seconds, for the deadline.
-        progress: called with each publication.
-        more: whether another request is here already: a full batch then waits for it, so that what came together gets one release.
-
-    Edits that waited before the stream began are due at once if there is a deadline: how long they waited is not known.
+        curator: A curator that has learned already.
+        batching: When to publish.
+        observable: The releases that the requester sees; None: every release.
+        rng: None for certified noise; a generator for research, if the curator accepts one.
+        execution: How each release is made; default: `Execution(rng=rng)`.
+        clock: Returns seconds, for the deadline.
+        progress: Called with each publication.
+        more: Returns whether another request is available now: a full batch then waits for it, so that requests that
+            arrive together share one release.
     """
 
     def __init__(
@@ -321,7 +346,7 @@ class Stream:
 
     @property
     def due(self) -> float | None:
-        """Seconds until the deadline of the oldest waiting edit; None if nothing waits or there is no deadline."""
+        """Seconds until the deadline of the oldest pending edit; None if nothing is pending or there is no deadline."""
         if self._oldest is None or self.batching.deadline is None or self._withheld:
             return None
         return max(0.0, self._oldest + self.batching.deadline - self._clock())
@@ -331,16 +356,18 @@ class Stream:
         return bool(self._publications) and self._publications[-1].status is Statuses.WITHHELD
 
     def push(self, request: EditRequest, source: str = "") -> None:
-        """Carry one request out on the rows; publish if the batch is full or due. An invalid request changes nothing
-        and is noted in the summary; a request_id that was answered before costs nothing.
+        """Carry one request out on the rows; publish if the batch is full or due.
+
+        An invalid request changes nothing and is listed in the summary; a request_id answered before costs nothing.
 
         Args:
-            source: where the request stands ("line 7"); the summary then says that, and no id.
+            request: The request.
+            source: Where the request came from ("line 7"); the summary then names it instead of ids.
         """
-        self.tick()  # what an earlier run left waiting
+        self.tick()  # edits left pending by an earlier run
         position, self._position = self._position, self._position + 1
         before, started = self.curator.pending_edits, time.perf_counter()
-        # a release that carries on the one before is drawn before the rows go
+        # a release that carries noise on is drawn before the rows are edited
         at_once = (
             self.curator.plan.mechanism.carries is not None
             and self.batching.size == 1
@@ -367,7 +394,7 @@ class Stream:
         self.tick()
 
     def push_all(self, requests: Sequence[tuple[EditRequest, str]]) -> None:
-        """`push` for each (request, source) in turn. A curator on disk edits those that fit the batch in one transaction."""
+        """Call `push` for each (request, source) in turn; a store edits those that fit the batch in one transaction."""
         edit_all = getattr(self.curator, "edit_all", None)
         left = list(requests)
         while left and edit_all is not None and self.batching.size is not None:
@@ -399,24 +426,24 @@ class Stream:
             self.push(request, source)
 
     def refuse(self, reason: str) -> None:
-        """Note a request that could not even be read."""
+        """Record a request that could not be parsed."""
         self._refused.append((self._position, reason))
         self._position += 1
 
     def tick(self) -> None:
-        """Publish if the batch is full or the deadline has come. To be called whenever time may have passed."""
+        """Publish if the batch is full or the deadline has passed. Call it whenever time may have passed."""
         size, waiting = self.batching.size, self.curator.pending_edits
         full = size is not None and waiting >= size and not (waiting < size + _BACKLOG and self._more())
         if (full and not self._withheld) or self.due == 0:
             self.publish()
 
     def flush(self) -> None:
-        """Publish whatever still waits: the end of a stream."""
+        """Publish all pending edits, at the end of a stream."""
         if self.curator.pending_edits and not self._withheld:
             self.publish()
 
     def publish(self) -> None:
-        """One charged release for every pending edit."""
+        """Make one charged release for every pending edit."""
         started = time.perf_counter()
         release = self.curator.publish(execution=self._execution)
         seconds = time.perf_counter() - started
@@ -424,7 +451,7 @@ class Stream:
         self._note(release, seconds)
 
     def _note(self, release: Release, seconds: float) -> None:
-        """A publication for the summary."""
+        """Add a release to the summary."""
         cumulative = release.guarantees["dp_cumulative"]
         self._evaluations += self.curator.accountant.last.mechanism.records * release.gradient_passes
         publication = Publication(
@@ -445,11 +472,15 @@ class Stream:
             self._progress(publication)
 
     def summary(self, holdout: Records | None = None) -> StreamSummary:
-        """The account so far. `holdout`: public records, for the accuracy of the current model."""
+        """Return the summary so far.
+
+        Args:
+            holdout: Public records on which the current model is scored.
+        """
         accountant = self.curator.accountant
         waits = (
             self.curator.pending_edits and accountant.releases
-        )  # what waits is erased, too, and every model is against it
+        )  # pending edits are erased too, and every model reveals something about them
         after = accountant.what_if(accountant.planned()) if waits else accountant
         current, shown = _model_of(self.curator), self._shown(after.releases)
         return StreamSummary(
@@ -482,7 +513,7 @@ def _odds(accountant: Accountant) -> tuple[float, float] | None:
 
 
 def _without_ids(error: InvalidRequest, request: EditRequest) -> str:
-    """The message with the ids that it quotes left out: the summary of a stream may be read by others than who sent it."""
+    """Return the message without the ids that it quotes: others than the requester may read the summary."""
     named = [*request.deletions, *request.subjects, *request.replacements]
     if request.insertion is not None:
         named += [*(request.insertion.ids or ()), *(request.insertion.subjects or ())]
@@ -495,7 +526,7 @@ def _without_ids(error: InvalidRequest, request: EditRequest) -> str:
 
 
 def _model_of(curator: Curating) -> Model | None:
-    """The model in force; None once it has been withdrawn."""
+    """Return the current model; None once it has been withdrawn."""
     try:
         return curator.model
     except NotLearned:
@@ -514,13 +545,21 @@ def interact(
     clock: Callable[[], float] = time.monotonic,
     progress: Callable[[Publication], None] | None = None,
 ) -> StreamSummary:
-    """Algorithm 1: the requester and the curator take turns until the requester, or `limit` requests, end it.
+    """Run Algorithm 1: requester and curator alternate until the requester stops or `limit` requests were sent.
+
+    The requester sees the releases that it declared, and of these only those published since this call began and the
+    current one.
 
     Args:
-        curator: has learned already; its last model is release number `curator.accountant.model_release`.
-        holdout: public records on which the final model is scored.
-
-    The requester is shown the releases it declared, and only those published since this call began, plus the current one.
+        curator: A curator that has learned already; its last model is release `curator.accountant.model_release`.
+        requester: Source of requests.
+        batching: When to publish.
+        limit: Largest number of requests; None: no limit.
+        holdout: Public records on which the final model is scored.
+        rng: None for certified noise; a generator for research, if the curator accepts one.
+        execution: How each release is made; default: `Execution(rng=rng)`.
+        clock: Returns seconds, for the deadline.
+        progress: Called with each publication.
     """
     stream = Stream(
         curator,

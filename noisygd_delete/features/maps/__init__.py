@@ -1,7 +1,13 @@
-"""Public feature maps: fixed before the records are read, record by record, rows of norm ≤ R.
+"""Public feature maps: fixed before the records are read, applied record by record, with rows of norm ≤ R.
 
-A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ is, as long as Φ was chosen without the records:
-`check` holds a map to that, and its `digest` stands in plan, ledger and certificate.
+A convex method on the rows Φ(x) keeps all its guarantees, whatever Φ is, if Φ was chosen without the records.
+`check_map` tests a map for the other conditions; its `digest` is recorded in plan, ledger and certificate.
+
+>>> from noisygd_delete.features import maps
+>>> fourier = maps.RandomFourier(reads=2, size=8)
+>>> maps.check_map(fourier, [[0.0, 1.0], [0.5, -0.5], [1.0, 0.0]])
+>>> fourier.rows([[0.0, 1.0]]).shape
+(1, 9)
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Additive models: dyadic bins of every number, one entry a category. Under a linear head each column has a curve of its own."""
+"""Additive models: dyadic bins of every number, one entry per category. Under a linear head each column has a curve."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _ROWS = 4096  # at a time
-_NONE = NO_ENTRY  # a place that no entry has
+_NONE = NO_ENTRY  # the place of a missing entry
 
 
 class Term(NamedTuple):
     """One column of an additive model.
 
-    column   its place
-    edges    (values + 1,) ends of the finest bins, in [−1, 1]; None for a category, and for a sign
-    values   what is added to a score: by bin, by category, or for − and +
-    missing  where the cell was empty; None where no cell may be
+    Attributes:
+        column: Its place.
+        edges: (values + 1,) ends of the finest bins, in [−1, 1]; None for a category and for a sign.
+        values: Contributions to a score: by bin, by category, or for − and +.
+        missing: Contribution of an empty cell; None if no cell may be empty.
     """
 
     column: int
@@ -40,7 +41,13 @@ class Term(NamedTuple):
 
 
 class PairTerm(NamedTuple):
-    """Two columns' boxes: `edges` of each as a `Term` has them, `values` (parts of the one, parts of the other)."""
+    """Boxes of two columns.
+
+    Attributes:
+        columns: Places of the two columns.
+        edges: Of each column, see `Term`.
+        values: (parts of the first, parts of the second).
+    """
 
     columns: tuple[int, int]
     edges: tuple[Floats | None, Floats | None]
@@ -49,20 +56,26 @@ class PairTerm(NamedTuple):
 
 @dataclass(frozen=True)
 class Additive(PublicMap):
-    """Each column of the table is a block of norm 1, and a row has few entries that are not 0.
+    """Map in which each column of the table is a block of norm 1, and a row has few nonzero entries.
 
-    A number in [−1, 1] lies, at each level l = 1 … `levels`, in one of 2^l equal bins; each gives an entry 1/√levels. A category gives
-    one entry 1. Fine bins share what coarse ones learn: the penalty on a step between two neighbours falls with the bin that parts them.
+    A number in [−1, 1] is, at each level l = 1 … `levels`, in one of 2^l equal bins; each gives an entry 1/√levels. A
+    category gives one entry 1. Fine bins share what coarse ones learn: the penalty on a step between two neighbouring
+    bins decreases with the size of the bin that separates them.
 
-    columns      one entry for each column of the table: 0 for a number, k for k 0/1 columns of a category (a schema fills this in)
-    levels       of bins
-    amounts      places in `columns` of numbers whose lower end, as a rule an amount of 0, gives no entry
-    logarithmic  places of numbers whose bins lie evenly on ± log(1 + |value|/`finest`): ranges known in order of magnitude alone
-    finest       of those, the part of half the range below which all is one
-    signs        places of numbers of which the sign alone counts: two entries, and none at 0 (a schema fills in its booleans)
-    gaps         places of numbers behind which a 0/1 column says that the cell was empty: 1 is the only entry then (a schema fills it in)
-    pairs        places of two columns each, whose boxes are a block too
-    pair_levels  of boxes, 2^l bins a side
+    Attributes:
+        columns: One entry for each column of the table: 0 for a number, k for k 0/1 columns of a category (set by a
+            schema).
+        levels: Levels of bins.
+        amounts: Places in `columns` of numbers whose lower end, usually an amount of 0, gives no entry.
+        logarithmic: Places of numbers with bins of equal width in ± log(1 + |value|/`finest`), for ranges known only in
+            order of magnitude.
+        finest: For these, the share of half the range below which values are not distinguished.
+        gaps: Places of numbers followed by a 0/1 column that marks an empty cell; 1 is then the only entry (set by a
+            schema).
+        pairs: Places of two columns each, whose boxes are a block too.
+        pair_levels: Levels of boxes, 2^l bins a side.
+        signs: Places of numbers of which only the sign counts: two entries, and none at 0 (set by a schema for
+            booleans).
     """
 
     columns: tuple[int, ...]
@@ -115,17 +128,20 @@ class Additive(PublicMap):
 
     @property
     def target_norm(self) -> float:  # type: ignore[override]
-        """Of the least weights whose curve for one number is a straight line from end to end: a step at depth d of the tree costs 2^−d levels/4."""
+        """Norm of the least weights whose curve for one number is a straight line from end to end.
+
+        A step at depth d of the tree costs 2^−d levels/4.
+        """
         return math.sqrt(self.levels / 2 * (len(self.columns) + 1))
 
     def to_dict(self) -> dict[str, Any]:
         fields = super().to_dict()
-        if not self.signs:  # as maps were written before there were any
+        if not self.signs:  # omitted, as in maps written before this field existed
             del fields["signs"]
         return fields
 
     def _numbers_of(self, place: int) -> int:
-        """How many features a number has."""
+        """Return the number of features of a number."""
         return 2 if place in self.signs else 2 ** (self.levels + 1) - 2
 
     def features(self, inputs: Any) -> Floats:
@@ -138,7 +154,7 @@ class Additive(PublicMap):
 
     @cached_property
     def coding(self) -> Coding:
-        """What one code a block says of a row."""
+        """Meaning of one code per block."""
         blocks, common = list[CodedBlock](), Fraction(1)
         for place, (width, block) in enumerate(zip(self.columns, self.blocks, strict=False)):
             if width or place in self.signs:
@@ -155,7 +171,7 @@ class Additive(PublicMap):
         return Coding(tuple(blocks), self.width + 1, common)
 
     def codes(self, inputs: Any) -> Codes:
-        """(records, blocks) codes of what `rows` makes features of."""
+        """Return (records, blocks) codes of the records, equivalent to their `rows`."""
         given = check_inputs(inputs, self.inputs)
         coding, lasts = self.coding, [np.empty((0, len(self.blocks)), np.intp)]
         for first in range(0, len(given), _ROWS):
@@ -163,7 +179,7 @@ class Additive(PublicMap):
         return coding.of_last_places(np.concatenate(lasts))
 
     def sparse_rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> csr_array:
-        """`rows` as a csr_array of float32, bit by bit the same: zeros are never written out."""
+        """Return `rows` as a csr_array of float32, bit by bit the same, without storing zeros."""
         from scipy.sparse import csr_array
 
         places, values = self._entries(inputs)
@@ -175,13 +191,16 @@ class Additive(PublicMap):
         return csr_array((short[there], places[there], starts), shape=(len(places), self.width + constant))
 
     def terms(self, weights: Floats) -> list[Term]:
-        """What a head of one score says of each column, as plain numbers.
+        """Return the contribution of each column to the score of a head of one score, as plain numbers.
 
-        A row's score is the sum of its terms and of the constant's weight, over √(1 + number of columns and pairs that have an entry):
-        the same divisor for every row, unless amounts of 0 or unknown values leave columns out.
+        A row's score is the sum of its terms and of the constant's weight, over √(1 + number of columns and pairs that
+        have an entry): the same divisor for every row, unless amounts of 0 or unknown values omit columns.
 
         Args:
             weights: (width,) or (width + 1,) with the constant's last.
+
+        Raises:
+            InvalidParameter: If the number of weights is wrong.
         """
         given, found, parts = np.asarray(weights, np.float64).reshape(-1), [], 2**self.levels
         if len(given) not in (self.width, self.width + 1):
@@ -199,7 +218,7 @@ class Additive(PublicMap):
         return found
 
     def pair_terms(self, weights: Floats) -> list[PairTerm]:
-        """`terms` of each of the `pairs`, without rows of unknown categories."""
+        """Return the terms of each of the `pairs`, without unknown categories; see `terms`."""
         given, found, parts = np.asarray(weights, np.float64).reshape(-1), list[PairTerm](), 2**self.pair_levels
         edges = np.linspace(0.0, 1.0, parts + 1)
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
@@ -211,14 +230,18 @@ class Additive(PublicMap):
         return found
 
     def monotone(self, weights: Floats, directions: Mapping[int, int]) -> Floats:
-        """Weights of the same shape, with which these columns' terms never fall (1) or never rise (−1): the nearest such curves, every bin
-        counting the same. A function of published weights and of what is asked alone: it reveals nothing more.
+        """Return weights with which these columns' terms are monotone: the nearest such curves.
+
+        Every bin has equal weight. The result is a function of published weights and of the arguments alone, so it
+        reveals nothing more.
 
         Args:
-            directions: by place; numbers alone, and no `amounts`, whose lower end has no bin.
+            weights: Weights of one score.
+            directions: By place, 1 for nondecreasing and −1 for nonincreasing; numbers only, and no `amounts`, whose
+                lower end has no bin.
 
         Raises:
-            InvalidParameter: a place has no curve.
+            InvalidParameter: If a place has no curve.
         """
         from scipy.optimize import isotonic_regression
 
@@ -236,7 +259,7 @@ class Additive(PublicMap):
         return made
 
     def _entries(self, inputs: Any) -> tuple[NDArray[np.intp], Floats]:
-        """(records, entries) places, ascending, and values: 0 where the place is `_NONE`."""
+        """Return (records, entries) places, ascending, and values: 0 if the place is `_NONE`."""
         given = check_inputs(inputs, self.inputs)
         parts = []
         for first in range(0, max(1, len(given)), _ROWS):
@@ -246,7 +269,7 @@ class Additive(PublicMap):
         return places, values
 
     def _places(self, given: Floats) -> list[NDArray[np.intp]]:
-        """Of each block (records, entries) places, `_NONE` where there is no entry; the last one tells the others."""
+        """Return, for each block, (records, entries) places, `_NONE` without entry; the last determines the others."""
         places, codes, at = list[NDArray[np.intp]](), list[NDArray[np.intp]](), 0
         for place, width in enumerate(self.columns):
             if width:
@@ -276,31 +299,31 @@ class Additive(PublicMap):
         return places
 
     def _values(self, where: NDArray[np.intp]) -> Floats:
-        """One block's: of norm 1, or 0 where it has no entry."""
+        """Return the values of one block: of norm 1, or 0 if it has no entry."""
         there = where != _NONE
         return np.asarray(there / np.sqrt(np.maximum(1, there.sum(axis=1)))[:, None])
 
     def _scaled(self, place: int, values: Floats) -> Floats:
-        """[−1, 1] to [0, 1], on the scale of the bins."""
+        """Map [−1, 1] to [0, 1], on the scale of the bins."""
         if place in self.logarithmic:
             values = np.sign(values) * np.log1p(np.abs(values) / self.finest) / math.log1p(1 / self.finest)
         return np.clip((values + 1) / 2, 0.0, 1.0)
 
     def _unscaled(self, place: int, unit: Floats) -> Floats:
-        """[0, 1] on the scale of the bins back to [−1, 1]."""
+        """Map [0, 1] on the scale of the bins back to [−1, 1]."""
         values = 2 * unit - 1
         if place in self.logarithmic:
             values = np.sign(values) * np.expm1(np.abs(values) * math.log1p(1 / self.finest)) * self.finest
         return values
 
     def _bins_at(self, unit: Floats, start: int) -> NDArray[np.intp]:
-        """(records, levels): the place of each level's bin."""
+        """Return (records, levels), the place of each level's bin."""
         finest = _part(unit, 2**self.levels)
         bins = [start + 2**level - 2 + (finest >> self.levels - level) for level in range(1, self.levels + 1)]
         return np.stack(bins, axis=1)
 
     def _boxes(self, pair: tuple[int, int]) -> list[tuple[int, int]]:
-        """Of each level: how many boxes, and how many of them share a value of the first column."""
+        """Return, for each level, the number of boxes and how many of them share a value of the first column."""
         both = all(self.columns[place] for place in pair)
         found = []
         for level in range(1, 2 if both else self.pair_levels + 1):
@@ -309,7 +332,7 @@ class Additive(PublicMap):
         return found
 
     def _in_boxes(self, pair: tuple[int, int], block: range, codes: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
-        """(…, levels): the place of each level's box, of the two columns' categories or finest parts."""
+        """Return (…, levels), the place of each level's box for the two columns' categories or finest parts."""
         boxes, found, first = self._boxes(pair), [], block.start
         for coarser, (size, side) in zip(range(len(boxes) - 1, -1, -1), boxes, strict=True):
             one, other = (
@@ -321,5 +344,5 @@ class Additive(PublicMap):
 
 
 def _part(unit: Floats, parts: int) -> NDArray[np.intp]:
-    """Which of so many equal parts of [0, 1]."""
+    """Return the index of the part of [0, 1] that contains each value, for equal parts."""
     return np.minimum(np.floor(unit * parts), parts - 1).astype(np.intp)

@@ -1,9 +1,10 @@
-"""What every public map answers.
+"""The interface of public feature maps.
 
-Guarantee of a map that `check` accepts: Φ is fixed before the records are read, and Φ(x) is a function of x alone, bit by bit. So
-with d = the map's width, everything that is proven for rows of norm ≤ R holds for the rows Φ(x), both as privacy of those who
-stay and as deletion, for adaptive requests and over many releases: the other records' rows are the same in both worlds.
-Choosing a map, or its parameters, by the accuracy on the private records is a choice that depends on them, and outside the guarantee.
+Guarantee of a map that `check_map` accepts: Φ is fixed before the records are read, and Φ(x) is a function of x alone,
+bit by bit. So with d = the map's width, everything proven for rows of norm ≤ R holds for the rows Φ(x): privacy of
+present records and deletion, for adaptive requests and over many releases, because the other records' rows are the same
+in both datasets. Choosing a map, or its parameters, by the accuracy on the private records makes the choice depend on
+them and is outside the guarantee.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from ...errors import AssumptionViolated, InvalidParameter, InvalidRecords, chec
 from .coding import Coding
 
 MOST_FEATURES = 100_000
-_TOGETHER = 1 << 22  # numbers of a block of rows
+_TOGETHER = 1 << 22  # numbers in a block of rows
 
 
 class PublicMap(ABC):
-    """Φ: the numbers (or the text) of one record to `width` features."""
+    """A feature map Φ from the numbers (or the text) of one record to `width` features."""
 
-    kind: ClassVar[str]  # its word in a schema
-    files: ClassVar[tuple[str, ...]] = ()  # parameters that name one, by its place
-    version: ClassVar[int] = 1  # of the code: raised whenever some input gets other features
-    target_norm: float | None = None  # of the weights of a good regression on rows of norm 1, if that can be said
+    kind: ClassVar[str]  # its name in a schema
+    files: ClassVar[tuple[str, ...]] = ()  # parameters that are file paths
+    version: ClassVar[int] = 1  # of the code: increased whenever the features of some input change
+    target_norm: float | None = None  # of the weights of a good regression on rows of norm 1, if known
 
     @property
     @abstractmethod
@@ -47,36 +48,42 @@ class PublicMap(ABC):
 
     @property
     def coding(self) -> Coding | None:
-        """What the codes of its rows mean; None: they have none."""
+        """Meaning of the codes of its rows; None if rows have no codes."""
         return None
 
     @abstractmethod
     def features(self, inputs: Any) -> Floats:
-        """(records, width) float64, finite: each record's features a function of that record alone.
+        """Return (records, width) float64, finite; each record's features are a function of that record alone.
 
         Args:
             inputs: (records, inputs) numbers, or a sequence of texts.
         """
 
     def to_dict(self) -> dict[str, Any]:
-        """Its parameters, as `maps.from_dict` reads them: of a dataclass its fields."""
+        """Return the kind and parameters (the dataclass fields), for `maps.from_dict`."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {"kind": self.kind, **{name: _to_plain(value) for name, value in given.items()}}
 
     def facts(self) -> dict[str, Any]:
-        """All that decides what the map does: kind, version of the code, parameters, SHA-256 of weights, and not where files lie."""
+        """Return all that determines the map: kind, code version, parameters, SHA-256 of weights; no file paths."""
         return {**self.to_dict(), **dict.fromkeys(self.files, ""), "version": self.version}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of `facts`: what plan, ledger and certificate name the map by."""
+        """SHA-256 of `facts`, which identifies the map in plan, ledger and certificate."""
         return hashlib.sha256(json.dumps(self.facts(), sort_keys=True, allow_nan=False).encode()).hexdigest()
 
     def __deepcopy__(self, memo: Any) -> PublicMap:
-        return self  # nothing of it ever changes
+        return self  # immutable
 
     def rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> NDArray[np.float32]:
-        """(records, width + constant) float32 rows of norm at most `radius`, a block of records at a time."""
+        """Return (records, width + constant) float32 rows of norm at most `radius`, computed in blocks of records.
+
+        Args:
+            inputs: See `features`.
+            radius: R.
+            constant: Whether to append the constant column.
+        """
         limit, width = check_positive("radius", radius), self.width + constant
         rows = np.empty((len(inputs), width), np.float32)
         given, step = inputs if self.inputs is None else np.asarray(inputs), max(1, _TOGETHER // width)
@@ -93,7 +100,7 @@ def _to_plain(value: Any) -> Any:
 
 
 class ImportedMap(PublicMap):
-    """A frozen network: what it makes of one record is found by running it."""
+    """A frozen network; its width is found by running it on one record."""
 
     input_shape: tuple[int, ...]  # of one record
 
@@ -109,11 +116,15 @@ class ImportedMap(PublicMap):
 
     @abstractmethod
     def _run(self, rows: Floats) -> Floats:
-        """(records, width): the network on (records, inputs) numbers."""
+        """Return (records, width), the output of the network for (records, inputs) numbers."""
 
 
 def check_inputs(inputs: Any, width: int) -> Floats:
-    """(records, width) finite float64, or `InvalidRecords`; records of any shape are flattened."""
+    """Return the inputs as (records, width) finite float64; records of any shape are flattened.
+
+    Raises:
+        InvalidRecords: If they are not finite numbers of this width.
+    """
     try:
         given = np.asarray(inputs, np.float64)
     except (TypeError, ValueError) as error:
@@ -129,7 +140,7 @@ def check_inputs(inputs: Any, width: int) -> Floats:
 
 
 def by_blocks(given: Sequence[Any] | Floats, width: int, size: int, of: Callable[[Any], Floats]) -> Floats:
-    """(records, width): `of` applied to `size` records at a time."""
+    """Return (records, width): `of` applied to `size` records at a time."""
     made = np.empty((len(given), width))
     for first in range(0, len(given), size):
         made[first : first + size] = of(given[first : first + size])
@@ -137,23 +148,27 @@ def by_blocks(given: Sequence[Any] | Floats, width: int, size: int, of: Callable
 
 
 def check_width(kind: str, width: int) -> None:
+    """Check that a map has between 1 and `MOST_FEATURES` features."""
     if not 0 < width <= MOST_FEATURES:
         raise InvalidParameter(f"the map {kind!r} would make {width} features; give it 1 to {MOST_FEATURES}")
 
 
 Floats = NDArray[np.float64]
-HEADROOM = 1 - 2.0**-23  # rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free
+HEADROOM = 1 - 2.0**-23  # rounding to float32 changes a norm by a relative 2^-24 at most; the margin is twice that
 
 
 def row_sums(values: Floats) -> Floats:
-    """(rows,) sums of each row, added from left to right: a row's sum cannot depend on how many rows there are."""
+    """Return (rows,) sums, each added from left to right, so that a row's sum cannot depend on the number of rows."""
     if not values.shape[1]:
         return np.zeros(len(values))
     return np.asarray(np.add.accumulate(values, axis=1)[:, -1])
 
 
 def shrink_factors(norms: Floats, radius: float, *, clip: bool) -> Floats:
-    """What brings rows of these norms to `radius`, or with `clip` the longer ones; 0 for a row of zeros."""
+    """Return factors that bring rows of these norms to `radius`; 0 for a row of zeros.
+
+    With `clip`, only longer rows are shortened.
+    """
     with np.errstate(divide="ignore"):
         factors: Floats = radius * HEADROOM / norms
     return np.minimum(1.0, factors) if clip else np.where(norms > 0, factors, 0.0)
@@ -162,12 +177,17 @@ def shrink_factors(norms: Floats, radius: float, *, clip: bool) -> Floats:
 def normalize_rows(
     features: Floats, *, radius: float = 1.0, constant: bool = True, clip: bool = False
 ) -> NDArray[np.float32]:
-    """(rows, width + constant) float32 whose float64 norm is at most `radius`, each a function of its own features alone.
+    """Return (rows, width + constant) float32 of float64 norm at most `radius`, each a function of its own features.
 
     Args:
-        features: (rows, width) finite.
-        constant: append a column of ones before the norm is taken.
-        clip: shorten rows longer than the radius, in place of bringing every row to it. A row of zeros stays one.
+        features: (rows, width), finite.
+        radius: R.
+        constant: Whether to append a column of ones before the norm is taken.
+        clip: Whether to shorten only rows longer than the radius instead of bringing every row to it. A row of zeros is
+            unchanged.
+
+    Raises:
+        InvalidRecords: If a row is not finite, or too long for a float.
     """
     with np.errstate(over="ignore"):
         norms = np.sqrt(float(constant) + row_sums(features * features))
@@ -183,10 +203,10 @@ def normalize_rows(
 
 # --- check ---
 #
-# The test kit of maps: what makes Φ public, tried out on records.
+# Tests, on records, of the conditions that make Φ public.
 
 
-_MOST = 64  # records that are mapped again one by one
+_MOST = 64  # records mapped again one by one
 
 _COMPANY = (
     "a record's row changes with the records beside it. Batch statistics (a layer in training mode), a mean, a rank or a norm over the "
@@ -200,17 +220,20 @@ _STATE = (
 
 
 def check_map(map: PublicMap, inputs: Any, *, radius: float = 1.0) -> None:
-    """Hold a map to what the guarantees need, bit by bit, on these records (a few dozen different ones do).
+    """Check a map for the conditions of the guarantees, bit by bit, on these records (a few dozen suffice).
 
-    Tried: one record alone gives the row that it has among others, in any order, and beside any others; the second time as the
-    first; every row finite and of float64 norm at most `radius`; the digest stays.
-    What cannot be tried is whether Φ was chosen, or trained, without the private records: that is yours to know.
+    Tested: one record alone gives the same row as among any others, in any order; repeated runs give the same rows;
+    every row is finite and of float64 norm at most `radius`; the digest does not change. Whether Φ was chosen, or
+    trained, without the private records cannot be tested; the caller must know it.
 
     Args:
-        inputs: at least three records, as `map.features` takes them.
+        map: The map.
+        inputs: At least three records, see `PublicMap.features`.
+        radius: R.
 
     Raises:
-        AssumptionViolated: names what was found, why it matters, and what to do.
+        AssumptionViolated: If a test fails; the message names the finding, why it matters, and what to do.
+        InvalidParameter: If `map` is not a `PublicMap`, or there are fewer than three records.
     """
     if not isinstance(map, PublicMap):
         raise InvalidParameter(f"{map!r} is no PublicMap; make it a class of noisygd_delete.maps.PublicMap")

@@ -22,14 +22,16 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 @dataclass(frozen=True)
 class BinsAndCrosses(PublicMap):
-    """The columns as they are, a 0/1 column for each bin of a number, and ±1 in a bucket for each pair of columns.
+    """The columns themselves, a 0/1 column for each bin of a number, and ±1 in a bucket for each pair of columns.
 
-    columns      one entry for each column of the table: 0 for a number in [−1, 1], k for k 0/1 columns of a category (a schema
-                 fills this in)
-    bins         equal parts of [−1, 1]
-    buckets      of the crosses: the pair of values is hashed by BLAKE2 and SplitMix64, which are the same everywhere; 0: none
-    cross_bins   equal parts of [−1, 1] in the crosses: fewer, so that a pair of values is not rare
-    cross_scale  norm of all crosses of a row, over the norm of its bins and categories
+    Attributes:
+        columns: One entry for each column of the table: 0 for a number in [−1, 1], k for k 0/1 columns of a category
+            (set by a schema).
+        bins: Number of equal parts of [−1, 1].
+        buckets: Of the crosses: the pair of values is hashed by BLAKE2 and SplitMix64, which are the same on every
+            machine; 0: none.
+        cross_bins: Number of equal parts of [−1, 1] in the crosses: fewer, so that a pair of values is not rare.
+        cross_scale: Norm of all crosses of a row, over the norm of its bins and categories.
     """
 
     columns: tuple[int, ...]
@@ -60,7 +62,7 @@ class BinsAndCrosses(PublicMap):
 
     @cached_property
     def _hashes(self) -> list[NDArray[np.uint64]]:
-        """Of every value of every column; the last one of a category stands for none hot."""
+        """Hashes of every value of every column; the last one of a category is for no hot column."""
 
         def of(column: int, value: int) -> int:
             return int.from_bytes(hashlib.blake2b(f"{column}:{value}".encode(), digest_size=8).digest(), "little")
@@ -95,12 +97,12 @@ class BinsAndCrosses(PublicMap):
 
 
 def _bin(values: Floats, bins: int) -> NDArray[np.intp]:
-    """Which equal part of [−1, 1] each value lies in."""
+    """Return the index of the part of [−1, 1] that contains each value, for equal parts."""
     return np.clip(np.floor((values + 1) / 2 * bins), 0, bins - 1).astype(np.intp)
 
 
 def _mix(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's finaliser of the two hashes; their order matters."""
+    """Return SplitMix64's finaliser of the two hashes; their order matters."""
     word = one + other * _ODD
     word = (word ^ (word >> np.uint64(30))) * _FIRST
     word = (word ^ (word >> np.uint64(27))) * _SECOND

@@ -1,4 +1,4 @@
-"""Maps by their words, as a schema has them."""
+"""Construction of maps from the names and parameters of a schema."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _CLASSES = {
     "sentences": "SentenceEmbedding",
     "onnx": "OnnxFile",
     "chain": "Chain",
-    "beside": "Beside",
+    "beside": "ConcatenatedMap",
 }
-_OF_THE_LAB = ("gradients", "scattering")  # found by the entry points of their distribution
+_OF_THE_LAB = ("gradients", "scattering")  # loaded by the entry points of the lab's distribution
 _COMPOSED = ("chain", "beside")
 
 
@@ -36,7 +36,7 @@ def _find_map(kind: str) -> type[PublicMap]:
 
 
 def _import_lab_map(kind: str) -> type[PublicMap]:
-    from importlib.metadata import entry_points  # slow to load, and needed by these alone
+    from importlib.metadata import entry_points  # slow to import, and needed only here
 
     for brought in entry_points(group="noisygd_delete.maps", name=kind):
         found: type[PublicMap] = brought.load()
@@ -59,15 +59,20 @@ def from_dict(
     folder: Path | None = None,
     depth: int = 0,
 ) -> PublicMap:
-    """A map from its kind and parameters (`PublicMap.to_dict`).
+    """Return a map from its kind and parameters (`PublicMap.to_dict`).
 
     Args:
-        columns: of the table that it reads, 0 for a number and k for k 0/1 columns: fills in what the text leaves out.
-        gaps: places in `columns` of numbers behind which a 0/1 column says that the cell was empty. signs: of numbers that are −1, 0 or 1.
-        folder: where the names of files begin.
+        given: The kind and the parameters.
+        columns: Of the table that the map reads, 0 for a number and k for k 0/1 columns; used for parameters that
+            `given` omits.
+        gaps: Places in `columns` of numbers followed by a 0/1 column that marks an empty cell.
+        signs: Places of numbers that are −1, 0 or 1.
+        folder: Base folder of file names.
+        depth: Nesting depth of this map.
 
     Raises:
-        InvalidParameter: an unknown kind or parameter, or one out of its range.
+        InvalidParameter: If a kind or parameter is unknown or out of its range.
+        MissingDependency: If the map belongs to the lab, which is not installed.
     """
     called = given.get("kind") if isinstance(given, dict) else None
     if not isinstance(called, str) or called not in (*KINDS, *_OF_THE_LAB):
@@ -107,10 +112,10 @@ def from_dict(
 
 @lru_cache(maxsize=16)
 def coding_of(text: str) -> Coding:
-    """What the codes of an additive map mean, which is given as JSON.
+    """Return the coding of an additive map given as JSON.
 
     Raises:
-        InvalidParameter: it is none.
+        InvalidParameter: If `text` is not an additive map.
     """
     try:
         coding = from_dict(json.loads(text)).coding

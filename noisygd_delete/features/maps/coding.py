@@ -1,11 +1,11 @@
-"""Rows of an additive map as a few whole numbers: one code for each block of features, which says all entries of the row there.
+"""Rows of an additive map as integers: one code per block of features, which determines all entries of the row there.
 
-A row of 1,500 features is a dozen codes. Whatever sums over rows need of pairs of features is in tables of how often two codes stand
-together, which any database counts.
+A row of 1,500 features is a dozen codes. Sums over rows of products of features are then tables of how often two codes
+occur together, which any database can count.
 
-Rows lie in fewer directions than features, and these are written down exactly. With L levels, two cells of a number whose bins part below
-depth s of the tree share s of L entries 1/√L. The same inner products come from the tree's nodes, one direction each: a code has ±√λ_d
-at its node of depth d, + in its lower half, and √κ beside, the same for all,
+Rows span fewer directions than features, and these are represented exactly. With L levels, two cells of a number whose
+bins separate below depth s of the tree share s of L entries 1/√L. The same inner products follow from the tree's nodes,
+one direction each: a code has ±√λ_d at its node of depth d, + in its lower half, and in addition √κ, the same for all,
 
     λ_d = (1 − 2^{d − L})/L,    κ = λ_0        (κ + Σ_{d < s} λ_d − λ_s = s/L; κ + Σ_d λ_d = 1).
 """
@@ -26,17 +26,20 @@ from ...errors import InvalidRecords
 
 Codes = NDArray[np.int64]
 NO_ENTRY = -1
-_AT_ONCE = 1 << 22  # numbers of dense rows looked at
+_AT_ONCE = 1 << 22  # numbers of dense rows processed at a time
 
 
 class CodedBlock(NamedTuple):
-    """What the codes of one block mean.
+    """Meaning of the codes of one block.
 
-    last      (codes,) the largest feature that a code gives an entry, no other code's; `NO_ENTRY` for the code of a row without any
-    first, stop   features of the block
-    signs     (codes, directions) of −1, 0, 1
-    shares    (directions,) squares of a direction's length, of as many as a row has filled blocks
-    features  (direction, feature, factor): weights of directions give these of the map's features
+    Attributes:
+        last: (codes,) largest feature with an entry of a code, different for every code; `NO_ENTRY` for the code of a
+            row without any.
+        first: First feature of the block.
+        stop: End of the block's features.
+        signs: (codes, directions) of −1, 0, 1.
+        shares: (directions,) squared length of a direction, if a row's square is its number of filled blocks.
+        features: (direction, feature, factor): how weights of directions give those of the map's features.
     """
 
     last: NDArray[np.intp]
@@ -49,11 +52,13 @@ class CodedBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """What codes mean: public, as the map.
+    """Meaning of codes; public, like the map.
 
-    blocks  of the map, in the order of their features
-    width   features of a row, the constant's, the last one, included
-    common  square of what all rows share: the constant's 1, and what numbers without another code have in common
+    Attributes:
+        blocks: Blocks of the map, in the order of their features.
+        width: Features of a row, including the constant's, which is the last one.
+        common: Square of the component that all rows share: the constant's 1, and what numbers without another code
+            have in common.
     """
 
     blocks: tuple[CodedBlock, ...]
@@ -62,12 +67,12 @@ class Coding:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Codes of each block."""
+        """Number of codes of each block."""
         return tuple(len(block.last) for block in self.blocks)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """Where the directions of each block begin, behind the one that all rows share, and how many there are."""
+        """Start of each block's directions, after the one that all rows share, and the total number."""
         return tuple(accumulate((len(block.shares) for block in self.blocks), initial=1))
 
     @property
@@ -75,13 +80,18 @@ class Coding:
         return self.starts[-1]
 
     def filled(self, codes: Codes) -> NDArray[np.int64]:
-        """(rows,) how many blocks of a row have an entry, the constant's among them: a row has norm R whatever it lacks."""
+        """Return (rows,), the number of blocks with an entry, including the constant's.
+
+        A row has norm R whatever its number of filled blocks.
+        """
         there = [(block.last != NO_ENTRY)[codes[:, place]] for place, block in enumerate(self.blocks)]
         return np.asarray(1 + np.sum(there, axis=0, dtype=np.int64))
 
     def steps(self, norm_squared: int, filled: int) -> tuple[int, list[NDArray[np.int64]]]:
-        """A row of so many filled blocks in whole numbers, of square `norm_squared` at most: what all share, and of each block (codes,
-        directions). ⌊√(R² share/filled)⌋, by whole-number arithmetic."""
+        """Return a row of `filled` filled blocks in integers, with square at most `norm_squared`.
+
+        The shared component, and for each block (codes, directions): ⌊√(R² share/filled)⌋ by integer arithmetic.
+        """
         known = self._steps.get((norm_squared, filled))
         if known is None:
 
@@ -97,7 +107,7 @@ class Coding:
         return {}
 
     def to_features(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(outputs, directions) weights as those (outputs, width) of the map's rows of full norm."""
+        """Return (outputs, directions) weights as (outputs, width) weights of the map's rows of full norm."""
         found = np.zeros((len(weights), self.width))
         found[:, -1] = weights[:, 0] * math.sqrt(self.common)
         for start, block in zip(self.starts, self.blocks, strict=False):
@@ -107,7 +117,7 @@ class Coding:
 
     @cached_property
     def _code_at(self) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-        """(width + 1,) the code whose largest place this is, and of each block the code of a row without entries there, or `NO_ENTRY`."""
+        """Code by its largest place, (width + 1,), and each block's code of a row without entries, or `NO_ENTRY`."""
         found = np.full(self.width + 1, NO_ENTRY)
         empty = []
         for block in self.blocks:
@@ -118,10 +128,10 @@ class Coding:
         return found, tuple(empty)
 
     def of_last_places(self, last: NDArray[np.intp]) -> Codes:
-        """(rows, blocks) codes from the largest place that each block has an entry at, `NO_ENTRY` for none.
+        """Return (rows, blocks) codes from the largest place with an entry in each block, `NO_ENTRY` for none.
 
         Raises:
-            InvalidRecords: no code is written so.
+            InvalidRecords: If a place belongs to no code.
         """
         at, empty = self._code_at
         codes = np.where(last == NO_ENTRY, empty, at[last])
@@ -130,10 +140,12 @@ class Coding:
         return codes
 
     def of_rows(self, rows: Any) -> Codes:
-        """(rows, blocks) codes of rows: codes already, or (rows, width) features of which those that are not 0 tell them.
+        """Return (rows, blocks) codes of rows, which may be codes already or (rows, width) features.
+
+        Features are identified by their nonzero places.
 
         Raises:
-            InvalidRecords: they are neither.
+            InvalidRecords: If the rows are neither.
         """
         given = np.asarray(rows)
         if given.ndim != 2 or given.shape[1] not in (len(self.sizes), self.width):
@@ -151,21 +163,26 @@ class Coding:
 
     @cached_property
     def _block_at(self) -> NDArray[np.intp]:
-        """(width,) the block of each feature; the constant's is behind the last."""
+        """(width,) block of each feature; the constant's index follows the last block's."""
         return np.searchsorted([block.stop for block in self.blocks], np.arange(self.width), side="right")
 
     def _of_features(self, rows: NDArray[Any]) -> Codes:
         last = np.full((len(rows), len(self.sizes) + 1), NO_ENTRY, np.intp)
         row, place = np.divmod(np.flatnonzero(rows != 0), self.width)
-        last[row, self._block_at[place]] = place  # they rise: the last one stays
+        last[row, self._block_at[place]] = place  # ascending: the last one remains
         return self.of_last_places(last[:, :-1])
 
 
 def tree_block(first: int, levels: int, *, missing: bool, empty: bool) -> tuple[CodedBlock, Fraction]:
-    """Of a number in dyadic bins, each level's from the left, then one entry 1 for a cell that was empty; and what all its codes share.
+    """Return the block of a number in dyadic bins, and the square of the component that all its codes share.
+
+    Bins are ordered by level, each level from the left, followed by one entry 1 for an empty cell.
 
     Args:
-        missing, empty: whether there are a code for an empty cell, and one for a row without an entry.
+        first: First feature of the block.
+        levels: L.
+        missing: Whether there is a code for an empty cell.
+        empty: Whether there is a code for a row without an entry.
     """
     number, bins = 1 << levels, np.arange(1 << levels)
     shares = [Fraction((1 << levels - depth) - 1, (1 << levels - depth) * levels) for depth in range(levels)]
@@ -199,7 +216,7 @@ def tree_block(first: int, levels: int, *, missing: bool, empty: bool) -> tuple[
 
 
 def entry_block(first: int, places: list[list[int]]) -> CodedBlock:
-    """Of codes with entries of one length each, at these features; a direction is a feature."""
+    """Return the block of codes with entries of equal length at these features; a direction is a feature."""
     stop = max(map(max, filter(None, places))) + 1
     signs = np.zeros((len(places), stop - first), np.int8)
     for code, own in enumerate(places):

@@ -1,4 +1,4 @@
-"""Maps of maps: one after the other, or side by side."""
+"""Compositions of maps: in sequence, or concatenated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Composed(PublicMap):
 
 @dataclass(frozen=True)
 class Chain(_Composed):
-    """The first map's features are the second one's numbers, and so on."""
+    """Maps in sequence: each map's features are the inputs of the next."""
 
     kind: ClassVar[str] = "chain"
 
@@ -55,9 +55,10 @@ class Chain(_Composed):
 
 @dataclass(frozen=True)
 class ConcatenatedMap(_Composed):
-    """The features of several maps of the same record.
+    """The concatenated features of several maps of the same record.
 
-    weights  the norm that each map's features are brought to; none: as they are. The constant column beside them is 1
+    Attributes:
+        weights: Norm to which each map's features are brought; empty: unchanged. The constant column is 1.
     """
 
     weights: tuple[float, ...] = ()

@@ -1,4 +1,4 @@
-"""Random Fourier features (Rahimi & Recht 2007): a public draw in place of a kernel."""
+"""Random Fourier features (Rahimi & Recht 2007): a public random draw that approximates a kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import InvalidParameter, check_count, check_positive
 from .base import Floats, PublicMap, by_blocks, check_inputs, check_width
 
-_LARGEST = 1 << 27  # numbers of the matrix
+_LARGEST = 1 << 27  # entries of the matrix
 _GRID = 1024.0  # weights are multiples of 1/1024, so that every machine's erf and libm give the same ones
 
 
@@ -20,10 +20,13 @@ _GRID = 1024.0  # weights are multiples of 1/1024, so that every machine's erf a
 class RandomFourier(PublicMap):
     """√2 cos(⟨w_j, x⟩ + b_j), w_j ~ N(0, I/bandwidth²), b_j uniform, drawn from a public seed.
 
-    reads      numbers per record (a schema fills this in)
-    size       number of features
-    bandwidth  of the Gaussian kernel exp(−‖x − y‖²/(2·bandwidth²)) that their inner products come near to
-    centred    first take the record's own mean off its numbers, and divide them by their norm (images)
+    Attributes:
+        reads: Numbers per record (set by a schema).
+        size: Number of features.
+        bandwidth: Of the Gaussian kernel exp(−‖x − y‖²/(2·bandwidth²)) that their inner products approximate.
+        seed: The public seed.
+        centred: Whether to subtract the record's own mean from its numbers first and divide them by their norm
+            (images).
     """
 
     reads: int
@@ -54,7 +57,10 @@ class RandomFourier(PublicMap):
 
     @cached_property
     def _drawn(self) -> tuple[Floats, Floats]:
-        """Weights (size, inputs) and phases (size,). A bit generator's raw words never change between versions of numpy."""
+        """Weights (size, inputs) and phases (size,).
+
+        Drawn from a bit generator's raw words, which never change between versions of numpy.
+        """
         from scipy.special import ndtri
 
         words = np.random.PCG64(self.seed).random_raw(self.size * (self.reads + 1))

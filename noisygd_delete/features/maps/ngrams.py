@@ -1,4 +1,4 @@
-"""Texts to counts of hashed n-grams: no vocabulary is read off the data."""
+"""Counts of hashed n-grams of texts: no vocabulary is read from the data."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _LONGEST = 1 << 20  # characters of a text
 class HashedNgrams(PublicMap):
     """±(1 + log count) in a bucket for every run of 1 to `longest` words or characters of a lower-cased text.
 
-    units    "words" (runs of letters, digits and _) or "characters"
-    longest  units in a run
-    buckets  of the hash, BLAKE2, which is the same everywhere; its last bit is the sign
+    Attributes:
+        units: "words" (runs of letters, digits and _) or "characters".
+        longest: Maximum units in a run.
+        buckets: Of the hash, BLAKE2, which is the same on every machine; its last bit is the sign.
     """
 
     units: str = "words"

@@ -18,11 +18,14 @@ LARGEST = 1 << 30  # bytes of a file
 
 @dataclass(frozen=True)
 class OnnxFile(ImportedMap):
-    """The file's first output for its first input, one record a call. It must never have seen the private records.
+    """The first output of an ONNX file for its first input, one record per call.
 
-    file         the ONNX file; weights inside it
-    input_shape  of one record; the batch comes before it
-    sha256       of the file; "" takes what the file has now. A file that has another is refused
+    The network must never have seen the private records.
+
+    Attributes:
+        file: The ONNX file, with weights inside.
+        input_shape: Of one record; the batch dimension precedes it.
+        sha256: Of the file; "" takes that of the present file. A file with another digest is rejected.
     """
 
     file: str
@@ -41,10 +44,10 @@ class OnnxFile(ImportedMap):
 
     @property
     def content(self) -> bytes:
-        """The file's bytes, which are those that the map is named by.
+        """The file's bytes, verified against `sha256`.
 
         Raises:
-            InvalidParameter: the file is not there, or is another one.
+            InvalidParameter: If the file is missing or has another digest.
         """
         data = limited_io.read_file(self.file, LARGEST)
         if hashlib.sha256(data).hexdigest() != self.sha256:
@@ -70,7 +73,7 @@ class OnnxFile(ImportedMap):
             return onnxruntime.InferenceSession(self.content, options, providers=["CPUExecutionProvider"])
         except InvalidParameter:
             raise
-        except Exception as error:  # onnxruntime's own errors share no class
+        except Exception as error:  # onnxruntime's errors have no common base class
             raise InvalidParameter(f"{self.file}: onnxruntime cannot read it ({str(error)[:200]})") from error
 
     def features(self, inputs: Any) -> Floats:

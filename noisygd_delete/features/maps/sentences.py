@@ -1,4 +1,4 @@
-"""Ready sentence embeddings: the mean of the vectors of a text's tokens, from two files without code."""
+"""Pretrained sentence embeddings: the mean of a text's token vectors, from two files without code."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ _LONGEST = 1 << 20  # characters of a text
 
 @dataclass(frozen=True)
 class SentenceEmbedding(PublicMap):
-    """Mean of static token vectors (WordLlama, Model2Vec and the like). They must never have seen the private texts.
+    """Mean of static token vectors (WordLlama, Model2Vec and similar), which must never have seen the private texts.
 
-    vectors    a safetensors file with one table, (tokens, width)
-    tokenizer  the tokenizer's JSON file, as the tokenizers library writes it
-    sha256     of the two files; empty takes what they have now. Files that have others are refused
-
-    `shipped()` takes the files that the package wordllama (MIT) carries in itself: 32,000 tokens, 256 features, trained on public
+    `shipped()` uses the files contained in the package wordllama (MIT): 32,000 tokens, 256 features, trained on public
     pairs of English texts.
+
+    Attributes:
+        vectors: A safetensors file with one table, (tokens, width).
+        tokenizer: The tokenizer's JSON file, in the format of the tokenizers library.
+        sha256: Of the two files; empty takes those of the present files. Files with other digests are rejected.
     """
 
     vectors: str
@@ -49,10 +50,10 @@ class SentenceEmbedding(PublicMap):
 
     @classmethod
     def shipped(cls) -> SentenceEmbedding:
-        """The embedding that comes with the package wordllama; none of its code runs.
+        """Return the embedding contained in the package wordllama; none of its code runs.
 
         Raises:
-            MissingDependency: it is not installed.
+            MissingDependency: If the package is not installed.
         """
         found = find_spec("wordllama")
         if found is None or found.origin is None:
@@ -76,7 +77,7 @@ class SentenceEmbedding(PublicMap):
 
     @cached_property
     def _loaded(self) -> tuple[NDArray[Any], Any]:
-        """(tokens, width), and the tokenizer."""
+        """The table (tokens, width) and the tokenizer."""
         from safetensors import SafetensorError
         from safetensors.numpy import load
 

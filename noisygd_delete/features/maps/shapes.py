@@ -1,4 +1,4 @@
-"""What an additive model says, column by column: curves with the band that the noise alone gives, as plain numbers and as pictures."""
+"""Contributions of the columns of an additive model: curves with the band of the noise, as numbers and as pictures."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from ...errors import InvalidParameter, check_real, non_negative
 from .additive import Additive
 from .base import Floats
 
-_MOST = 1000  # shapes of a file
+_MOST = 1000  # shapes in a file
 MOST_BARS = 12  # categories drawn
 _WIDE, _HIGH, _LEFT, _ROW = 320.0, 150.0, 44.0, 18.0
 
 
 @dataclass(frozen=True)
 class Axis:
-    """How one column of an additive map is read by people.
+    """How one column of an additive map is presented.
 
     Attributes:
-        name: Of the column of the table.
+        name: Name of the column of the table.
         labels: Of its categories or, with `inputs`, of the only numbers in [−1, 1] that it can be.
-        inputs: Those numbers, one for each label; empty for a category, and for a number that can be anything in [−1, 1].
-        raw: From [−1, 1] to the column's own unit. scale: What that unit counts, as in `Shape`.
+        inputs: Those numbers, one for each label; empty for a category, and for a number with any value in [−1, 1].
+        raw: Conversion from [−1, 1] to the column's own unit.
+        scale: Unit of the converted values, see `Shape`.
         may_be_absent: Whether a cell can have no entry in this column.
-        indicator: Place of the column of the map that is 1 for a cell without a value here, and 0 for any other cell.
-        group: Places of the other columns of the map that are 0 for such a cell.
-        other: What such a cell is called among `labels`; empty where it is reported as `Shape.missing`.
+        indicator: Place of the map's column that is 1 for a cell without a value here, and 0 for any other cell.
+        group: Places of the map's other columns that are 0 for such a cell.
+        other: Label of such a cell in `labels`; empty if it is reported as `Shape.missing`.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Side:
-    """The second column of a pair: `edges` (on `scale`) or `labels`, as a `Shape` has its own."""
+    """The second column of a pair: `edges` (on `scale`) or `labels`, see `Shape`."""
 
     edges: tuple[float, ...] = ()
     labels: tuple[str, ...] = ()
@@ -63,16 +64,18 @@ class Side:
 
 @dataclass(frozen=True)
 class Shape:
-    """One column's part of a score, or a pair's, its mean over bins or categories taken off.
+    """Contribution of one column, or of a pair, to a score, minus its mean over bins or categories.
 
     Attributes:
         name: Of the column, or of the two columns of a pair.
-        values: By bin, or by category; of a pair all parts of the second for the first of the first, and so on.
+        values: By bin or by category; for a pair all parts of the second for the first of the first, and so on.
         edges: (values + 1,) ends of the bins in the column's own unit; empty for a category.
         labels: Of the categories, or of the two values of a boolean.
-        missing: For a cell that is empty or not of the list, in place of all the column's shapes; None if every cell has a value.
-        lowest: At the lower end itself, where that has no bin (`Additive.amounts`); None elsewhere.
-        scale: What `edges` count: "number"; "date", seconds since 1970-01-01; or "time", seconds since midnight.
+        missing: For a cell that is empty or not in the list, instead of all the column's shapes; None if every cell has
+            a value.
+        second: The second column of a pair.
+        lowest: At the lower end itself, if that has no bin (`Additive.amounts`); else None.
+        scale: Unit of `edges`: "number"; "date", seconds since 1970-01-01; or "time", seconds since midnight.
     """
 
     name: str
@@ -100,21 +103,26 @@ class Shape:
 
     @property
     def importance(self) -> float:
-        """Mean distance from its mean, every bin or category counting the same: no row is asked how often it has which."""
+        """Mean absolute value over bins or categories with equal weights; independent of how often rows have each."""
         return float(np.abs(self.values).mean())
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """All of a model's, the most important first. A row's score is `constant` and one value of each column.
+    """All shapes of a model, the most important first. A row's score is `constant` plus one value of each column.
 
-    A row that has no entry in some columns (an amount of 0, an unlisted category) has a smaller divisor: its score is that sum times
-    the root of (1 + columns)/(1 + columns with an entry), so the sign and the order of what columns add are the same.
+    A row that has no entry in some columns (an amount of 0, an unlisted category) has a smaller divisor: its score is
+    that sum times the root of (1 + columns)/(1 + columns with an entry), so the sign and the order of the contributions
+    are the same.
 
-    noise     deviation of the noise in the value of any bin or category, at most: s√chain/(nλ) for objective perturbation of a convex
-              loss. Where many rows lie it is less, which only the rows could say
-    unit      of the values
-    release   of the store, where there is one
+    Attributes:
+        shapes: The shapes.
+        constant: Contribution to every row.
+        noise: Upper bound on the standard deviation of the noise in the value of any bin or category: s√chain/(nλ) for
+            objective perturbation of a convex loss. It is less in regions with many rows, which only the rows could
+            show.
+        unit: Unit of the values.
+        release: Number of the store's release, if there is one.
     """
 
     shapes: tuple[Shape, ...]
@@ -140,15 +148,20 @@ class Shapes:
         radius: float = 1.0,
         clip: bool = False,
     ) -> Shapes:
-        """Of a head of one score on the rows of this map.
+        """Return the shapes of a head of one score on the rows of this map.
 
         Args:
-            noise: deviation of the noise of the weights in any direction, at most.
-            axes: how each column of the map is read; None: by its place, on the map's own scale.
-            radius, clip: as `normalised` took them for the rows.
+            map: The map.
+            weights: Weights of one score.
+            noise: Upper bound on the standard deviation of the noise of the weights in any direction.
+            unit: Unit of the values.
+            axes: How each column of the map is presented; None: by its place, on the map's own scale.
+            release: Number of the store's release.
+            radius: See `normalize_rows`, as used for the rows.
+            clip: See `normalize_rows`, as used for the rows.
 
         Raises:
-            InvalidParameter: no bound on the noise is known (of sums).
+            InvalidParameter: If no bound on the noise is known (method 'sums').
         """
         if math.isinf(noise):
             raise InvalidParameter(
@@ -201,14 +214,15 @@ class Shapes:
         return cls(tuple(found), float(share * constant), float(share * noise), unit, release)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the shapes as JSON for `from_dict`."""
         return {"kind": "shapes", **asdict(self)}
 
     @classmethod
     def from_dict(cls, given: Any) -> Shapes:
-        """Read back `to_dict`.
+        """Return the shapes from the output of `to_dict`.
 
         Raises:
-            InvalidParameter: it is no such thing.
+            InvalidParameter: If `given` has another form.
         """
         try:
             if given["kind"] != "shapes" or len(given["shapes"]) > _MOST:
@@ -220,8 +234,13 @@ class Shapes:
             ) from error
 
     def farthest(self, before: Shapes) -> float:
-        """Largest difference of a value of these shapes from the same value of others, in deviations of what noise gives their difference
-        at most."""
+        """Return the largest difference between a value of these shapes and of others, over its noise.
+
+        The noise is the upper bound on the standard deviation of the difference.
+
+        Raises:
+            InvalidParameter: If the shapes are of different schemas.
+        """
         known = {shape.name: shape for shape in before.shapes}
         apart = 0.0
         for shape in self.shapes:
@@ -234,7 +253,7 @@ class Shapes:
         return apart / max(float(np.hypot(self.noise, before.noise)), 1e-300)
 
     def drawings(self, before: Shapes | None = None) -> list[str]:
-        """An <svg> for each shape; colours are those of the text around it, by `currentColor`, and `--accent` where that is set."""
+        """Return an <svg> for each shape, in the surrounding text's colour (`currentColor`, and `--accent` if set)."""
         known = {} if before is None else {(shape.name, len(shape.values)): shape for shape in before.shapes}
         every = [*self.shapes, *(() if before is None else before.shapes)]
         tallest = max((abs(value) for shape in every for value in shape.values), default=0.0) + 2 * self.noise or 1.0
@@ -242,6 +261,7 @@ class Shapes:
         return [_draw_panel(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
 
     def caption(self) -> str:
+        """Return a caption for the drawings."""
         return (
             f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band, in pairs what is pale, is two "
             f"deviations of the noise, ±{math.ceil(200 * self.noise) / 100:.2f} at most: a bend inside it may be noise alone."
@@ -249,13 +269,13 @@ class Shapes:
 
 
 def score_unit(classes: Sequence[Any] | None, of: str = "") -> str:
-    """In what a score is: of the last class, or of a target where there are none."""
+    """Return the unit of a score: log odds of the last class, or the scale of a target."""
     return "target, on the scale from −1 to 1" if classes is None else f"log odds of {of}{classes[-1]}"
 
 
 @dataclass(frozen=True)
 class _Column:
-    """What one column of a map adds to an unscaled score; `edges`, in its own unit, or `labels`."""
+    """Contribution of one column of a map to an unscaled score, with `edges` in its own unit, or `labels`."""
 
     values: Floats
     edges: tuple[float, ...]
@@ -288,7 +308,7 @@ class _Column:
 
 @dataclass(frozen=True)
 class _PairSide:
-    """One column of a pair, and which of its parts data can be in; None: in all."""
+    """One column of a pair, and the parts in which data can be; None: all."""
 
     side: Side
     parts: list[int] | None
@@ -311,7 +331,7 @@ def _edges(axis: Axis, ends: Floats) -> tuple[float, ...]:
 
 
 def format_edge(value: float, scale: str) -> str:
-    """An end of a bin as people write it: a number, a day, or a time of day."""
+    """Return an end of a bin as readable text: a number, a date, or a time of day."""
     if scale == "number":
         return f"{value:.4g}"
     return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d" if scale == "date" else "%H:%M")
@@ -368,8 +388,11 @@ def _draw_curve(shape: Shape, before: Shape | None, band: float, tallest: float)
 
 
 def _draw_heat_map(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
-    """Rectangles, as many as there are pairs of parts: blue adds, orange takes away, pale may be noise; outlined is what moved by more than the
-    noise of the two would bear."""
+    """Draw one rectangle per pair of parts.
+
+    Blue is positive, orange negative, pale may be noise; outlined cells changed by more than the noise of both models
+    explains.
+    """
     assert shape.second is not None
     own = Side(shape.edges, shape.labels, shape.scale)
     wide, high = (_WIDE - 2 * _LEFT) / own.parts, max(4.0, min(_ROW, 110 / shape.second.parts))
@@ -396,7 +419,7 @@ def _draw_heat_map(shape: Shape, before: Shape | None, band: float, tallest: flo
 
 
 def _tick_marks(side: Side) -> list[tuple[float, str]]:
-    """Where along a side, in parts, which text stands: its ends and middle, or its categories, not more than fit."""
+    """Return tick positions along a side, in parts, with texts: ends and middle, or as many categories as fit."""
     if side.edges:
         return [(place, format_edge(side.edges[place], side.scale)) for place in (0, side.parts // 2, side.parts)]
     step = -(-side.parts // 6)

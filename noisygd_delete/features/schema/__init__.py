@@ -1,4 +1,13 @@
-"""Public schema -> rows of norm ≤ R, record by record; nothing is ever fitted to data."""
+"""Public schema -> rows of norm ≤ R, record by record; nothing is fitted to data.
+
+>>> from noisygd_delete.features.schema import Schema
+>>> schema = Schema.from_dict({
+...     "label": {"column": "income", "classes": ["no", "yes"]},
+...     "columns": {"age": {"bounds": [17, 90]}, "city": {"categories": ["a", "b"]}},
+... })
+>>> schema.names
+['age', 'city=a', 'city=b', 'city: other', '(constant)']
+"""
 
 from __future__ import annotations
 

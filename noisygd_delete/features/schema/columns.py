@@ -1,7 +1,7 @@
-"""The kinds of column: a number with public bounds, a value of a public list, one of two values, a moment between public ones (and `hashed`).
+"""The kinds of column: number with public bounds, value of a public list, one of two values, moment (and `hashed`).
 
-Each writes its features of one cell into the row of that cell, and nothing it writes depends on another row. A kind's features have a
-squared norm of at most its `width`; the row is scaled to its norm behind them (`schema`).
+Each writes the features of a cell into the cell's row, independent of other rows. The features of a kind have a squared
+norm of at most its `width`; the row is then scaled to its norm (`schema`).
 """
 
 from __future__ import annotations
@@ -22,12 +22,17 @@ from .values import Floats, Mask, TextColumn, place_of, spellings
 if TYPE_CHECKING:
     from .files import Table
 
-_LEAST = 1e-5  # of the larger end, what a signed logarithm tells from 0
+_LEAST = 1e-5  # of the larger end: scale below which a signed logarithm does not resolve values
 
 
 class Written(NamedTuple):
-    """What a kind wrote: (rows,) squared norms, and how many cells were beyond their bounds, or not of the list; None where that
-    cannot be."""
+    """Result of writing a column.
+
+    Attributes:
+        squares: (rows,) squared norms.
+        clipped: Number of cells beyond their bounds; None if not applicable.
+        unknown: Number of cells not in the list; None if not applicable.
+    """
 
     squares: Floats
     clipped: int | None = None
@@ -35,7 +40,7 @@ class Written(NamedTuple):
 
 
 class Kind(ABC):
-    """What a column of the table becomes: so many columns of the row, its `width`."""
+    """A kind of column of the table, which becomes `width` columns of the row."""
 
     @property
     @abstractmethod
@@ -43,7 +48,7 @@ class Kind(ABC):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Those columns as `Schema.one_hot_blocks` has them."""
+        """Those columns for `Schema.one_hot_blocks`."""
         return (0,) * self.width
 
     @abstractmethod
@@ -51,10 +56,14 @@ class Kind(ABC):
 
     @abstractmethod
     def write(self, out: Floats, table: Table, column: str) -> Written:
-        """Fill `out`, (rows, width) of zeros. Raises `InvalidSchema` at the first cell that does not fit."""
+        """Fill `out`, (rows, width) of zeros.
+
+        Raises:
+            InvalidSchema: If a cell does not fit, at the first such cell.
+        """
 
     def example(self) -> str:
-        """A cell by the schema alone, of no record."""
+        """Return an example cell from the schema alone, of no record."""
         return "text"
 
     @abstractmethod
@@ -65,11 +74,17 @@ class Kind(ABC):
 class Numeric(Kind):
     """A number with public bounds lo < hi.
 
-    transform  of value and bounds: none, log1p, or signed-log, ± log(1 + |value|/(1e-5 · the larger end)), under which bounds that are
-               known in order of magnitude alone cost little
-    missing    what an empty cell stands for; None: an empty cell is an error
-    indicator  an empty cell is 0 on the scale, and 1 in a column of its own (then `missing` is not used)
-    empty      texts that are no value, besides the empty one
+    Attributes:
+        lower: lo.
+        upper: hi.
+        transform: Of value and bounds: none, log1p, or signed-log, ± log(1 + |value|/(1e-5 · the larger end)), with
+            which bounds known only in order of magnitude cost little.
+        missing: Value of an empty cell; None: an empty cell is an error.
+        indicator: Whether an empty cell is 0 on the scale, and 1 in a separate column (then `missing` is not used).
+        empty: Texts that mark a missing value, in addition to the empty one.
+        decimal: Decimal mark.
+        thousands: Mark of thousands.
+        unit: Unit symbol.
     """
 
     lower: float
@@ -103,7 +118,7 @@ class Numeric(Kind):
         return f"{(self.lower + self.upper) / 2:.6g}".replace(".", self.decimal)
 
     def numbers(self, table: Table, column: str) -> Floats:
-        """The raw values, missing ones filled in."""
+        """Return the raw values, with missing ones filled in."""
         return self._read(table, column)[0]
 
     def _read(self, table: Table, column: str) -> tuple[Floats, Mask]:
@@ -120,14 +135,14 @@ class Numeric(Kind):
         return found, absent
 
     def scaled(self, found: Floats) -> Floats:
-        """Clipped, transformed, and mapped to [−1, 1]."""
+        """Return values clipped, transformed, and mapped to [−1, 1]."""
         lower, upper = self.curved_bounds()
         curved = self._curved(np.clip(found, self.lower, self.upper))
         unit: Floats = np.clip(2 * (curved - lower) / (upper - lower) - 1, -1.0, 1.0)
         return unit
 
     def raw(self, scaled: Floats) -> Floats:
-        """The inverse of `scaled`, for values within the bounds."""
+        """Return the inverse of `scaled`, for values within the bounds."""
         lower, upper = self.curved_bounds()
         found = lower + (np.clip(scaled, -1.0, 1.0) + 1) / 2 * (upper - lower)
         if self.transform == "signed-log":
@@ -135,13 +150,13 @@ class Numeric(Kind):
         return np.asarray(np.expm1(found) if self.transform == "log1p" else found)
 
     def curved_bounds(self) -> tuple[float, float]:
-        """The bounds on the curve; equal where nothing is left between them."""
+        """Return the transformed bounds; equal if the transform leaves nothing between them."""
         lower, upper = self._curved(np.array([self.lower, self.upper]))
         return float(lower), float(upper)
 
     @property
     def least(self) -> float:
-        """What a logarithm adds to before it is taken."""
+        """The constant of the logarithm: values are divided by it before 1 is added."""
         return _LEAST * max(-self.lower, self.upper) if self.transform == "signed-log" else 1.0
 
     def _curved(self, found: Floats) -> Floats:
@@ -161,14 +176,14 @@ class Numeric(Kind):
         return fields | _unusual(empty=list(self.empty)) | self.marks()
 
     def marks(self) -> dict[str, Any]:
-        """Decimal mark, thousands mark and unit, where they are not the usual ones."""
+        """Return decimal mark, thousands mark and unit, if not the defaults."""
         decimal = "" if self.decimal == "." else self.decimal
         return _unusual(decimal=decimal, thousands=self.thousands, unit=self.unit)
 
 
 @dataclass(frozen=True)
 class Category(Kind):
-    """One of a public list of values, and what any other value becomes."""
+    """One of a public list of values, and the treatment of other values."""
 
     values: tuple[str, ...]
     unknown: str = "column"
@@ -179,7 +194,7 @@ class Category(Kind):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """One column is always hot, unless an unknown value leaves all of them cold."""
+        """One column is always hot, unless an unknown value leaves all of them at 0."""
         return (0,) * self.width if self.unknown == "zero" else (self.width,)
 
     def names(self, column: str) -> list[str]:
@@ -192,7 +207,7 @@ class Category(Kind):
         return Written(np.where(known, 1.0, 0.0), unknown=int(np.count_nonzero(found == len(self.values))))
 
     def positions(self, table: Table, column: str) -> NDArray[np.intp]:
-        """Index of each row's value in the list, len(values) for a value that is not in it."""
+        """Return each row's index in the list, len(values) for a value that is not in it."""
         texts = table.column(column, "a category in the schema")
         return _positions(texts, self.values, table if self.unknown == "refuse" else None, column)
 
@@ -205,7 +220,10 @@ class Category(Kind):
 
 @dataclass(frozen=True)
 class Boolean(Kind):
-    """One of two values in one column: −1 and +1; 0 for any other, which rows to predict may not have (`GAP`): only an empty cell is 0."""
+    """One of two values in one column: −1 and +1; 0 for any other.
+
+    With unknown = `GAP`, for rows to predict, only an empty cell is 0 and other values are errors.
+    """
 
     values: tuple[str, str]
     unknown: str = "zero"
@@ -240,11 +258,16 @@ class Boolean(Kind):
 
 @dataclass(frozen=True)
 class Moment(Kind):
-    """A day, or a time of day, by its place between two public ones and in the cycles it is asked for.
+    """A date, or a time of day, by its position between two public ones and in the requested cycles.
 
-    first, last  in ISO form: `2013-01-31`, `2013-01-31T08:30`, `08:30` for a clock
-    form         of cells, None for ISO
-    missing      an empty cell is 0 everywhere and 1 in a column of its own; else it is an error
+    Attributes:
+        first: First moment in ISO form: `2013-01-31`, `2013-01-31T08:30`, `08:30` for a clock.
+        last: Last moment.
+        clock: Whether it is a time of day.
+        form: Format of cells, None for ISO.
+        cycles: "day", "week" or "year".
+        missing: Whether an empty cell is 0 everywhere and 1 in a separate column; otherwise it is an error.
+        empty: Texts that mark a missing value, in addition to the empty one.
     """
 
     first: str
@@ -280,14 +303,14 @@ class Moment(Kind):
         if self.missing:
             out[absent] = 0.0
             out[:, -1] = absent
-        # row by row in one order: a row's norm cannot depend on its neighbours
+        # added in a fixed order: a row's norm cannot depend on its neighbours
         squares = np.zeros(len(at))
         for feature in range(self.width):
             squares += out[:, feature] ** 2
         return Written(squares, clipped=int(np.count_nonzero((at < lower) | (at > upper))))
 
     def example(self) -> str:
-        """The first moment as cells have it."""
+        """Return the first moment in the format of cells."""
         if self.form is None:
             return self.first
         at = datetime.fromtimestamp(self.bounds[0], UTC)
@@ -295,7 +318,7 @@ class Moment(Kind):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """First and last in seconds."""
+        """First and last moment in seconds."""
         lower, upper = (read_moment(text, clock=self.clock) for text in (self.first, self.last))
         return lower, upper
 
@@ -315,7 +338,7 @@ def _unusual(**fields: Any) -> dict[str, Any]:
 
 
 def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | None, column: str) -> NDArray[np.intp]:
-    """The place of each text in the list, or the list's length, which a `refusing` table does not allow."""
+    """Return the position of each text in the list, or the list's length, which is an error with a `refusing` table."""
     other = len(listed)
     if isinstance(texts, TextColumn):
         found = texts.positions(listed)
@@ -337,7 +360,11 @@ def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | 
 
 
 def refuse_empty(table: Table, column: str) -> None:
-    """Raise where cells of the column are empty, naming their lines: a label has to be there."""
+    """Check that no label cell is empty; the error names the lines.
+
+    Raises:
+        UnreadableRows: If a cell is empty.
+    """
     empty = values.find_empty(table.column(column, "the label"), ())
     gaps = np.flatnonzero(empty)
     if len(gaps):

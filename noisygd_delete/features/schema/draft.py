@@ -1,4 +1,4 @@
-"""A first draft of a schema, read off a table. A draft is a proposal to a person, not a schema."""
+"""A first draft of a schema, computed from a table. A draft is a proposal for review, not a schema."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from .values import EMPTY, FloatColumn, Fractions, fold_spelling
 
 # --- recognise ---
 #
-# What a column of text looks like: id, free text, constant, two values, date, time, number, code, category of a few values or of many.
+# Interpretation of a column of text: id, free text, constant, two values, date, time, number, code, or category of few
+# or many values.
 #
-# A look at the data, for the draft of a schema alone (`draft`): a person decides. Nothing here is used when rows are made.
+# It reads the data, for the draft of a schema only, which a person reviews. Nothing here is used when rows are made.
 
 
 _MAYBE_EMPTY = (  # no value where all others are numbers or dates
@@ -37,25 +38,25 @@ _ON_A_SCALE = ("number", "date", "time")  # their missing cells get a column of 
 _MOST_CATEGORIES = 64
 _ROWS_PER_CATEGORY, _LARGEST_LIST = 200, 256  # a large table may list more
 _MOST_CODES, _ROWS_PER_CODE = 12, 50
-_RARE, _MANY_ROWS = 10, 1000  # a value of fewer rows among so many may point at somebody: it is not listed
-_EDGE = 0.005  # of the rows, that a range leaves out at either end
+_RARE, _MANY_ROWS = 10, 1000  # a value of fewer rows in a table of this many may identify a person: it is not listed
+_EDGE = 0.005  # share of the rows that a range leaves out at either end
 _LONG_TAIL = 8
-_LEAST_TO_HASH = 16_000  # rows: in fewer the columns cost more by noise than they tell
+_LEAST_TO_HASH = 16_000  # rows: with fewer, hashed columns cost more in noise than they contribute
 _ROWS_PER_BUCKET, _MOST_BUCKETS = 500, 256
 _DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
 _FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
 _PLAIN, _GROUPED = [(".", "")], (",", ".")
-_TRIED = 400  # texts that a form is first tried on
+_TRIED = 400  # texts on which a form is tried first
 _ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
-_NEARLY = 0.95  # of the rows have a value of their own: under an id's name, or as numbers of so many digits, an id all the same
+_NEARLY = 0.95  # share of distinct values from which a column with an id's name, or of long numbers, is an id
 _DIGITS_OF_ID = 8
-_NATURAL = (  # ranges that a name alone gives, where they hold what is there
+_NATURAL = (  # ranges implied by a column's name, if they contain its values
     (re.compile(r"(?i:(^|[_\s.-])age$|^age([_\s.-]|$))|[a-z]Age$"), (0.0, 120.0)),
     (re.compile(r"(?i:percent|(^|[_\s.-])pct([_\s.-]|$))"), (0.0, 100.0)),
 )
 _ID_FOR_SURE = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid)$)|[a-z]I[dD]$")
-_PERSON = re.compile(  # a column called so names people, in as many rows as each has
+_PERSON = re.compile(  # names of columns that identify persons, who may have several rows
     r"(?i:(^|[_\s.-])(patient|customer|client|person|subject|user|member|employee|student|participant|respondent|citizen)"
     r"([_\s.-]?(no|nr|number|code|key|name))?$)"
 )
@@ -65,14 +66,15 @@ Counts = Mapping[str, int]  # rows of each text
 
 @dataclass(frozen=True)
 class ColumnDraft:
-    """What a column looks like.
+    """Proposed interpretation of a column.
 
-    seems   number, category, boolean, date, time or hashed, as a schema has them; or why it is left out: empty, constant, id (every row
-            has its own), shared (an id of several rows), text
-    fields  its keys; ranges and lists were read off the data
-    asks    what a person should be asked, besides whether they are public
-    doubts  of these, what may be wrong with the cells: two readings, values of few rows in a label, values that read alike
-    public  why nothing of it is the data's own, where that is so
+    Attributes:
+        seems: number, category, boolean, date, time or hashed, as in a schema; or why it is left out: empty, constant,
+            id (every row has its own), shared (an id of several rows), text.
+        fields: Its keys; ranges and lists were computed from the data.
+        asks: Questions for a person, besides whether they are public.
+        doubts: Questions on possible errors in the cells: two readings, rare values of a label, values that read alike.
+        public: Why nothing of it depends on the data, if so.
     """
 
     seems: str
@@ -84,7 +86,7 @@ class ColumnDraft:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Values in order, each with its rows; how they are written, and whether that is sure."""
+    """Sorted values with their row counts, their notation, and whether it is unambiguous."""
 
     counts: list[tuple[float, int]]
     decimal: str
@@ -106,7 +108,7 @@ class _Numbers:
 
 
 def draft_column(name: str, texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
-    """What the column of these texts looks like. `prefer`: as in `marks_of`."""
+    """Return the proposed interpretation of a column with these texts; `prefer`: see `marks_of`."""
     counts, rows = Counter(texts), len(texts)
     marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_missing_words(counts, rows)})
     plain = {text: count for text, count in counts.items() if text and text not in marks}
@@ -122,7 +124,7 @@ def draft_column(name: str, texts: Sequence[str], prefer: tuple[str, str] | None
     if moments is None and _is_id(name, plain, numbers, own=len(plain) == rows):
         return ColumnDraft("id" if len(plain) == rows else "shared")
     found = moments or (_draft_category(counts, rows) if numbers is None else _draft_number(name, numbers, plain))
-    if not gaps and found.seems == "number":  # there may be one in the next file
+    if not gaps and found.seems == "number":  # the next file may have an empty cell
         return replace(found, fields=found.fields | {"missing": MIDDLE})
     if not gaps or found.seems not in _ON_A_SCALE:
         return found
@@ -131,9 +133,9 @@ def draft_column(name: str, texts: Sequence[str], prefer: tuple[str, str] | None
 
 
 def marks_of(columns: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
-    """Return the decimal mark and the mark of thousands that all columns agree on, of those that can be read in one way alone.
+    """Return the decimal mark and the mark of thousands on which all columns with an unambiguous notation agree.
 
-    None is returned if no column is written so, or if columns disagree: then a person has to be asked.
+    None is returned if there is no such column, or if columns disagree: then a person has to decide.
     """
     found = set()
     for texts in columns.values():
@@ -147,7 +149,7 @@ def marks_of(columns: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
 
 
 def draft_label(texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
-    """What the label looks like: a number with bounds, or a category of classes."""
+    """Return the proposed interpretation of the label: a number with bounds, or a category of classes."""
     counts = Counter(texts)
     numbers = _parse_numbers(counts, prefer)
     rare = _rare_values(counts, len(texts))
@@ -161,8 +163,11 @@ def draft_label(texts: Sequence[str], prefer: tuple[str, str] | None = None) -> 
 
 
 def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> bool:
-    """Whether the values name records: of each row its `own`, as texts, whole numbers in a row or under an id's name; or shared ones
-    under a name that leaves no doubt."""
+    """Return whether the values name records.
+
+    Either each row has its `own` value, as text, consecutive integers or under an id's name, or values are shared under
+    an unambiguous name.
+    """
     if len(plain) <= _MOST_CATEGORIES and not (own and _ID.search(name)):
         return False
     if numbers is None and own:
@@ -184,13 +189,13 @@ def _are_in_a_row(numbers: _Numbers | None) -> bool:
 
 
 def _have_digits_of_ids(plain: Counts) -> bool:
-    """Whether all are digits, as many in each and many, like numbers of accounts or telephones."""
+    """Return whether all texts are digits, many and equally long, like numbers of accounts or telephones."""
     length = len(next(iter(plain)))
     return length >= _DIGITS_OF_ID and _all_hold(plain, lambda text: len(text) == length and text.isdecimal())
 
 
 def _pair(plain: Counts) -> list[str]:
-    """The two values, no before yes."""
+    """Return the two values, no before yes."""
     lowered = {text.lower(): text for text in plain}
     for no, yes in TRUTHS:
         if set(lowered) == {no, yes}:
@@ -200,7 +205,7 @@ def _pair(plain: Counts) -> list[str]:
 
 
 def _missing_words(counts: Counts, rows: int) -> list[str]:
-    """Those without a digit, where all others are numbers, many different ones: what was written in the place of one."""
+    """Return words without a digit among many different numbers, which mark missing values."""
     words = [text for text in counts if text and not any(map(str.isdecimal, text))]
     few = len(words) <= _MOST_WORDS and 5 * sum(counts[word] for word in words) <= rows
     if not few or len(counts) <= _MOST_CODES + len(words) or _rare_values({word: counts[word] for word in words}, rows):
@@ -218,10 +223,11 @@ def _all_hold(texts: Counts, holds: Callable[[str], bool]) -> bool:
 
 
 def _parse_numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Numbers | None:
-    """The texts as numbers, by the first way of writing in which all of them are some.
+    """Return the texts as numbers, in the first notation in which all of them are numbers; None if there is none.
 
     Args:
-        prefer: The marks of other columns of the file, which settle what can be read in two ways.
+        plain: Rows of each text.
+        prefer: The marks of other columns of the file, which resolve ambiguous notations.
     """
     few = list(plain)[:_TRIED]
     unit = next((mark for mark in SYMBOLS[1:] if any(mark in text for text in few)), "")
@@ -265,7 +271,10 @@ def _draft_number(name: str, numbers: _Numbers, plain: Counts) -> ColumnDraft:
 
 
 def _draft_range(numbers: _Numbers, *, curve: bool) -> ColumnDraft:
-    """A round range that holds all but the outermost rows: it singles nobody out, and outliers do not press the others together."""
+    """Return a rounded range of all but the outermost rows.
+
+    It does not single out a person, and outliers do not compress the other values.
+    """
     low, middle, high = (_quantile(numbers.counts, share) for share in (_EDGE, 0.5, 1 - _EDGE))
     if not low < high:
         low, high = numbers.counts[0][0], numbers.counts[-1][0]
@@ -293,7 +302,7 @@ def _quantile(counts: Sequence[tuple[float, int]], share: float) -> float:
 
 
 def _round_outward(low: float, high: float) -> tuple[float, float]:
-    """Outwards to multiples of 1, 2 or 5 times a power of ten, about a tenth of the width."""
+    """Return the range rounded outwards to multiples of 1, 2 or 5 times a power of ten, about a tenth of the width."""
     tenth = (high - low) / 10
     if not 1e-300 < tenth < 1e300:
         return low, high
@@ -304,7 +313,7 @@ def _round_outward(low: float, high: float) -> tuple[float, float]:
 
 
 def _draft_datetimes(plain: Counts, numbers: _Numbers | None) -> ColumnDraft | None:
-    """Dates or times of day, if all texts are some."""
+    """Return dates or times of day, if all texts are such; else None."""
 
     def fits(form: str | None) -> bool:
         return _all_hold(plain, lambda text: read_moment(text, form) != NONE)
@@ -324,7 +333,7 @@ def _draft_datetimes(plain: Counts, numbers: _Numbers | None) -> ColumnDraft | N
 
 
 def _draft_dates(plain: Counts, fitting: Sequence[str | None]) -> ColumnDraft:
-    """A range of whole months."""
+    """Return a range of whole months."""
     form = fitting[0]
     counts = Counter[float]()
     for text, count in plain.items():
@@ -365,17 +374,20 @@ def _ask_about_twins(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_of_many(counts: Counts, rows: int) -> bool:
-    """Whether values come back so often that they are categories, such as cities, and no free text: most rows have a value that is not rare."""
+    """Return whether values repeat so often that they are categories, such as cities, and not free text.
+
+    That is, if most rows have a value that is not rare.
+    """
     return 2 * sum(count for count in counts.values() if count >= _RARE) > rows
 
 
 def _buckets(rows: int) -> int:
-    """A public number: a power of two, of five hundred rows or more each."""
+    """Return a public number of buckets: a power of two, with at least five hundred rows each."""
     return int(min(2 ** math.floor(math.log2(rows / _ROWS_PER_BUCKET)), _MOST_BUCKETS))
 
 
 def _rare_values(counts: Counts, rows: int) -> list[str]:
-    """Values of so few rows among many that they may point at somebody: a draft does not list them."""
+    """Return values of few rows among many, which may identify a person: a draft does not list them."""
     return [text for text, count in counts.items() if count < _RARE] if rows >= _MANY_ROWS else []
 
 
@@ -387,7 +399,7 @@ _START = datetime(1970, 1, 1)
 
 _MOST_CLASSES = 64
 _MOST_NAMED = 10  # columns in a message
-_SUBJECTS = 0.95  # of them, whose rows a draft keeps whole
+_SUBJECTS = 0.95  # share of subjects of whom a draft keeps all rows
 
 _WARNING = """\
 # DRAFT. The ranges and lists below were read off the data, so they are NOT public knowledge: the largest income in
@@ -406,13 +418,14 @@ _LEFT_OUT = {
 
 
 class Draft(NamedTuple):
-    """A proposal, made of the rows that have a label.
+    """A proposal made from the rows that have a label.
 
-    text      TOML with one entry per column of the table; `confirmed = false`, and a question at every range and list
-    left_out  the columns that it does not read
-    shared    of these, ids of several rows: persons, perhaps
-    doubts    what may be wrong with the cells of a column that is read, each with the column's name
-    named_by  the index of the file, where it names the rows, in words
+    Attributes:
+        text: TOML with one entry per column of the table; `confirmed = false`, and a question at every range and list.
+        left_out: Columns that it does not read.
+        shared: Of these, ids of several rows: possibly persons.
+        doubts: Possible errors in the cells of a column that is read, each with the column's name.
+        named_by: Description of the file's index, if it names the rows.
     """
 
     text: str
@@ -423,9 +436,16 @@ class Draft(NamedTuple):
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
-    """A first schema of the table.
+    """Return a first schema of the table.
 
-    Raises `InvalidSchema` where a named column is missing, or the label is neither a number nor one of few values.
+    Args:
+        table: The table.
+        label: Label column.
+        id: Id column, if any.
+        subject: Column of data subjects, if any.
+
+    Raises:
+        InvalidSchema: If a named column is missing, or the label is neither a number nor one of few values.
     """
     empty = without_label(table.column(label, "the label"))
     if empty.any():
@@ -513,7 +533,7 @@ def _format_column(name: str, look: ColumnDraft) -> list[str]:
 
 
 def _format_entry(look: ColumnDraft) -> list[str]:
-    """Keys as lines; the first holds what was read off the data, and the questions stand above it."""
+    """Return keys as lines; the first holds what was computed from the data, preceded by the questions."""
     first, *rest = (f"{key} = {_format_value(value)}" for key, value in look.fields.items())
     what = "list" if look.seems in ("category", "boolean") else "range"
     asks = [f"# ASK: {ask}" for ask in (*look.asks, *look.doubts)]
@@ -532,6 +552,6 @@ def _format_value(value: Any) -> str:
 
 
 def _format_text(text: str) -> str:
-    # a JSON string is a TOML basic string, once what TOML forbids or nobody sees is escaped, each character by its own number
+    # a JSON string is a TOML basic string once characters that TOML forbids or that are not printable are escaped
     quoted = json.dumps(text, ensure_ascii=False)
     return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in quoted)

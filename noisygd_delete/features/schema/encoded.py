@@ -1,4 +1,4 @@
-"""Rows that a schema made of a table, and how the blocks of a file become one."""
+"""Rows that a schema made of a table, and the concatenation of a file's blocks."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from numpy.typing import NDArray
 from ...records import Names
 from .values import Floats
 
-_SLAB = 1 << 26  # bytes: so large a piece of memory goes back to the system when it is let go of
+_SLAB = 1 << 26  # bytes: large enough that freed memory returns to the system
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Rows ready for `Records`. `clipped` and `unknown` count cells per column, `dropped` rows that their subject had too many of; for the
-    caller, they are not stored.
+    """Rows ready for `Records`. The counts are for the caller and are not stored.
 
-    rows      float32 (n, d), float64 norm ≤ R
-    labels    float64: −1/+1, 0..k−1, or a target in [−1, 1]
-    ids, subjects   text as in the file; None where the schema names no such column
-    targets   float64 (n,) of a target as the file has it, beyond its bounds too: what a model is measured by
-    skipped   rows that were left out because they cannot be read: where and why, without a cell's text
+    Attributes:
+        rows: float32 (n, d), float64 norm ≤ R.
+        labels: float64: −1/+1, 0..k−1, or a target in [−1, 1].
+        ids: Text as in the file; None if the schema names no id column.
+        subjects: Text as in the file; None if the schema names no subject column.
+        clipped: Clipped cells per column.
+        unknown: Unknown cells per column.
+        dropped: Rows beyond their subject's `rows_per_subject`.
+        targets: float64 (n,) of a target as in the file, also beyond its bounds, for evaluation.
+        skipped: Where and why rows were left out because they cannot be read, without any cell's text.
     """
 
     rows: NDArray[np.float32]
@@ -39,7 +43,7 @@ class Encoded:
 
 
 class GatheredRows:
-    """Blocks one after the other. Rows lie in slabs that are let go of one by one as the whole is made."""
+    """Concatenation of blocks. Rows are stored in slabs that are freed one by one while the result is assembled."""
 
     def __init__(self, features: int) -> None:
         self._slab = max(1, _SLAB // max(1, 4 * features))
@@ -49,7 +53,7 @@ class GatheredRows:
         self._rest: list[Encoded] = []  # without rows
 
     def add(self, block: Encoded) -> None:
-        """One more block."""
+        """Append a block."""
         left = block.rows
         while len(left):
             room = len(self._slabs) * self._slab - self._rows
@@ -64,11 +68,11 @@ class GatheredRows:
 
     @property
     def ids(self) -> Names | None:
-        """Of all rows so far."""
+        """Ids of all rows so far."""
         return _join_names([part.ids for part in self._rest])
 
     def encoded(self) -> Encoded:
-        """The whole; to be asked for once."""
+        """Return the concatenated rows; may be called only once."""
         rows, at = np.empty((self._rows, self._features), np.float32), 0
         while self._slabs:
             slab = self._slabs.pop(0)[: self._rows - at]

@@ -1,8 +1,8 @@
-"""Files in, columns of text out: CSV (plain or gzip) and Parquet, in blocks.
+"""Columns of text from files, in blocks: CSV (plain or gzip) and Parquet.
 
-Guarantee: every cell of the file arrives as stripped text (a missing Parquet value as ""), every row has exactly the
-columns of the header, and anything else is one `InvalidSchema` naming the file, the line and the column. Messages
-never quote a cell: cells are people's data, and messages end up in logs.
+Guarantee: every cell of the file is returned as stripped text (a missing Parquet value as ""), every row has exactly
+the columns of the header, and anything else raises one `InvalidSchema` naming the file, the line and the column.
+Messages never quote a cell: cells are personal data, and messages end up in logs.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .values import FloatColumn, Fractions, TextColumn
 
 # --- plain ---
 #
-# CSV cut into cells by Arrow, as long as it is plain; the careful reader in `files` takes over at the first piece that is not.
+# CSV cut into cells by Arrow while it is plain; the careful reader below continues at the first piece that is not.
 #
 # Plain: a header in one line; UTF-8; lines that end in \n or \r\n, all with as many cells as the header; quotes only around
-# whole cells of one line, none doubled; cells and lines within the careful reader's limits. So whatever is wrong with a file is found
-# and worded in one place, and what is read here is what would be read there: a test compares the two.
+# whole cells of one line, none doubled; cells and lines within the careful reader's limits. So all errors of a file are
+# found and worded in one place, and both readers give the same result: a test compares them.
 
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -49,7 +49,15 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Piece:
-    """Whole rows of a file. `line` lines stand before the next piece, which begins at `end` (bytes)."""
+    """Whole rows of a file.
+
+    Attributes:
+        columns: Arrow arrays of texts.
+        lines: Line of each row.
+        blank: Number of blank lines.
+        end: Byte offset of the next piece.
+        line: Number of lines before the next piece.
+    """
 
     columns: dict[str, Any]  # Arrow's arrays of texts
     lines: NDArray[np.int64]  # each row's
@@ -58,7 +66,7 @@ class Piece:
     line: int
 
     def texts(self, rows: slice) -> dict[str, TextColumn]:
-        """The columns of some of the rows."""
+        """Return the columns of some of the rows."""
         return {name: TextColumn(column[rows]) for name, column in self.columns.items()}
 
 
@@ -66,7 +74,7 @@ NOTHING = Piece({}, np.zeros(0, np.int64), blank=0, end=0, line=0)
 
 
 def read_header(file: BinaryIO, longest: int) -> str | None:
-    """The first line, without its end, if it is a plain one; None leaves the file to the careful reader."""
+    """Return the first line, without its end, if it is a plain one; None leaves the file to the careful reader."""
     line = file.readline(longest)
     if not line.endswith(b"\n") or b'"' in line or b"\0" in line:
         return None
@@ -80,11 +88,13 @@ def read_header(file: BinaryIO, longest: int) -> str | None:
 
 
 def read_pieces(file: BinaryIO, delimiter: str, names: Sequence[str], longest: int) -> Iterator[Piece | None]:
-    """The rows from here on, in pieces; None, and nothing after it, where the file ceases to be plain.
+    """Yield the rows from here on, in pieces; None, and nothing after it, where the file is no longer plain.
 
     Args:
-        file: behind the header.
-        longest: bytes of a line.
+        file: Positioned after the header.
+        delimiter: The delimiter.
+        names: Names of the columns.
+        longest: Maximum bytes of a line.
     """
     done, kept, more = Piece({}, NOTHING.lines, blank=0, end=file.tell(), line=1), b"", True
     while more:
@@ -114,7 +124,7 @@ def _read_rows(data: bytes, delimiter: str, names: Sequence[str], longest: int, 
     quotes = data.count(b'"')
     if b"\0" in data or data.count(b"\r") != data.count(b"\r\n") or lengths.max(initial=0) >= longest:
         return None
-    if data.startswith(_BOM):  # which Arrow would take off
+    if data.startswith(_BOM):  # which Arrow would remove
         return None
     if (
         quotes
@@ -128,7 +138,7 @@ def _read_rows(data: bytes, delimiter: str, names: Sequence[str], longest: int, 
             arrow_csv.ParseOptions(delimiter=delimiter),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
         )
-    except pyarrow.ArrowException:  # ragged, or no UTF-8
+    except pyarrow.ArrowException:  # ragged, or not UTF-8
         return None
     columns = {name: table.column(name).combine_chunks() for name in names}
     longest_cell = max((compute.max(compute.binary_length(texts)).as_py() or 0) for texts in columns.values())
@@ -140,25 +150,31 @@ def _read_rows(data: bytes, delimiter: str, names: Sequence[str], longest: int, 
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
-_LONGEST_HEADER = 2000  # characters of it in a message
+_LONGEST_HEADER = 2000  # characters of the header in a message
 _MOST_COLUMNS = 100_000
 _MOST_BLANK = 100_000  # lines
 _MOST_HELD = 1 << 26  # characters of one block
-_EXPANSION, _SMALL = 100, 1 << 24  # of a gzip file: times its size, or so many characters
+_EXPANSION, _SMALL = 100, 1 << 24  # limits of a gzip file: times its size, or this many characters
 _UNPACKED = 1 << 30  # bytes of a Parquet file's columns
-_MOST_TEXT = 1 << 28  # bytes of text of a whole table, or so many times its size
+_MOST_TEXT = 1 << 28  # bytes of text of a whole table, unless within _EXPANSION times its size
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _WORTH_ARROW = 1 << 22  # bytes of a CSV file: a shorter one is read before Arrow is imported
-_SEPARATOR = re.compile(
-    r'"?sep=([^"\r\n])"?[,;\t|]*', re.IGNORECASE
-)  # the first line that Excel reads and no table has
+_SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[,;\t|]*', re.IGNORECASE)  # a first line for Excel, not part of the table
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of one file. `columns[name][i]` is the text of row i; `lines[i]` is where the file has it."""
+    """Rows of one file.
+
+    Attributes:
+        source: Name of the file for messages.
+        columns: Texts of each column, by row.
+        lines: Line of each row in the file.
+        header: All columns of the file, if not all were read.
+        index: Index that names the rows, of a Parquet file.
+    """
 
     source: str
     columns: Mapping[str, Sequence[str]]
@@ -170,7 +186,15 @@ class Table:
         return len(self.lines)
 
     def column(self, name: str, purpose: str) -> Sequence[str]:
-        """The column `name`, or an error saying that the `purpose` needs it."""
+        """Return the texts of the column `name`.
+
+        Args:
+            name: Name of the column.
+            purpose: Why it is needed, for the message.
+
+        Raises:
+            InvalidSchema: If there is no such column.
+        """
         if name not in self.columns:
             header = ", ".join(self.header or self.columns)
             shown = header if len(header) <= _LONGEST_HEADER else f"{header[:_LONGEST_HEADER]} …"
@@ -180,12 +204,12 @@ class Table:
         return self.columns[name]
 
     def fault(self, bad: NDArray[np.bool_], column: str, problem: str) -> UnreadableRows:
-        """The error for these cells; their text is left out on purpose."""
+        """Return the error for these cells; it omits their text on purpose."""
         rows = np.flatnonzero(bad).tolist()
         return UnreadableRows(self.source, column, problem, rows, [int(self.lines[row]) for row in rows])
 
     def part(self, rows: Sequence[int]) -> Table:
-        """These rows alone, in this order."""
+        """Return a table of these rows only, in this order."""
 
         def of(texts: Sequence[str]) -> Sequence[str]:
             kept = [texts[row] for row in rows]
@@ -196,7 +220,16 @@ class Table:
 
 
 def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
-    """The whole file as one table. Raises `InvalidSchema` where the file is damaged, empty or ragged."""
+    """Return the whole file as one table.
+
+    Args:
+        path: The file.
+        delimiter: See `read_blocks`.
+        columns: See `read_blocks`.
+
+    Raises:
+        InvalidSchema: If the file is damaged, empty or ragged.
+    """
     blocks, held = [], 0
     for block in read_blocks(path, delimiter, columns=columns):
         held += sum(int(texts.lengths.sum()) for texts in block.columns.values() if isinstance(texts, TextColumn))
@@ -217,10 +250,19 @@ def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:
 def read_blocks(
     path: str | Path, delimiter: str | None = None, rows: int = BLOCK_ROWS, columns: Container[str] | None = None
 ) -> Iterator[Table]:
-    """The file in tables of at most `rows` rows, at least one table with at least one row.
+    """Yield the file in tables of at most `rows` rows, at least one table with at least one row.
 
-    Parquet and gzip are recognised by their first bytes. `delimiter` None: the one of , ; tab | that splits the
-    header into the most columns. `columns`: what is read of a Parquet file; None: all.
+    Parquet and gzip are recognised by their first bytes.
+
+    Args:
+        path: The file.
+        delimiter: None: the one of , ; tab | that splits the header into the most columns.
+        rows: Maximum rows of a table.
+        columns: Columns to read of a Parquet file; None: all.
+
+    Raises:
+        InvalidParameter: If the delimiter is not a valid character.
+        InvalidSchema: If the file is damaged, empty or ragged.
     """
     path = Path(path)
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
@@ -247,7 +289,11 @@ def read_blocks(
 
 
 def refuse_header(table: Table) -> None:
-    """Raise `InvalidSchema` where a row repeats the header, as files that were joined have it."""
+    """Check that no row repeats the header, as in concatenated files.
+
+    Raises:
+        InvalidSchema: If a row does.
+    """
     names = list(table.columns)
     if len(names) < 2 or any(isinstance(texts, (FloatColumn, Fractions)) for texts in table.columns.values()):
         return
@@ -264,7 +310,7 @@ def refuse_header(table: Table) -> None:
 
 
 def index_of(path: str | Path) -> Index | None:
-    """Return the index that names the rows of a file; None of CSV, and of Parquet that has none."""
+    """Return the index that names the rows of a file; None for CSV, and for Parquet without an index."""
     with limited_io.open_plain(path, error=InvalidSchema) as file:
         if file.read(4) != _PARQUET:
             return None
@@ -272,7 +318,7 @@ def index_of(path: str | Path) -> Index | None:
 
 
 def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
-    """Plain CSV by Arrow, if it is there and the file long enough for its import; what is not plain, cell by cell."""
+    """Yield plain CSV read by Arrow, if installed and worth its import; the rest cell by cell."""
     done = NOTHING
     if compressed:
         _check_expansion(path, size)
@@ -282,7 +328,7 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: i
             first = None if first is not None and _SEPARATOR.fullmatch(first) else first
             mark = None if first is None else delimiter or _delimiter(first)
             names: list[str] = []
-            with suppress(csv.Error):  # a name beyond its limits: the careful reader says so
+            with suppress(csv.Error):  # a name beyond its limits: reported by the careful reader
                 names = [] if first is None else next(_reader([first], mark or ","), [])
             if names and mark in DELIMITERS:
                 names = _header(str(path), names)
@@ -311,7 +357,7 @@ def _reader(lines: Iterable[str], delimiter: str) -> Any:
 def _parse_cells(
     path: Path, raw: BinaryIO, delimiter: str | None, names: list[str] | None, rows: int, done: Piece
 ) -> Iterator[Table]:
-    """The rest of a file behind what is `done`, with the header first if that is nothing."""
+    """Yield the rest of a file after `done`, with the header first if nothing is done."""
     line, blank, held = done.line, done.blank, 0
     coding = "utf-8" if done.end else "utf-8-sig"
     try:
@@ -322,7 +368,7 @@ def _parse_cells(
                 if "\0" in first[:2]:  # every second byte of ASCII in UTF-16
                     raise InvalidSchema(_utf8_error(path, compressed=isinstance(raw, gzip.GzipFile)))
                 separator = _SEPARATOR.fullmatch(first.rstrip("\r\n"))
-                if separator is not None:  # the line for spreadsheets that stands before the header
+                if separator is not None:  # the line for spreadsheets before the header
                     delimiter, first = delimiter or separator[1], next(lines_of_file, "")
                     done = replace(done, line=1)
                 reader = _reader(chain([first], lines_of_file), delimiter or _delimiter(first))
@@ -384,13 +430,15 @@ def _rows(path: Path, names: list[str], cells: list[list[str]], lines: list[int]
 
 
 def _check_expansion(path: Path, size: int) -> None:
-    """Refuse a gzip file that unpacks to more than any table does. Unpacking it once for this takes less time than one look at
-    the cells of what it would become."""
+    """Reject a gzip file that unpacks to more than any table does.
+
+    Unpacking it once for this takes less time than one look at the resulting cells.
+    """
     left = max(_SMALL, _EXPANSION * size)
     with (
         suppress(EOFError, OSError, zlib.error),
         gzip.open(path, "rb") as file,
-    ):  # whoever reads it says what is damaged
+    ):  # damage is reported by the reader
         while piece := file.read(_PIECE):
             left -= len(piece)
             if left < 0:
@@ -401,7 +449,7 @@ def _check_expansion(path: Path, size: int) -> None:
 
 
 def _lines(path: Path, file: io.TextIOBase, number: int) -> Iterator[str]:
-    """Lines of bounded length, behind so many: a file without line breaks must not fill memory."""
+    """Yield lines of bounded length, numbered after `number`: a file without line breaks must not fill memory."""
     while line := file.readline(_LONGEST_LINE):
         number += 1
         if len(line) == _LONGEST_LINE:
@@ -446,9 +494,7 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
         schema = parquet.read_schema(path)
         header = _header(str(path), schema.names)
         names = [name for name in header if wanted is None or name in wanted]
-        texts = [
-            field.name for field in schema if values.is_text(field.type)
-        ]  # numbers of a list, until they are looked at
+        texts = [field.name for field in schema if values.is_text(field.type)]  # kept dictionary-encoded until accessed
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE, read_dictionary=texts) as file:
             _check_parquet(path, file.metadata, names, size)
             index = read_index(schema, file.metadata.num_rows)
@@ -470,13 +516,13 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
         OSError,
         ValueError,
         OverflowError,
-    ) as error:  # the last two: text or dates that are none
+    ) as error:  # the last two: invalid text or dates
         raise InvalidSchema(f"{path}, after record {start - 1}: not a whole Parquet file; copy it again") from error
 
 
 def _check_parquet(path: Path, metadata: Any, names: Sequence[str], size: int) -> None:
-    """Refuse a file that says of itself that it unpacks to more than any table of its size does."""
-    # of whole groups: asked about a column whose statistics are damaged, Arrow 26 ends the process
+    """Reject a file whose metadata declares more data than any table of its size has."""
+    # of whole groups: for a column with damaged statistics, Arrow 26 terminates the process
     unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
     if metadata.num_rows > max(_SMALL, _EXPANSION * size) // max(1, len(names)) or unpacked > max(
         _UNPACKED, _EXPANSION * size

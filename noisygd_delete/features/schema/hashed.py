@@ -1,4 +1,4 @@
-"""Texts without a public list: hashed to a public number of buckets, so that nothing of them is read off the data."""
+"""Texts without a public list, hashed to a public number of buckets, so that nothing is read from the data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ MOST_BUCKETS = 4096
 
 @dataclass(frozen=True)
 class Hashed(Kind):
-    """One of many values, as one of so many columns by its hash; values may share a column, and an empty cell is a value too."""
+    """One of many values, as one of `buckets` columns by its hash.
+
+    Values may share a column, and an empty cell is a value too.
+    """
 
     buckets: int
 
@@ -52,7 +55,7 @@ class Hashed(Kind):
 
 @dataclass(frozen=True)
 class Text(Kind):
-    """Free text, as hashed n-grams (`maps.HashedNgrams`) brought to norm 1: no vocabulary is read off the data."""
+    """Free text, as hashed n-grams (`maps.HashedNgrams`) brought to norm 1: no vocabulary is read from the data."""
 
     ngrams: HashedNgrams
 

@@ -1,7 +1,8 @@
-"""The index that pandas wrote into a Parquet file: a column of the file, or a range that stands in the metadata alone.
+"""The index that pandas wrote into a Parquet file: a column of the file, or a range in the metadata only.
 
-One rule at every door: where no id column is named, the index names the rows, as it does in a DataFrame. An index of several levels, of dates
-or of fractions names none, and an id column is needed. A file without an index, or whose range does not fit its rows, is numbered from 1.
+One rule for all entry points: if no id column is named, the index names the rows, as in a DataFrame. An index of
+several levels, of dates or of fractions names none, and an id column is needed. A file without an index, or with a
+range that does not fit its rows, is numbered from 1.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ _LARGEST = 2**62
 class Index:
     """The index of one file.
 
-    column  that holds it; of a range a column that the reader makes
-    first, step  of a range; step 0: the column is in the file
-    stored  the columns of the file that are index levels
-    problem why it names no rows; ""
+    Attributes:
+        column: Column that holds it; for a range, a column that the reader makes.
+        first: Start of a range.
+        step: Step of a range; 0: the column is in the file.
+        stored: Columns of the file that are index levels.
+        problem: Why it names no rows; "" if it does.
     """
 
     column: str
@@ -36,22 +39,26 @@ class Index:
 
     @property
     def is_default(self) -> bool:
-        """Return whether it is 0, 1, 2, …, which pandas gives to rows that nobody named."""
+        """Whether it is 0, 1, 2, …, the default of pandas."""
         return (self.first, self.step) == (0, 1)
 
     @property
     def text(self) -> str:
-        """Return the names in words: the range, or the column that holds them."""
+        """Description of the names: the range, or the column that holds them."""
         return f"{self.first}, {self.first + self.step}, …" if self.step else f"column {self.column!r}"
 
     def names_of(self, first: int, rows: int) -> Any:
-        """Return the names of so many rows from this one on, as an array of Arrow."""
+        """Return the names of `rows` rows starting at row `first`, as an Arrow array."""
         import pyarrow
 
         return pyarrow.array(self.first + self.step * np.arange(first, first + rows, dtype=np.int64))
 
     def require(self, source: str) -> str:
-        """Return the column; raise `InvalidSchema` where this index names no rows."""
+        """Return the column.
+
+        Raises:
+            InvalidSchema: If this index names no rows.
+        """
         if self.problem:
             raise InvalidSchema(
                 f"{source}: its pandas index is {self.problem}, so no request could name a row by it; name the id column with --id COL"
@@ -60,7 +67,7 @@ class Index:
 
 
 def read_index(schema: Any, rows: int) -> Index | None:
-    """Return the index that a schema of Arrow says a file of so many rows has; None where it has none."""
+    """Return the index that an Arrow schema declares for a file of `rows` rows; None if it has none."""
     from pyarrow import types
 
     from .values import is_text

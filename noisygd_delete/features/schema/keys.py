@@ -1,4 +1,4 @@
-"""The keys of a schema, checked one by one: which exist (`options`), what they may hold, what to write instead."""
+"""The keys of a schema, checked one by one: names, allowed values, and remedies in messages."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .values import may_be_format, write_bound
 
 # --- options ---
 #
-# Every key of a schema, once: `schema.json` says its form, its default and what it means.
+# Every key of a schema: `schema.json` defines its form, default and meaning.
 #
-# Editors check TOML by that file, `keys` reads schemas by its names, and docs/schema.md is written from it.
+# Editors check TOML by that file, this module reads schemas by its names, and docs/schema.md is generated from it.
 
 
 TRANSFORMS = ("none", "log1p", "signed-log")
-MIDDLE = "middle"  # what an empty cell of a number may stand for
+MIDDLE = "middle"  # a possible value of an empty cell of a number
 UNKNOWN = ("column", "zero", "refuse")
 CYCLES = ("day", "week", "year")
 DECIMALS = (".", ",")
@@ -38,12 +38,12 @@ UNITS = ("words", "characters")
 ROWS = ("unit", "clip")
 TABLES = ("label", "columns", "map")
 
-JSON_SCHEMA = Path(__file__).with_name("schema.json")  # of draft 2020-12; `keys.parse` asks for more, such as lo < hi
+JSON_SCHEMA = Path(__file__).with_name("schema.json")  # draft 2020-12; `parse` checks more, such as lo < hi
 _KEYS = json.loads(JSON_SCHEMA.read_text(encoding="utf-8"))["properties"]
 
 TOP = tuple(key for key in _KEYS if key not in TABLES)
 LABEL = tuple(_KEYS["label"]["properties"])
-# the first key of a kind tells it from the others
+# the first key of a kind identifies it
 KINDS = {kind["title"]: tuple(kind["properties"]) for kind in _KEYS["columns"]["additionalProperties"]["oneOf"]}
 
 _RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
@@ -123,7 +123,7 @@ class _Fields:
         return tuple(value)
 
     def marks(self) -> tuple[str, str, str]:
-        """Decimal mark, thousands mark and unit of a number."""
+        """Return decimal mark, thousands mark and unit of a number."""
         decimal, thousands = self.choice("decimal", DECIMALS), self.choice("thousands", THOUSANDS)
         if decimal == thousands:
             raise self.fault("thousands", "another mark than decimal")
@@ -138,7 +138,16 @@ def _is_number(value: Any) -> bool:
 
 
 def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any]:
-    """The arguments of `Schema`, or one `InvalidSchema` naming the file, the key, and what it must hold."""
+    """Return the arguments of `Schema`.
+
+    Args:
+        fields: The parsed schema.
+        source: Name of the schema for messages.
+        folder: Base folder of a map's file names.
+
+    Raises:
+        InvalidSchema: If a key is wrong; names the file, the key, and the allowed values.
+    """
     top = _Fields(fields, source, (*TOP, *TABLES))
     rows = top.choice("rows", ROWS)
     radius = top.number("radius")
@@ -196,7 +205,7 @@ def _parse_label(label: _Fields) -> Category | Numeric:
 
 
 def _parse_columns(fields: Any, source: str, special: dict[str, str]) -> tuple[dict[str, Kind], list[str]]:
-    """The columns, and those whose range or list was read off the data."""
+    """Return the columns, and those whose range or list was computed from the data."""
     if fields is None:
         fields = {}
     if not isinstance(fields, dict):
@@ -304,7 +313,7 @@ def _parse_hashed(column: _Fields) -> Hashed:
 
 def _parse_text(column: _Fields) -> Text:
     given = {name: column.fields[name] for name in ("longest", "buckets") if name in column.fields}
-    from ..maps import HashedNgrams  # few tables have text
+    from ..maps import HashedNgrams  # imported on use: few tables have text
 
     try:
         return Text(HashedNgrams(units=column.choice("text", UNITS), **given))

@@ -1,9 +1,9 @@
-"""A published model from the file model.json: coefficients in plain numbers. Needs numpy, and nothing else that is not Python's own.
+"""A published model from the file model.json: coefficients as plain numbers. Requires only Python and numpy.
 
     from model import load
     load("model.json").predict({"age": [34, 51], "city": ["x", "y"]})      # or a DataFrame
 
-This file was published beside the model by noisygd-delete, and does what `noisygd-delete predict` does.
+This file was published with the model by noisygd-delete, and gives the same results as `noisygd-delete predict`.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from typing import Any
 import numpy as np
 
 DAY, WEEK = 86_400, 604_800  # seconds
-NONE = np.iinfo(np.int64).min  # of seconds, where a text is no moment
+NONE = np.iinfo(np.int64).min  # instead of seconds, if a text is not a moment
 _HEADROOM = 1 - 2.0**-23
-_UNLISTED = 50  # rows of which a column may have no cell of its list
+_UNLISTED = 50  # rows in which a column may have unlisted values only
 _START = datetime(1970, 1, 1)
 _MONDAY = 3 * DAY  # 1970 began on a Thursday
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?", re.ASCII)
-_SPACES = "[ \u00a0\u202f]"  # of a group of three digits, as offices write it
+_SPACES = "[ \u00a0\u202f]"  # separators of groups of three digits
 _DECIMALS = re.compile(r"-?[0-9]+\.[0-9]*")
 
 
 def load(path: str) -> PublishedModel:
-    """The model in a file model.json."""
+    """Return the model in a file model.json."""
     with open(path, encoding="utf-8") as file:
         return PublishedModel(json.load(file))
 
 
 def _load_pyfunc(path: str) -> PublishedModel:
-    """What MLflow calls, with the folder of the model's files."""
+    """Return the model in the folder of an MLflow model; called by MLflow."""
     return load(path + "/model.json")
 
 
 class PublishedModel:
-    """Predicts from raw columns: a dict of lists, or a DataFrame."""
+    """A model that predicts from raw columns: a dict of lists, or a DataFrame."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         if described.get("format") != 1:
@@ -58,7 +58,7 @@ class PublishedModel:
         self.classes = self.schema["label"].get("classes")
 
     def predict(self, table: Any, params: Any = None) -> list[Any]:
-        """A class name or a number for each row. `params` is MLflow's, and not used."""
+        """Return a class name or a number for each row; `params` is passed by MLflow and not used."""
         scores = self.scores(table)
         if self.answers == "class":
             return [self.classes[place] for place in scores.argmax(1)]
@@ -68,7 +68,7 @@ class PublishedModel:
         return [float(number) for number in lower + (np.clip(scores[:, 0], -1.0, 1.0) + 1) / 2 * (upper - lower)]
 
     def probabilities(self, table: Any) -> Any:
-        """(rows, classes), in the order of `classes`."""
+        """Return (rows, classes) probabilities, in the order of `classes`."""
         if not self.odds:
             raise ValueError("this model has no probabilities")
         scores = self.scores(table)
@@ -78,14 +78,14 @@ class PublishedModel:
         return odds / odds.sum(axis=1, keepdims=True)
 
     def scores(self, table: Any) -> Any:
-        """(rows, outputs)."""
+        """Return (rows, outputs) scores."""
         values = np.asarray(self.rows(table), np.float64)
         for layer in self.layers[:-1]:
             values = np.tanh(values @ layer.T)
         return values @ self.layers[-1].T
 
     def rows(self, table: Any) -> Any:
-        """(rows, features) float32, of the norm that the model was made for."""
+        """Return (rows, features) float32, of the norm that the model was made for."""
         columns = self.schema["columns"]
         for name in columns:
             if name not in table:
@@ -109,7 +109,7 @@ class PublishedModel:
 
 
 def _encode_additive(values: Any, map: dict[str, Any]) -> list[Any]:
-    """One block for each column: of a number its dyadic bins, 2, 4, … 2^levels; of a category its 0/1 columns."""
+    """Return one block per column: of a number its dyadic bins, 2, 4, … 2^levels; of a category its 0/1 columns."""
     blocks, at, every = [], 0, np.arange(len(values))
     for place, width in enumerate(map["columns"]):
         if width:
@@ -141,11 +141,11 @@ def _encode_additive(values: Any, map: dict[str, Any]) -> list[Any]:
 
 
 class _Number(str):
-    """The text of a number that was one already: no decimal mark of the schema is in it."""
+    """Text of a typed number, which does not use the schema's decimal mark."""
 
 
 def _cell(value: Any, name: str) -> str:
-    """A cell as the text that a file would have."""
+    """Return a cell as the text that a file would contain."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""
     if isinstance(value, np.datetime64) and np.isnat(value):
@@ -201,8 +201,11 @@ def _encode_numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[l
 
 @cache
 def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str], float]:
-    """What reads one number with these marks; groups have three digits, or a mark between them is a typing error and no number. A unit may stand
-    before or behind the number, and changes nothing: 30% is 30."""
+    """Return a function that parses one number with these marks.
+
+    Groups have three digits; a mark elsewhere is a typing error and not a number. A unit may precede or follow the
+    number, and does not change it: 30% is 30.
+    """
     mark = _SPACES if thousands == " " else re.escape(thousands)
     whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
     number, own = rf"({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?", re.escape(unit)
@@ -231,12 +234,15 @@ def _encode_hashed(cells: list[str], buckets: int) -> list[list[float]]:
 
 
 def _one_of(width: int, place: int) -> list[float]:
-    """Zeros, and a one at this place; none beyond the last."""
+    """Return zeros with a one at this place; no one if the place is beyond the last."""
     return ([0.0] * place + [1.0] + [0.0] * (width - 1 - place))[:width]
 
 
 def bucket_of(text: str, buckets: int) -> int:
-    """The bucket of a hashed cell, by BLAKE2: the same everywhere. 3, 3.0 and 3.00 are one value, as in a list."""
+    """Return the bucket of a hashed cell by BLAKE2, the same on every machine.
+
+    3, 3.0 and 3.00 are one value, as in a list.
+    """
     plain = text.rstrip("0").rstrip(".") if _DECIMALS.fullmatch(text) else text
     digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "little") % buckets
@@ -250,7 +256,10 @@ def _encode_boolean(cells: list[str], kind: dict[str, Any], name: str) -> list[l
 
 
 def _find_places(cells: list[str], listed: list[str], kind: dict[str, Any], name: str) -> Iterator[int]:
-    """Where each text is in the list, as it stands or spelled otherwise; the list's length, where it is not in it and that is allowed."""
+    """Yield the position of each text in the list, as listed or spelled differently.
+
+    The list's length is yielded for an unlisted text, if that is allowed.
+    """
     other, gap = len(listed), "boolean" in kind and kind["unknown"] == "zero"
     known = {value: place for place, value in enumerate(listed)}
     spelled, unlisted = list(enumerate(kind.get("spellings", ()))), 0
@@ -288,7 +297,7 @@ def _encode_datetimes(cells: list[str], kind: dict[str, Any], name: str) -> list
 
 
 def read_moment(text: str, form: str | None = None, *, clock: bool = False) -> int:
-    """One moment in whole seconds, or `NONE`."""
+    """Return one moment in whole seconds, or `NONE`."""
     try:
         if form is not None:
             read = datetime.strptime(text, form)
@@ -310,7 +319,7 @@ def _days_since_epoch(read: datetime) -> int:
 
 
 def phase(at: Any, cycle: str) -> Any:
-    """(rows,) in [0, 1): how much of the day, week (from Monday) or year (from the first of January) has gone by."""
+    """Return (rows,) in [0, 1), the elapsed share of the day, week (from Monday) or year (from January 1)."""
     if cycle == "day":
         return np.asarray((at % DAY) / DAY)
     if cycle == "week":

@@ -1,8 +1,8 @@
 """Public schema in, rows of norm ≤ R out, record by record.
 
-Guarantee: the row of a record is a function of that record's own cells and of the schema, and of nothing else, so no
-statistic of anybody's data enters a feature and deleting one row leaves every other row as it was. The float64 norm
-of the float32 row is at most R, the radius the loss constants were proven for.
+Guarantee: the row of a record is a function of that record's own cells and of the schema only, so no statistic of the
+data enters a feature, and deleting one row leaves every other row unchanged. The float64 norm of the float32 row is at
+most R, the radius the loss constants were proven for.
 
 A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`); docs/schema.md has every key:
 
@@ -12,21 +12,21 @@ A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`); docs/schema.md has
     column = "income"
     classes = ["no", "yes"]        # two: −1, +1; more: 0..k−1.  Or bounds = [lo, hi]: a target, mapped to [−1, 1]
     [columns.age]
-    bounds = [17, 90]              # public knowledge, never read off the data
-    transform = "log1p"            # or "none", or "signed-log" for bounds known in order of magnitude alone
-    missing = "column"             # an empty cell: the middle, and 1 in one more column; or a number that stands in
+    bounds = [17, 90]              # public knowledge, never computed from the data
+    transform = "log1p"            # or "none", or "signed-log" for bounds known only in order of magnitude
+    missing = "column"             # an empty cell: the middle, and 1 in one more column; or a number to use instead
     [columns.workclass]
     categories = ["private", "public"]
     unknown = "column"             # any other value: one more column (default), "zero": none set, "refuse": an error
     [columns.review]
-    text = "words"                 # free text, or "characters": hashed runs of 1 to `longest` = 2, in `buckets` = 4096 columns
+    text = "words"                 # free text, or "characters": hashed runs of 1 to `longest` = 2, `buckets` = 4096
     [columns.employed]
     boolean = ["no", "yes"]        # −1, +1 in one column
     [columns.since]
     dates = ["2013-01-01", "2013-12-31"]
-    cycles = ["week", "year"]      # cosine and sine of the place in each
-    [map]                          # optional: a public map of all the columns above (see `maps`), text apart
-    kind = "bins"                  # with its parameters; its SHA-256 stands in plan, ledger and certificate
+    cycles = ["week", "year"]      # cosine and sine of the position in each
+    [map]                          # optional: a public map of all the columns above (see `maps`), except text
+    kind = "bins"                  # with its parameters; its SHA-256 is recorded in plan, ledger and certificate
 
 A number is clipped to its bounds, transformed, and mapped to [−1, 1] (0 to 255 with bounds = [-255, 255] gives
 [0, 1]). A category becomes one column per listed value, 0 or 1. Columns of the file that the schema does not name are
@@ -60,19 +60,29 @@ from .hashed import Text
 from .keys import parse
 from .values import EMPTY, FloatColumn, Floats, Fractions, Mask, find_empty
 
-MOST_UNLISTED = 50  # rows to predict of which a column may have no cell of its list
+MOST_UNLISTED = 50  # rows to predict in which a column may have unlisted values only
 
 
 @dataclass(frozen=True)
 class Schema:
-    """What the operator declares in public about the columns of a table.
+    """Public declaration of the columns of a table by the operator.
 
-    label       column name and either `Category` (classes, unknown refused) or `Numeric` (target bounds)
-    confirmed   False in a draft: its ranges were read off the data and are not public until a person says so
-    rows_per_subject   of each subject the first so many rows of a file are kept; None: all
-    map         of the columns as numbers, before the constant column and the norm
-    from_data   columns whose range or list says that it was read off the data
-    named_map   of a store: the digest that its plan names; rows of another map are refused. No erasure makes any
+    Attributes:
+        columns: Kind of each feature column.
+        label_column: Name of the label column.
+        label: `Category` (classes, unknown values rejected) or `Numeric` (target bounds).
+        id_column: Column of record ids, if any.
+        subject_column: Column of data subjects, if any.
+        intercept: Whether rows have a constant column.
+        rows: "unit" or "clip".
+        radius: R.
+        confirmed: False in a draft: its ranges were computed from the data and are not public until a person confirms
+            them.
+        map: Map of the columns as numbers, before the constant column and the norm.
+        rows_per_subject: Only this many rows of each subject, the first in the file, are kept; None: all.
+        from_data: Columns whose range or list is marked as computed from the data.
+        named_map: Of a store: the digest of the map in its plan; rows of another map are rejected. Erasure needs no
+            map.
     """
 
     columns: dict[str, Kind]
@@ -91,25 +101,35 @@ class Schema:
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
-        """A schema from a TOML file; every fault is an `InvalidSchema` naming the file and the key."""
+        """Return the schema in a TOML file.
+
+        Raises:
+            InvalidSchema: If anything is wrong; names the file and the key.
+        """
         try:
             fields = tomllib.loads(limited_io.read_text(path, limited_io.SCHEMA, error=InvalidSchema))
         except InvalidSchema:
             raise
-        except (ValueError, RecursionError) as error:  # TOML, UTF-8, or a number of thousands of digits
+        except (ValueError, RecursionError) as error:  # invalid TOML or UTF-8, or a number with thousands of digits
             raise InvalidSchema(f"{path}: not a TOML file ({error})") from error
         return cls.from_dict(fields, str(path), Path(path).resolve().parent)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], source: str = "schema", folder: Path | None = None) -> Schema:
-        """A schema from its parsed form; unknown keys are refused, so that no typing error goes unnoticed.
+        """Return a schema from its parsed form; unknown keys are rejected, so that typing errors are noticed.
 
-        folder: where the name of a map's file begins.
+        Args:
+            fields: The parsed form.
+            source: Name of the schema for messages.
+            folder: Base folder of a map's file names.
+
+        Raises:
+            InvalidSchema: If anything is wrong; names the source and the key.
         """
         return cls(**parse(fields, source, folder))
 
     def to_dict(self) -> dict[str, Any]:
-        """The form `from_dict` reads back."""
+        """Return the parsed form for `from_dict`."""
         label: dict[str, Any] = {"column": self.label_column}
         if isinstance(self.label, Category):
             label["classes"] = list(self.label.values)
@@ -131,23 +151,27 @@ class Schema:
         return {"from_data": True} if column in self.from_data else {}
 
     def with_columns(self, id: str | None = None, subject: str | None = None) -> Schema:
-        """The same schema reading ids and subjects from these columns."""
+        """Return the same schema with ids and subjects read from these columns."""
         return replace(self, id_column=id or self.id_column, subject_column=subject or self.subject_column)
 
     def additive(self, **fields: Any) -> Schema:
-        """The same on an additive map of its columns (`maps.Additive`), which has these fields."""
+        """Return the same schema with an additive map of its columns (`maps.Additive`) with these fields."""
         return Schema.from_dict({**self.to_dict(), "map": {"kind": "additive", **fields}})
 
     @property
     def levels(self) -> tuple[tuple[int, str], ...]:
-        """Of an additive map of its columns, in the order in which to try them, and what they count as (`Advice.bears_curves`). On a signed
-        logarithm, a tenth of which is all that numbers fill, 16 bins would hold them in two."""
+        """Levels to try for an additive map of its columns, in order, each with its kind for `Advice.bears_curves`.
+
+        On a signed logarithm, of which numbers fill only a tenth, 16 bins would put them into two.
+        """
         wide = any(isinstance(kind, Numeric) and kind.transform == "signed-log" for kind in self.columns.values())
         return ((7, "many"), (7, "few"), (5, "wide")) if wide else ((7, "many"), (4, "few"))
 
     def for_predictions(self) -> Schema:
-        """The same features of rows to predict, among which a boolean that is neither of its two values is an error: it would count as
-        half of each."""
+        """Return the schema for rows to predict, in which a boolean with a third value is an error.
+
+        The features are the same; a third value would count as half of each.
+        """
         strict = {
             name: replace(kind, unknown=GAP) if isinstance(kind, Boolean) and kind.unknown == "zero" else kind
             for name, kind in self.columns.items()
@@ -155,8 +179,11 @@ class Schema:
         return replace(self, columns=strict)
 
     def check_listed(self, encoded: Encoded) -> None:
-        """Raise `InvalidSchema` where rows to predict have a column of which no cell is of its list: it is written otherwise than the
-        table was."""
+        """Check that no column of rows to predict consists of unlisted values only, which means a different spelling.
+
+        Raises:
+            InvalidSchema: If a column does, with at least `MOST_UNLISTED` rows.
+        """
         for name, unknown in encoded.unknown.items():
             if unknown == len(encoded.rows) >= MOST_UNLISTED:
                 raise InvalidSchema(
@@ -172,7 +199,7 @@ class Schema:
         return names + ["(constant)"] * self.intercept
 
     def reads(self) -> frozenset[str]:
-        """The columns of a file that are read."""
+        """Return the columns of a file that are read."""
         named = (self.label_column, self.id_column, self.subject_column)
         return frozenset([*self.columns, *(name for name in named if name is not None)])
 
@@ -183,14 +210,16 @@ class Schema:
 
     @property
     def target_norm(self) -> float | None:
-        """B of a ridge for a target: the norm of weights with which one column, of norm R/√columns, takes the prediction from end to end;
-        None for maps whose features are of no one column."""
+        """B of a ridge for a target; None for maps whose features do not belong to one column.
+
+        It is the norm of weights with which one column, of norm R/√columns, takes the prediction from end to end.
+        """
         norm = math.sqrt(len(self.columns) + self.intercept) if self.map is None else self.map.target_norm
         return None if norm is None else norm / self.radius
 
     @property
     def feature_map(self) -> str | None:
-        """SHA-256 of all public maps that make the rows; None where the columns are the features."""
+        """SHA-256 of all public maps that make the rows; None if the columns are the features."""
         maps = [kind.ngrams for kind in self.columns.values() if isinstance(kind, Text)]
         if self.map is not None:
             return self.map.digest
@@ -198,16 +227,19 @@ class Schema:
 
     @property
     def map_of_rows(self) -> PublicMap | None:
-        """The map whose rows, with a constant and of norm R, are the table's: what they are is then told by the map alone."""
+        """The map whose rows, with a constant and of norm R, are the table's rows.
+
+        None if the map alone does not determine the rows.
+        """
         return self.map if self.intercept and self.rows == "unit" else None
 
     @property
     def one_hot_blocks(self) -> tuple[int, ...]:
-        """The columns as `bounds.objective_perturbation` reads them: k for k one-hot columns of which every row has one hot, else 0 each.
+        """The columns for `bounds.objective_perturbation`: k for k one-hot columns, one hot in every row, else 0 each.
 
-        A category with unknown = "zero" may have none hot, so its columns count as numbers do; so do both columns of a cycle, and the
-        one that says a cell was empty. What follows is true of every row that this schema can make, so noise shaped by it needs no
-        look at the data.
+        A category with unknown = "zero" may have none hot, so its columns count as numbers; so do both columns of a
+        cycle, and the one that marks an empty cell. This holds for every row that the schema can make, so noise shaped
+        by it needs no look at the data.
         """
         if self.map is not None:
             return (0,) * self.features
@@ -220,9 +252,14 @@ class Schema:
         return self.label.values if isinstance(self.label, Category) else None
 
     def encode(self, table: Table, *, labelled: bool = True) -> Encoded:
-        """Rows and labels of `table`. Raises `InvalidSchema` at the first cell that does not fit.
+        """Return rows and labels of `table`.
 
-        `labelled` False: the label column is not read, labels are 0 (rows to predict).
+        Args:
+            table: The table.
+            labelled: Whether the label column is read; otherwise labels are 0 (rows to predict).
+
+        Raises:
+            InvalidSchema: If a cell does not fit, at the first such cell.
         """
         if self.named_map is not None and self.named_map != self.feature_map:
             raise InvalidSchema(
@@ -264,10 +301,10 @@ class Schema:
     def encode_readable(
         self, table: Table, *, labelled: bool = True
     ) -> tuple[Encoded, list[int], list[UnreadableRows]]:
-        """The rows that can be read, which they are, and for each column what is wrong with the others.
+        """Return the readable rows, their positions, and for each column what is wrong with the others.
 
         Raises:
-            InvalidSchema: a column is missing.
+            InvalidSchema: If a column is missing.
         """
         kept, faults = list(range(len(table))), list[UnreadableRows]()
         while True:
@@ -280,16 +317,23 @@ class Schema:
                 kept, table = [kept[row] for row in stay], table.part(stay)
 
     def encode_file(self, path: str | Path, delimiter: str | None = None, *, readable: bool = False) -> Encoded:
-        """`encode` over a CSV or Parquet file, block by block; ids must differ. Of each subject the first `rows_per_subject` rows are
-        kept. Beside the result, a few blocks are in memory; `RecordFile` has them without the result. `readable`: rows that cannot be read
-        are left out and told of (`skipped`)."""
+        """Return `encode` of a whole CSV or Parquet file, read in blocks; ids must be distinct.
+
+        The first `rows_per_subject` rows of each subject are kept. Besides the result, a few blocks are in memory;
+        `RecordFile` yields them without the result.
+
+        Args:
+            path: The file.
+            delimiter: See `read_blocks`.
+            readable: Whether rows that cannot be read are left out and reported (`skipped`).
+        """
 
         reading, whole = RecordFile(self, path, delimiter, readable=readable), GatheredRows(self.features)
         reading.read(whole.add, lambda: whole.ids)
         return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))
 
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
-        """Class names, or targets in their own unit, of labels in the engine's coding."""
+        """Return class names, or targets in their own unit, of labels in the engine's coding."""
         coded = np.asarray(labels, np.float64)
         if isinstance(self.label, Numeric):
             return [float(value) for value in self.label.raw(coded)]
@@ -297,7 +341,7 @@ class Schema:
         return [self.label.values[int(place)] for place in places]
 
     def _labels(self, table: Table) -> tuple[Floats, Floats | None]:
-        """In the engine's coding; and of a target the values as the file has them."""
+        """Return labels in the engine's coding, and the values of a target in the file."""
         if isinstance(self.label, Numeric):
             refuse_empty(table, self.label_column)
             targets = self.label.numbers(table, self.label_column)
@@ -323,7 +367,7 @@ def _identifiers(table: Table, column: str, purpose: str) -> Names:
 
 # --- reading ---
 #
-# A file of records as rows, a block at a time: whoever takes them decides what stays in memory.
+# A file of records as rows, in blocks: the caller decides what stays in memory.
 
 
 _LINES = 10  # named in one sentence
@@ -332,14 +376,14 @@ _Lines = NDArray[np.int64]
 
 
 class HeldOut:
-    """Rows of a file to measure on, that are learned from by nobody; in memory alone.
+    """Held-out rows of a file, for evaluation and never for learning; in memory only.
 
-    Whose rows they are a coin tosses, made of the person (else the record) and a key that nobody keeps: one person's coin says nothing of
-    another's, all rows of a person fall alike, and a second reading finds the same ones.
+    A coin decides, derived from the data subject (else the record) and a key that is not stored: the coins of different
+    subjects are independent, all rows of a subject have the same coin, and a second reading selects the same rows.
 
     Args:
-        share: of the records, in [0, 1).
-        never: persons (else records) that are not held out whatever their coin.
+        share: Of the records, in [0, 1).
+        never: Subjects (else records) that are not held out whatever their coin.
     """
 
     def __init__(self, share: float, never: Iterable[str] = ()) -> None:
@@ -347,11 +391,11 @@ class HeldOut:
         self._parts: list[Encoded] = []
 
     def begin(self) -> None:
-        """A reading from the first row on."""
+        """Start a reading at the first row."""
         self._parts = []
 
     def taken_from(self, block: Encoded) -> NDArray[np.bool_]:
-        """Keep the block's rows that are held out; which ones stay for learning, as a mask."""
+        """Keep the block's held-out rows, and return a mask of the rows that remain for learning."""
         names = block.ids if block.subjects is None else block.subjects
         assert names is not None
         held = np.array([str(name) not in self._never and self._coin(str(name)) < self._below for name in names], bool)
@@ -359,7 +403,7 @@ class HeldOut:
         return ~held
 
     def encoded(self) -> Encoded | None:
-        """All of them; None where there is none."""
+        """Return all held-out rows; None if there are none."""
         parts = [part for part in self._parts if len(part.rows)]
         if not parts:
             return None
@@ -369,7 +413,7 @@ class HeldOut:
         return whole.encoded()
 
     def names(self) -> tuple[list[Id], list[Id]]:
-        """Return the ids and the persons of the rows held out."""
+        """Return the ids and the subjects of the held-out rows."""
         ids = [name for part in self._parts for name in part.ids or ()]
         return ids, [name for part in self._parts for name in part.subjects or ()]
 
@@ -378,17 +422,27 @@ class HeldOut:
 
 
 class RecordFile:
-    """A CSV or Parquet file as a schema has it. Of each subject the first `rows_per_subject` rows come, in the order of the file.
+    """A CSV or Parquet file read by a schema; of each subject the first `rows_per_subject` rows, in file order.
 
     Args:
-        numbered: where no column names the records their ids are 1, 2, …, in the order of the file.
-        held_out: takes some rows for itself, which then do not come.
-        readable: whether rows that cannot be read are left out and told of, in place of an error.
-        labelled: whether rows without a label are left out and counted, in place of an error.
+        schema: The schema.
+        path: The file.
+        delimiter: See `read_blocks`.
+        numbered: Whether records without an id column get the ids 1, 2, …, in file order.
+        held_out: Takes some rows for evaluation, which are then not yielded.
+        readable: Whether rows that cannot be read are left out and reported instead of raising an error.
+        labelled: Whether rows without a label are left out and counted instead of raising an error.
 
-    After `read`, of the whole file: seen (its rows), of these rows (given to whoever reads), unlabelled, dropped (rows that their subject
-    had too many of) and held (by `held_out`); clipped and unknown (cells per column); alike (ids that differ
-    from another one by case or composed letters alone).
+    Attributes:
+        seen: Rows of the file, after `read`; the following attributes too.
+        rows: Rows yielded.
+        unlabelled: Rows without a label.
+        dropped: Rows beyond their subject's `rows_per_subject`.
+        held: Rows held out.
+        clipped: Clipped cells per column.
+        unknown: Unknown cells per column.
+        skipped: Descriptions of rows that cannot be read.
+        alike: Ids that differ from another one only by case or by Unicode composition.
     """
 
     def __init__(
@@ -410,10 +464,14 @@ class RecordFile:
         self.clipped, self.unknown = Counter[str](), Counter[str]()
 
     def read(self, take: Callable[[Encoded], None], taken: Callable[[], Names | None]) -> None:
-        """Give every block to `take`; `taken` tells the ids of all rows that it was given.
+        """Pass every block to `take`.
+
+        Args:
+            take: Called with each block.
+            taken: Returns the ids of all rows passed so far.
 
         Raises:
-            InvalidSchema: a cell does not fit, or a record has the id of an earlier one: whichever comes first in the file.
+            InvalidSchema: If a cell does not fit, or a record repeats an earlier id: whichever comes first in the file.
         """
         try:
             for block in self.blocks():
@@ -426,7 +484,7 @@ class RecordFile:
         self.alike = 0 if names is None or self.numbered else _count_alike(names)
 
     def blocks(self) -> Iterator[Encoded]:
-        """The rows from the first one on, each time that they are asked for; ids are not compared."""
+        """Yield the rows from the first one on, at each call; ids are not compared."""
         for block, _ in self._blocks():
             yield block
 
@@ -467,7 +525,7 @@ class RecordFile:
             raise InvalidSchema(f"{self.path}: no row has a label; name another column with --label, in the schema too")
 
     def _with_label(self, table: Table) -> tuple[Table, Sequence[int]]:
-        """The rows that are to have a label and have one, and their places."""
+        """Return the rows that have a label if one is required, and their positions."""
         if not self.labelled:
             return table, range(len(table))
         empty = without_label(table.column(self.schema.label_column, "the label"), self.schema.classes or ())
@@ -493,7 +551,7 @@ class RecordFile:
             )
 
     def _lines_of(self, rows: tuple[int, int]) -> list[int]:
-        """Where the file has these rows, in order: it is read again, because nobody keeps a line for every row."""
+        """Return the lines of these rows, in order; the file is read again, because lines are not stored per row."""
         found: list[int] = []
         before = 0
         for _, lines in self._blocks():
@@ -512,14 +570,14 @@ def _count_alike(names: Iterable[str]) -> int:
 
 
 def without_label(texts: Sequence[str], classes: Sequence[str] = ()) -> Mask:
-    """(rows,) whether a cell is empty or says that there is no value, and is not one of the classes."""
+    """Return (rows,), whether a cell is empty or marks a missing value, and is not one of the classes."""
     if "" in classes:
         return np.zeros(len(texts), bool)
     return find_empty(texts, [mark for mark in EMPTY if mark not in classes])
 
 
 def describe_faults(faults: Iterable[UnreadableRows], what: str = "left out") -> list[str]:
-    """A sentence for each column with cells that cannot be read, and what becomes of their rows."""
+    """Return a sentence for each column with unreadable cells, and what is done with their rows."""
     return [
         f"{len(fault.lines)} row{'s' * (len(fault.lines) > 1)} {what} (line {', '.join(map(str, fault.lines[:_LINES]))}"
         f"{', …' * (len(fault.lines) > _LINES)}): column {fault.column!r} {fault.problem}"
@@ -528,7 +586,7 @@ def describe_faults(faults: Iterable[UnreadableRows], what: str = "left out") ->
 
 
 def _first_of_each(subjects: Names, of_subject: Counter[Id | None], most: int) -> NDArray[np.bool_]:
-    """Which rows stay, as the order of the file has it, and no value of any other cell."""
+    """Return which rows to keep, by file order only, independent of any other cell."""
     kept = np.zeros(len(subjects), bool)
     for row, subject in enumerate(subjects):
         of_subject[subject] += 1

@@ -1,4 +1,4 @@
-"""The shapes of an additive model under the names, categories and units of its schema."""
+"""Shapes of an additive model with the names, categories and units of its schema."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ from .schema import Schema
 def named_shapes(
     schema: Schema, weights: ArrayLike, *, noise: float, unit: str | None = None, release: int | None = None
 ) -> Shapes:
-    """Of a head of one score on the schema's rows.
+    """Return the shapes of a head of one score on the schema's rows.
 
     Args:
-        noise: as `Shapes.of` takes it. unit: default: by the schema's label.
+        schema: The schema.
+        weights: Weights of one score.
+        noise: See `Shapes.of`.
+        unit: Default: from the schema's label.
+        release: Number of the store's release.
 
     Raises:
-        InvalidParameter: the schema's map is not an additive one.
+        InvalidParameter: If the schema's map is not an additive one.
     """
     if not isinstance(schema.map, Additive):
         raise InvalidParameter(
@@ -47,10 +51,15 @@ def named_shapes(
 
 
 def monotone_weights(schema: Schema, weights: ArrayLike, asked: Sequence[str]) -> Any:
-    """The model's weights, changed so that each column of `asked`, `"age=rising"` or `"age=falling"`, has a curve that does so.
+    """Return the model's weights, changed so that the curves of the requested columns are monotone.
+
+    Args:
+        schema: The schema.
+        weights: The model's weights.
+        asked: `"age=rising"` or `"age=falling"` for each column.
 
     Raises:
-        InvalidParameter: the schema's map is no additive one, or a column has no curve.
+        InvalidParameter: If the schema's map is not an additive one, or a column has no curve.
     """
     if not isinstance(schema.map, Additive):
         raise InvalidParameter("monotone columns take an additive map (`init STORE … --map additive`)")
@@ -70,7 +79,11 @@ def monotone_weights(schema: Schema, weights: ArrayLike, asked: Sequence[str]) -
 
 
 def read_axes(schema: Schema, map: Additive) -> list[Axis]:
-    """Return how each column of the map is read: its name, and its labels or its own unit, from what is public in the schema."""
+    """Return how each column of the map is presented: name, and labels or unit, from the public schema.
+
+    Raises:
+        InvalidParameter: If the map reads other columns than the schema has.
+    """
     axes = list[Axis]()
     for column, kind in schema.columns.items():
         axes += _axes_of(column, kind, len(axes))
@@ -82,7 +95,7 @@ def read_axes(schema: Schema, map: Additive) -> list[Axis]:
 
 
 def _axes_of(column: str, kind: Kind, place: int) -> Iterator[Axis]:
-    """Of the columns of a map that a column of the table becomes, the first of which is at this place."""
+    """Yield the axes of the map's columns that one column of the table becomes, the first at `place`."""
     if isinstance(kind, Boolean):
         if kind.unknown == "column":
             yield Axis(column, kind.values, (-1.0, 1.0), indicator=place + 1, other="other")

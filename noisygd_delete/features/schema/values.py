@@ -1,4 +1,4 @@
-"""Cells of text as numbers and moments, each by itself: what a cell means depends on its own text and on the schema alone."""
+"""Cells of text as numbers and moments; the meaning of a cell depends only on its own text and the schema."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .published import number_reader, read_moment
 
 # --- text ---
 #
-# What one cell's text is, and which number it writes.
+# The text of one cell, and the number it represents.
 
 
 Floats = NDArray[np.float64]
 
 
 def write_text(value: object) -> str:
-    """The text that a file of text would have for a typed value.
+    """Return the text that a text file would contain for a typed value.
 
     Raises:
-        ValueError: it is no single value, or bytes that are no UTF-8.
+        ValueError: If it is not a single value, or bytes that are not UTF-8.
     """
     if value is None or (isinstance(value, (float, Decimal)) and math.isnan(value)):
         return ""
@@ -43,7 +43,7 @@ def write_text(value: object) -> str:
 
 
 def read_number(text: str) -> float:
-    """`text` as a float, NaN where it is none: in ASCII's digits, without the underscores that Python's own source may have."""
+    """Parse `text` as a float; NaN if it is not a number in ASCII digits without underscores."""
     if "_" in text or not text.isascii():
         return math.nan
     try:
@@ -58,14 +58,18 @@ def fold_spelling(text: str) -> str:
 
 
 class Fractions(list[str]):
-    """Texts of fractional numbers, which have no one text: 1.0 is 1 elsewhere, and 1e+22 a digit and 22 zeros. No id is made of them."""
+    """Texts of fractional numbers, which have no unique text: 1.0 may be 1, and 1e+22 a digit and 22 zeros elsewhere.
+
+    They are never used as ids.
+    """
 
 
 class FloatColumn(Sequence[str]):
-    """Fractions that a file keeps as such: their text is made when somebody asks for it, as Python writes them.
+    """Fractions that a file stores as numbers; their text is made on access, as Python writes them.
 
-    values   (rows,) of any width: 0.1 is the text "0.1" in 32 bits and in 64
-    missing  (rows,) True where there is none: the text is ""
+    Args:
+        values: (rows,) of any width: 0.1 is the text "0.1" in 32 bits and in 64.
+        missing: (rows,) True if there is no value: the text is "".
     """
 
     def __init__(self, values: NDArray[np.floating[Any]], missing: NDArray[np.bool_]) -> None:
@@ -80,29 +84,30 @@ class FloatColumn(Sequence[str]):
         return "" if self.missing[cell] else repr(float(str(self._values[cell])))
 
     def numbers(self) -> Floats:
-        """The fractions, NaN where one is missing."""
-        narrow = self._values.dtype.itemsize < 8  # whose text is shorter: 0.1 is 0.1 at every door
+        """Return the fractions, NaN for missing ones."""
+        narrow = self._values.dtype.itemsize < 8  # converted through their shorter text: 0.1 is 0.1 in every format
         wide = self._values.astype(str).astype(np.float64) if narrow else self._values
         return np.where(self.missing, math.nan, wide)
 
 
 # --- arrow ---
 #
-# A column of an Arrow table as text: what each cell would read as in Python, without making it an object of Python's.
+# A column of an Arrow table as text: equal to each cell's text in Python, without creating Python objects.
 
 
-# what `str.strip` takes off: Arrow's own idea of white space lacks \x1c to \x1f
+# the characters that `str.strip` removes: Arrow's white space lacks \x1c to \x1f
 SPACES = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029"
     "\u202f\u205f\u3000"
 )
-# of digits so few that neither an overflow nor an exception can come of them; whatever else is a number is read cell by cell
+# few enough digits that neither overflow nor exceptions occur; other numbers are read cell by cell
 _NUMBER = r"\A-?[0-9]{1,40}(\.[0-9]{1,40})?\z"
 
 
 class TextColumn(Sequence[str]):
-    """Texts that Arrow holds, stripped of the space around them. Every answer is the one that the texts themselves would give:
-    `float`, `str.strip`, a dictionary's look-up.
+    """Texts stored by Arrow, stripped of surrounding space.
+
+    Results equal those of Python on the texts themselves: `float`, `str.strip`, a dictionary's look-up.
     """
 
     def __init__(self, texts: Any) -> None:
@@ -112,7 +117,7 @@ class TextColumn(Sequence[str]):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """(rows,) of each text, in bytes."""
+        """(rows,) length of each text, in bytes."""
         from pyarrow import compute
 
         return np.asarray(compute.binary_length(self._texts), np.int64)
@@ -132,7 +137,7 @@ class TextColumn(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]  # compared like a list
 
     def numbers(self) -> Floats:
-        """`float` of every text, NaN where it is none."""
+        """Return `float` of every text, NaN if it is not a number."""
         import pyarrow
         from pyarrow import compute
 
@@ -143,7 +148,7 @@ class TextColumn(Sequence[str]):
         return values
 
     def positions(self, values: Sequence[str]) -> NDArray[np.intp]:
-        """The place of every text in the list, or the list's length."""
+        """Return the position of every text in the list, or the list's length."""
         import pyarrow
         from pyarrow import compute
 
@@ -152,14 +157,17 @@ class TextColumn(Sequence[str]):
 
 
 def is_text(kind: Any) -> bool:
-    """Whether a column of this type holds texts, or bytes that may be some."""
+    """Return whether a column of this type holds texts, or bytes that may be text."""
     from pyarrow import types
 
     return any(of(kind) for of in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
 
 
 def split_batch(batch: Any, most: int) -> Sequence[Any]:
-    """The batch in pieces whose texts take about `most` bytes at most, told before any is written out: texts may come as numbers of a list."""
+    """Return the batch in pieces whose texts take about `most` bytes at most.
+
+    The size is computed before texts are expanded: they may be dictionary-encoded.
+    """
     from pyarrow import compute, types
 
     size = 0
@@ -173,13 +181,14 @@ def split_batch(batch: Any, most: int) -> Sequence[Any]:
 
 
 def arrow_column(array: Any) -> Sequence[str]:
-    """The texts of a column's cells, stripped; "" where a value is missing.
+    """Return the texts of a column's cells, stripped; "" for a missing value.
 
-    Texts and whole numbers are taken from Arrow's own buffers, fractions stay numbers until somebody asks for their text, and anything
-    else (dates, decimals) goes cell by cell.
+    Texts and integers are read from Arrow's buffers, fractions stay numbers until their text is accessed, and other
+    types (dates, decimals) are converted cell by cell.
 
     Raises:
-        pyarrow.ArrowException: text that is none. ValueError: cells of more than one value.
+        pyarrow.ArrowException: If bytes are not valid text.
+        ValueError: If cells hold more than one value.
     """
     import pyarrow
     from pyarrow import types
@@ -205,11 +214,14 @@ def arrow_column(array: Any) -> Sequence[str]:
     return TextColumn(texts)
 
 
-BEYOND = "beyond the years 1 to 9999"  # the text of a moment that no calendar here has: a sentinel, such as infinity in a database
+BEYOND = "beyond the years 1 to 9999"  # text of a datetime outside Python's range, such as a database's infinity
 
 
 def _cell_texts(array: Any) -> list[str]:
-    """Return the text of every cell; a moment beyond the calendar gets a text that is no date, so its row is named where it is read."""
+    """Return the text of every cell.
+
+    A datetime beyond the calendar gets a text that is not a date, so the reader reports its row.
+    """
     from pyarrow import types
 
     moments = types.is_temporal(array.type)
@@ -231,11 +243,11 @@ EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # ne
 _DIRECTIVES = {
     False: frozenset("YmdHMSfyj"),
     True: frozenset("HMSf"),
-}  # they mean the same in every language and on every machine
+}  # with the same meaning in every language and on every machine
 
 
 def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
-    """(rows,) True where a cell has no text, or one of the marks."""
+    """Return (rows,), True if a cell has no text, or one of the marks."""
     if isinstance(texts, FloatColumn) and not marks:
         return texts.missing
     if not isinstance(texts, TextColumn):
@@ -248,7 +260,7 @@ def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
 
 
 def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", unit: str = "") -> Floats:
-    """(rows,) float64, NaN where a text is no number written with these marks; typed numbers have none."""
+    """Return (rows,) float64, NaN if a text is not a number in this notation, which typed numbers ignore."""
     if (decimal, thousands, unit) != (".", "", "") and not isinstance(texts, (FloatColumn, Fractions)):
         return np.fromiter(map(number_reader(decimal, thousands, unit), texts), np.float64, len(texts))
     if isinstance(texts, (TextColumn, FloatColumn)):
@@ -257,7 +269,7 @@ def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", 
 
 
 def read_moments(texts: Sequence[str], form: str | None, *, clock: bool) -> Seconds:
-    """(rows,) whole seconds since 1970, or since midnight for a `clock`; `NONE` where a text is no such moment."""
+    """Return (rows,) whole seconds since 1970, or since midnight for a `clock`; `NONE` for other texts."""
     known: dict[str, int] = {}
     found = np.empty(len(texts), np.int64)
     for row, text in enumerate(texts):
@@ -268,23 +280,25 @@ def read_moments(texts: Sequence[str], form: str | None, *, clock: bool) -> Seco
 
 
 def write_bound(value: object) -> str:
-    """A bound as text: TOML has dates and times of its own."""
+    """Return a bound as text; TOML has date and time types."""
     return value.isoformat() if isinstance(value, (date, time)) else str(value)
 
 
 def may_be_format(form: str, *, clock: bool) -> bool:
-    """Whether a format has only directives that mean the same everywhere, and one at least."""
+    """Return whether a format has at least one directive, and only such as mean the same everywhere."""
     used = set(re.findall(r"%(.?)", form, re.DOTALL)) - {"%"}
     return bool(used) and used <= _DIRECTIVES[clock]
 
 
 # --- spelling ---
 #
-# How else a listed value may be written: typed values have no one text, and a model must not depend on which one a program chose.
+# Alternative spellings of a listed value: typed values have no unique text, and a model must not depend on which one a
+# program chose.
 #
-# Of a pair such as no and yes, each may be written as any word of a truth value (a database writes t, Python True, MySQL 1); of a list with
-# numbers, 3 may be written 3.0 or 3.00. Texts that are listed as they stand always mean themselves. The rule is one regular expression for
-# each value, so that every consumer of a model applies the same one: tables here, model.py and the graph elsewhere.
+# In a pair such as no and yes, each may be written as any word of its truth value (a database writes t, Python True,
+# MySQL 1); in a list with numbers, 3 may be written 3.0 or 3.00. Listed texts always match themselves. The rule is one
+# regular expression per value, so that every consumer of a model applies the same one: tables here, model.py and the
+# graph elsewhere.
 
 
 _NO, _YES = ("false", "f", "no", "n", "off"), ("true", "t", "yes", "y", "on")
@@ -295,8 +309,10 @@ _MOST = 1000  # values of a list whose numbers are compared as such
 
 @lru_cache(maxsize=256)
 def spellings(listed: tuple[str, ...]) -> tuple[str, ...]:
-    """One regular expression (of Python and of RE2) for each value of a list, which the whole stripped text of a cell must match; nothing
-    where every value has one spelling."""
+    """Return one regular expression (of Python and of RE2) per listed value, to match a cell's whole stripped text.
+
+    Empty if every value has one spelling.
+    """
     numbers = [_number(value) if len(listed) <= _MOST else None for value in listed]
     others = [[] if number is None or numbers.count(number) > 1 else [number] for number in numbers]
     for place, (words, digit) in zip(_pair(listed), ((_NO, "0"), (_YES, "1")), strict=False):
@@ -307,7 +323,7 @@ def spellings(listed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def place_of(text: str, listed: tuple[str, ...]) -> int:
-    """The place of the value that a text writes, which is not listed as it stands; the list's length, if there is none."""
+    """Return the position of the value that an unlisted text spells; the list's length if there is none."""
     for place, spelling in enumerate(spellings(listed)):
         if text and re.fullmatch(spelling, text):
             return place
@@ -315,7 +331,7 @@ def place_of(text: str, listed: tuple[str, ...]) -> int:
 
 
 def _pair(listed: Sequence[str]) -> tuple[int, ...]:
-    """The places of the two values of which one says no and the other yes, where a list has no third one."""
+    """Return the positions of the no and yes values of a list of two."""
     values = {value.lower(): place for place, value in enumerate(listed) if value}
     found = [[place for value, place in values.items() if value in words] for words in _TRUTH]
     if len(values) != 2 or [len(places) for places in found] != [1, 1]:
@@ -324,7 +340,7 @@ def _pair(listed: Sequence[str]) -> tuple[int, ...]:
 
 
 def _number(value: str) -> str | None:
-    """The expression of a number's spellings with more or fewer zeros at its end."""
+    """Return the expression of a number's spellings with more or fewer trailing zeros."""
     parts = _SPELLED.fullmatch(value)
     if parts is None:
         return None

@@ -1,1 +1,1 @@
-"""The sentences of every claim, one file for each language."""
+"""Sentences of every claim, one file per language."""

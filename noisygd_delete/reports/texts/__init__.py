@@ -1,7 +1,7 @@
-"""What papers say, in the languages of the people who read them: one file a language.
+"""The sentences of documents, in the languages of their readers: one file per language.
 
-A sentence has a key and the names of what is filled in. A label whose English needs no second look is its own key. Nothing is ever read
-back: whoever prints a sentence gives its key and its values.
+A sentence has a key and named values. A label whose English text is unambiguous is its own key. Sentences are never
+parsed: a caller gives the key and its values.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ ORIGINAL = "en"
 
 
 def language_codes() -> tuple[str, ...]:
-    """The codes of the languages that there is a file for, English first."""
+    """Return the codes of the available languages, English first."""
     found = (file.name for file in files(__name__).iterdir())
     codes = {name.removesuffix(".toml") for name in found if name.endswith(".toml")}
     return (ORIGINAL, *sorted(codes - {ORIGINAL}))
 
 
 class Figure(str):
-    """A number as it was written in English: a language puts its own decimal mark."""
+    """A number formatted in English; a language replaces the decimal mark."""
 
 
 class LocalizedSentence(str):
-    """A sentence in English that knows its key and its values, so that another language can say it too."""
+    """An English sentence with its key and values, so that it can be translated."""
 
     key: str
     values: Mapping[str, Any]
 
 
 def localized_sentence(key: str, **values: Any) -> LocalizedSentence:
-    """A sentence of the catalogue, in English until a language says it."""
+    """Return a sentence of the catalogue, in English until it is translated."""
     made = LocalizedSentence(load_language(ORIGINAL).say(key, **values))
     made.key, made.values = key, values
     return made
@@ -47,7 +47,7 @@ def localized_sentence(key: str, **values: Any) -> LocalizedSentence:
 
 @dataclass(frozen=True)
 class Language:
-    """The sentences of one language, by key. `missing`: keys that were asked for and have none."""
+    """The sentences of one language, by key; `missing` collects requested keys without a sentence."""
 
     code: str
     sentences: Mapping[str, Any]
@@ -58,7 +58,7 @@ class Language:
     missing: list[str] = field(default_factory=list)
 
     def say(self, key: str, **values: Any) -> str:
-        """One sentence, its names filled in: days and figures as people of this language write them."""
+        """Return one sentence with its values, days and figures in the notation of the language."""
         if isinstance(key, LocalizedSentence):
             return self.say(key.key, **key.values)
         found = self.sentences.get(key)
@@ -71,7 +71,7 @@ class Language:
         return str(found).format(**{name: self.written(value) for name, value in values.items()}).strip()
 
     def written(self, value: Any) -> str:
-        """A value for a sentence: a day, a figure, another sentence, or a text as it is."""
+        """Return a value for a sentence: a day, a figure, another sentence, or a text unchanged."""
         if isinstance(value, LocalizedSentence):
             return self.say(value)
         if isinstance(value, Figure):
@@ -81,25 +81,25 @@ class Language:
         return self.figure(value) if isinstance(value, float) else str(value)
 
     def day(self, when: date) -> str:
-        """A calendar day."""
+        """Return a calendar day."""
         return self.form.format(day=when.day, month=self.months[when.month - 1], year=when.year)
 
     def moment(self, when: datetime) -> str:
-        """A moment, with the zone in which it was written down."""
+        """Return a time with the time zone in which it was recorded."""
         zone = when.strftime("%z")
         return f"{self.day(when.date())}, {when:%H:%M} UTC{f'{zone[:3]}:{zone[3:]}' if when.utcoffset() else ''}"
 
     def figure(self, value: Any) -> str:
-        """A number for a table, in this language's digits."""
+        """Return a number for a table, in this language's notation."""
         return self.numbers(format_figure(value))
 
     def numbers(self, text: str) -> str:
-        """A figure with this language's decimal mark."""
+        """Return a figure with this language's decimal mark."""
         return text.replace(".", self.decimal)
 
 
 def format_figure(value: Any) -> str:
-    """A number for a table: four digits, rounded up like every bound; a dash where there is none."""
+    """Return a number for a table: four digits, rounded up like every bound; a dash for None."""
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -109,10 +109,10 @@ def format_figure(value: Any) -> str:
 
 @cache
 def load_language(code: str) -> Language:
-    """The language of this code.
+    """Return the language of this code.
 
     Raises:
-        InvalidParameter: there is no file for it.
+        InvalidParameter: If there is no file for it.
     """
     check_choice("language", code, language_codes())
     found = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
@@ -121,13 +121,13 @@ def load_language(code: str) -> Language:
 
 
 class _Labels(dict[str, Any]):
-    """Sentences by key, a label that is its own English among them."""
+    """Sentences by key; a missing key is its own label."""
 
     def __missing__(self, key: str) -> str:
         return key
 
 
 def page_labels(code: str) -> Mapping[str, Any]:
-    """What the page of a certificate takes from this language: sentences by key, and how days and figures are written."""
+    """Return what a certificate's page needs of a language: sentences by key, and the format of days and figures."""
     words = load_language(code)
     return _Labels({**words.sentences, "day": words.form, "months": words.months, "decimal": words.decimal})

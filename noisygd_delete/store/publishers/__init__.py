@@ -1,9 +1,9 @@
-"""Places where the model in force is put besides the store: a folder, an object store, a model registry.
+"""Publishers: external locations for the current model, such as a folder, an object store or a model registry.
 
-A publisher does two things, both of which may be done again at any time: it puts a release where users look for it, and it takes
-every other release of the same store away with its files. What a store has put where, and what is still to be done, stands in the
-store (`store.onward`); nothing here knows of a ledger or of a table. What is put there is made on first use: a command that only
-looks loads none of it.
+A publisher does two things, both idempotent: it puts a release where users look for it, and it removes every other
+release of the same store with its files. What a store has published where, and what remains to be done, is recorded in
+the store (`store.publishing`); this package knows no ledger and no table. Modules are imported on first use, so a
+command that only reads addresses imports none of them.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Where a publisher is, and what a release is called there: words alone, for commands that only look."""
+"""Addresses of publishers, and names of releases there; plain text only, for commands that do not connect."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from urllib.parse import unquote, urlparse
 from ...errors import InvalidParameter
 
 FOLDER, MLFLOW, ALIAS = "folder:", "mlflow:", "production"
-UNKNOWN = "unknown:"  # places that a store may have put models at, and no longer knows
+UNKNOWN = "unknown:"  # locations a store may have published to but has no record of
 SQLITE = "sqlite:///"
-ARTEFACTS = "mlartifacts"  # folder beside a database of MLflow in a file
+ARTEFACTS = "mlartifacts"  # folder next to MLflow's database file
 RELEASE = re.compile(r"release-[1-9][0-9]*-[0-9a-f]{12}")
 _SHOWN = 12  # digits of the digest in a name
 _NAME = re.compile(r"[\w .-]{1,120}")
@@ -20,24 +20,33 @@ _WORD = re.compile(r"[A-Za-z][\w-]{0,60}")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://.+")
 _LONGEST = 1000
 
-Address = tuple[str, str | None, str | None]  # in full, with model and alias of a registry
+Address = tuple[str, str | None, str | None]  # complete address; model and alias in a registry
 
 
 def name_of(release: int, digest: str) -> str:
-    """What a release is called wherever it is put: a store that is restored from a backup makes another of the same number."""
+    """Return the published name of a release.
+
+    It has a digest because a restored store can produce another release of that number.
+    """
     return f"release-{release}-{digest[:_SHOWN]}"
 
 
 def kind_of(address: str) -> str:
-    """What kind of place an address leads to, without the place: "folder", "mlflow", or the scheme of objects ("s3")."""
+    """Return the kind of an address without the location: "folder", "mlflow", or an object store's scheme ("s3")."""
     return address.partition(":")[0]
 
 
 def check_address(address: str, model: str | None, alias: str | None, *, default: str) -> Address:
-    """The address in full, with the model's name and alias where it has them; `default`: the name if none is given.
+    """Return the complete address, with the model's name and alias if it has them.
+
+    Args:
+        address: The address as given.
+        model: The name of the model in a registry.
+        alias: The alias of the model in a registry.
+        default: The name of the model if none is given.
 
     Raises:
-        InvalidParameter: it is no address, or has a password in it, or a name that does not belong to it.
+        InvalidParameter: If it is not an address, contains a password, or has a name that does not belong to it.
     """
     if not isinstance(address, str) or not 0 < len(address) <= _LONGEST or not address.isprintable():
         raise InvalidParameter(f"an address is a text of one line and at most {_LONGEST} characters")
@@ -73,14 +82,14 @@ def check_address(address: str, model: str | None, alias: str | None, *, default
 
 
 def _absolute_tracking_uri(place: str) -> str:
-    """A database in a file, or a folder, by its whole path: the next command may run elsewhere."""
+    """Return a database file or a folder by its absolute path, because the next command may run elsewhere."""
     if place.startswith(SQLITE):
         return SQLITE + str(Path(place.removeprefix(SQLITE)).absolute())
     return place if "://" in place else Path(place).absolute().as_uri()
 
 
 def on_this_machine(address: str) -> list[Path]:
-    """The folders and files that a publisher uses here; none where it is elsewhere."""
+    """Return the local folders and files that a publisher uses; empty if it is remote."""
     if address.startswith(FOLDER):
         return [Path(address.removeprefix(FOLDER))]
     if address.startswith(MLFLOW + SQLITE):

@@ -1,10 +1,10 @@
-"""A release as it leaves the store: the model's file, what reads it, and what says which release it is.
+"""A release as it is published: the file of the model, programs to read it, and a description of the release.
 
 model.safetensors   the weights, byte for byte the file that the store's ledger names
 schema.json         how a record becomes a row
 facts.json          number of the release, SHA-256 of every file, and why one of the next three is missing, if it is
-model.json          the coefficients as plain numbers with the schema beside them; model.py: reads them, with numpy alone
-model.onnx          the same as a graph from raw columns to labels, where the library `onnx` is installed to write it
+model.json          the coefficients as plain numbers, with the schema; model.py reads them with numpy alone
+model.onnx          the same as a graph from raw columns to labels, if the library `onnx` is installed to write it
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .address import name_of
 
 # --- plain ---
 #
-# A model as plain numbers: layers of coefficients, and the schema that makes rows of raw columns.
+# A model as plain numbers: layers of coefficients, and the schema that converts raw columns into rows.
 
 
 FORMAT = 1
@@ -48,10 +48,13 @@ _INSTEAD = "; model.safetensors holds the weights, and this package predicts wit
 
 @dataclass(frozen=True)
 class PlainModel:
-    """Scores = A tanh(… tanh(W x)) for a row x of the schema.
+    """A model with scores A tanh(… tanh(W x)) for a row x of the schema.
 
-    layers  W, …, A: each (outputs, inputs) float64; label_kind: what the scores mean, as a loss has it
-    odds    whether probabilities follow from the scores
+    Attributes:
+        layers: W, …, A: each (outputs, inputs), float64.
+        label_kind: The meaning of the scores, as defined by the loss.
+        odds: Whether probabilities follow from the scores.
+        schema: The schema.
     """
 
     layers: tuple[NDArray[np.float64], ...]
@@ -61,10 +64,10 @@ class PlainModel:
 
 
 def plain_model(model: Model, schema: Schema) -> PlainModel:
-    """The model as plain numbers.
+    """Return the model as plain numbers.
 
     Raises:
-        InvalidParameter: it is more than that; says what.
+        InvalidParameter: If plain numbers cannot express it; the message gives the reason.
     """
     if schema.map is not None and not (isinstance(schema.map, Additive) and not schema.map.pairs):
         raise InvalidParameter(
@@ -84,7 +87,7 @@ def plain_model(model: Model, schema: Schema) -> PlainModel:
 
 
 def _base_loss(loss: Loss) -> Loss:
-    """The loss whose scores the model has: class weights and clipping change how it is learned, and nothing after that."""
+    """Return the loss that defines the scores. Class weights and clipping affect training only."""
     while isinstance(base := getattr(loss, "base", None), Loss):
         loss = base
     return loss
@@ -108,7 +111,7 @@ def _layers(loss: Loss, weights: NDArray[np.float64], features: int) -> tuple[ND
 
 
 def plain_text(plain: PlainModel) -> bytes:
-    """model.json: what model.py reads."""
+    """Return the content of model.json, which model.py reads."""
     listed = {name: kind.values for name, kind in plain.schema.columns.items() if isinstance(kind, (Boolean, Category))}
     fields: dict[str, Any] = {
         "format": FORMAT,
@@ -123,7 +126,7 @@ def plain_text(plain: PlainModel) -> bytes:
 
 
 def reader_text() -> bytes:
-    """model.py: the source of `features.schema.published`, which imports nothing of this package."""
+    """Return the content of model.py: the source of `features.schema.published`, independent of this package."""
     return Path(published.__file__).read_bytes()
 
 
@@ -131,24 +134,24 @@ def reader_text() -> bytes:
 #
 # A plain model as an ONNX graph: raw columns in, labels out, with the schema's normalisation inside.
 #
-# One input for each column, of shape (rows, 1): a double for a number (NaN: empty), a text for a value of a list, as `str` writes it
-# ("": empty), with space around it or none. Outputs: `label`
-# (texts, or doubles of a target), `scores`, and `probabilities` of a classifier. A row that the schema would refuse (an empty cell
-# that has no meaning, a value that is not of the list) has the label "" and NaN for scores.
+# Each column is an input of shape (rows, 1): a double for a number (NaN: empty), a text for a listed value, as `str`
+# writes it ("": empty), with or without surrounding space. Outputs: `label` (texts, or doubles of a target), `scores`,
+# and `probabilities` of a classifier. A row that the schema would refuse (an empty cell without a meaning, an unlisted
+# value) has label "" and NaN scores.
 
 
-_OPSET, _ML_OPSET, _IR = 20, 3, 9  # what runtimes of the last years read
-# how a file of ours begins: version of the format, and the producer
+_OPSET, _ML_OPSET, _IR = 20, 3, 9  # supported by current runtimes
+# first bytes of such a file: the version of the format, and the producer
 BEGINS = bytes((8, _IR, 18, 14)) + b"noisygd-delete"
-_SPACE = "[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"  # as `str.strip` has it
+_SPACE = "[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"  # as `str.strip` defines it
 
 
 def onnx_bytes(plain: PlainModel) -> bytes:
-    """The graph as a file.
+    """Return the graph as a file.
 
     Raises:
-        InvalidParameter: the schema has a kind of column that ONNX has no words for.
-        MissingDependency: the library `onnx` is not installed.
+        InvalidParameter: If ONNX cannot express a column of the schema.
+        MissingDependency: If the library `onnx` is not installed.
     """
     for name, kind in plain.schema.columns.items():
         if isinstance(kind, Moment):
@@ -165,7 +168,7 @@ def onnx_bytes(plain: PlainModel) -> bytes:
 
 
 class _Graph:
-    """Nodes in the order of computation. A value is the name of what holds it."""
+    """Nodes in the order of computation. A value is referred to by name."""
 
     def __init__(self, onnx: Any) -> None:
         self._onnx = onnx
@@ -198,7 +201,7 @@ class _Graph:
         return model
 
     def _op(self, kind: str, *inputs: Any, output: str | None = None, **attributes: Any) -> str:
-        """A node; an input that is no name of a value is a constant of numbers."""
+        """Add a node. An input that is not the name of a value is a numeric constant."""
         given = [value if isinstance(value, str) else self._numbers(value) for value in inputs]
         name = output or f"noisygd-delete {len(self._nodes)}"
         self._nodes.append(self._onnx.helper.make_node(kind, given, [name], **attributes))
@@ -221,17 +224,17 @@ class _Graph:
         return self._op("Cast", value, to=self._onnx.TensorProto.DOUBLE)
 
     def _features(self, name: str, kind: Kind) -> str:
-        """(rows, width): the columns that a cell becomes; NaN where the schema would refuse it."""
+        """Return the columns that a cell becomes, shape (rows, width); NaN where the schema would refuse the cell."""
         if isinstance(kind, Numeric):
             return self._number(name, kind)
-        assert isinstance(kind, (Category, Boolean))  # of text, hashes and dates no graph is made
+        assert isinstance(kind, (Category, Boolean))  # text, hashes and dates were refused before
         spelled = spellings(kind.values) or tuple(map(re.escape, kind.values))
         each = [self._op("RegexFullMatch", name, pattern=f"{_SPACE}(?:{one}){_SPACE}") for one in spelled]
         found = self._double(self._op("Concat", *each, axis=1))
         other = self._op("Equal", self._op("ReduceMax", found, self._wholes([1]), keepdims=1), [0.0])
         if isinstance(kind, Boolean):
             made = self._op("MatMul", found, [[-1.0], [1.0]])
-            if kind.unknown == "zero":  # of an empty cell, and no other
+            if kind.unknown == "zero":  # for an empty cell only
                 there = self._op("Not", self._op("RegexFullMatch", name, pattern=_SPACE))
                 return self._refused(made, self._op("And", other, there))
         else:
@@ -260,7 +263,10 @@ class _Graph:
         return self._op("Where", absent, [np.nan], unit) if kind.missing is None else unit
 
     def _additive(self, values: str, map: Additive) -> str:
-        """(rows, width): one block for each column; NaN everywhere where a cell was refused."""
+        """Return the features of an additive map, shape (rows, width), one block per column.
+
+        All are NaN for a row with a refused cell.
+        """
         blocks, at = list[str](), 0
         for place, width in enumerate(map.columns):
             column = self._slice(values, at, width or 1)
@@ -283,7 +289,7 @@ class _Graph:
         return self._refused(self._op("Concat", *blocks, axis=1), refused)
 
     def _bins(self, column: str, place: int, map: Additive) -> list[str]:
-        """Of each level (rows, 2^level): 1 in the bin where the number lies."""
+        """Return, for each level, shape (rows, 2^level): 1 in the bin of the number."""
         if place in map.logarithmic:
             size = self._op("Add", self._op("Div", self._op("Abs", column), [map.finest]), [1.0])
             scaled = self._op("Div", self._op("Log", size), [math.log1p(1 / map.finest)])
@@ -305,7 +311,7 @@ class _Graph:
         return self._op("Min", self._op("Max", value, [lower]), [upper])
 
     def _rows(self, features: str, plain: PlainModel) -> str:
-        """(rows, features) brought to their norm, rounded to float32 as the table's rows are."""
+        """Return the rows, shape (rows, features), scaled to their norm and rounded to float32, as in the table."""
         schema = plain.schema
         if schema.intercept:
             ones = self._op("ReduceMax", self._op("Abs", features), self._wholes([1]), keepdims=1)
@@ -322,7 +328,7 @@ class _Graph:
         return self._double(rounded)
 
     def _label(self, plain: PlainModel, scores: str) -> Any:
-        """The output `label`, (rows,)."""
+        """Add the output `label`, shape (rows,)."""
         helper, label = self._onnx.helper, plain.schema.label
         if isinstance(label, Numeric):
             low, high = label.curved_bounds()
@@ -344,7 +350,7 @@ class _Graph:
         return helper.make_tensor_value_info("label", self._onnx.TensorProto.STRING, ["rows"])
 
     def _odds(self, plain: PlainModel, scores: str) -> None:
-        """The output `probabilities`, (rows, classes)."""
+        """Add the output `probabilities`, shape (rows, classes)."""
         if plain.label_kind == "binary":
             scores = self._op("Concat", self._op("Mul", scores, [0.0]), scores, axis=1)
         self._op("Softmax", scores, axis=1, output="probabilities")
@@ -363,11 +369,14 @@ FILES = (
 
 @dataclass(frozen=True)
 class Artifact:
-    """One release of a store, with all the files that it is published as.
+    """One release of a store, with all published files.
 
-    release, digest   its number, and SHA-256 of model.safetensors as the ledger has it
-    weights           the content of that file
-    model, schema     the same, read
+    Attributes:
+        release: Its number.
+        digest: SHA-256 of model.safetensors, as in the ledger.
+        weights: The content of model.safetensors.
+        model: The model, parsed.
+        schema: The schema of the store.
     """
 
     release: int
@@ -378,11 +387,12 @@ class Artifact:
 
     @property
     def name(self) -> str:
+        """The name under which the release is published."""
         return name_of(self.release, self.digest)
 
     @cached_property
     def files(self) -> Mapping[str, bytes]:
-        """File name -> content; facts.json comes last."""
+        """The published files as a dict from name to content; facts.json comes last."""
         made, missing = (
             {"model.safetensors": self.weights, "schema.json": _json(_public(self.schema))},
             dict[str, str](),
@@ -402,10 +412,11 @@ class Artifact:
         return {**made, FACTS: _json(facts)}
 
     def file(self, name: str) -> bytes:
-        """One of the three files that a program without this package reads.
+        """Return one of the three files that programs without this package can read.
 
         Raises:
-            InvalidParameter: the model is more than such a file can hold; says what. MissingDependency: `onnx` is not installed.
+            InvalidParameter: If such a file cannot express the model; the message gives the reason.
+            MissingDependency: If `onnx` is not installed.
         """
         plain = plain_model(self.model, self.schema)
         return {"model.json": plain_text, "model.py": lambda _: reader_text(), "model.onnx": onnx_bytes}[name](plain)
@@ -425,25 +436,25 @@ def _json(fields: dict[str, Any]) -> bytes:
 
 # --- publisher ---
 #
-# What every publisher answers, and what it asks of a disk.
+# The interface of a publisher, and the file operations it needs.
 
 
 class Publisher(Protocol):
-    """A place that holds at most one release of one store.
+    """A location that holds at most one release of one store.
 
-    Each call may be cut short at any instant and is then made again, perhaps by another process; none touches what another store,
-    or a person, has put there. Any exception of theirs means: not done, try again; an error of this package, that nothing was put
-    there either.
+    Each call may be interrupted at any instant and is then repeated, perhaps by another process. No call changes what
+    another store, or a person, has put there. Any exception means: not done, try again. An exception of this package
+    also means that nothing was published.
     """
 
     def require_free(self) -> None:
-        """Raise PublisherError where another store, or a person, has the place; nothing is changed there."""
+        """Raise `PublisherError` if the location belongs to another store or a person; nothing is changed there."""
 
     def put(self, artefact: Artifact) -> None:
-        """The release is there, whole, and is the one that the place's alias leads to."""
+        """Publish the complete release, and point the alias of the location to it."""
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
-        """Every release of this store is gone with its files but the one of this name; with None the alias is gone too.
+        """Remove every release of this store and its files except `keep`; with None, remove the alias too.
 
         Returns:
             What this publisher cannot remove, each with what to do about it.
@@ -451,7 +462,7 @@ class Publisher(Protocol):
 
 
 class Ground(Protocol):
-    """Changes of a file system, each announced just before it is made: the store's `Disk` is one."""
+    """File system changes, each announced just before it is made; implemented by the store's `Disk`."""
 
     def reached(self, operation: str, path: Path) -> None: ...
     def create(self, path: Path, data: bytes = b"") -> None: ...

@@ -1,4 +1,4 @@
-"""An address to what publishes there."""
+"""Create the publisher for an address."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from .folder import Folder
 def publisher_at(
     address: str, *, store: str, ground: Ground, model: str | None = None, alias: str | None = None
 ) -> Publisher:
-    """What publishes at an address that `check_address` has passed.
+    """Return the publisher for an address that `check_address` has accepted.
 
     Args:
-        store: id of the store, which whatever is put there is marked by.
-        model, alias: names in MLflow's registry.
+        address: The address.
+        store: The id of the store, which marks everything it publishes.
+        ground: The file operations.
+        model: The name of the model in MLflow's registry.
+        alias: The alias of the model in MLflow's registry.
 
     Raises:
-        MissingDependency: the library that reaches this kind of address is not installed.
-        PublisherError: it stands for places that nobody knows.
+        MissingDependency: If the library for this kind of address is not installed.
+        PublisherError: If the address represents unknown locations.
     """
     if address == UNKNOWN:
         raise PublisherError(

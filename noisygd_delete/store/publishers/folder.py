@@ -1,11 +1,11 @@
-"""A folder on a disk of ours: one folder a release, and the link `current` to the one in force.
+"""A publisher for a local folder: one subfolder per release, and the link `current` to the current one.
 
-    PATH/.noisygd-delete       which store publishes here
+    PATH/.noisygd-delete       the store that publishes here
     PATH/release-3-1f0c…/      the files of the release
-    PATH/current               a link to it, replaced at once
+    PATH/current               a link to it, replaced atomically
 
-What is taken away is overwritten first, as everywhere in a store. Whoever still reads the old file through `current` has it until it
-is closed; one that is mapped into memory turns to zeros.
+Removed files are overwritten first, as everywhere in a store. A process that still reads the old file through `current`
+can do so until it closes the file; a memory-mapped file turns to zeros.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LONGEST = 1 << 16
 
 
 class Folder:
-    """The folder at `path`, for the store of this id alone."""
+    """The folder at `path`, used by the store with this id only."""
 
     def __init__(self, path: Path, store: str, ground: Ground) -> None:
         self._root, self._store, self._ground = path, store, ground
@@ -77,7 +77,7 @@ class Folder:
         return tuple(left)
 
     def _take(self) -> None:
-        """Make the folder this store's, or refuse it."""
+        """Mark the folder as this store's, or raise if it belongs to another."""
         self.require_free()
         mark = self._root / MARK
         if not self._root.exists():
@@ -91,7 +91,7 @@ class Folder:
             self._ground.sync_folder(self._root)
 
     def _whole(self, place: Path, artefact: Artifact) -> bool:
-        """Whether the release lies there as it was put there, whatever version of this program wrote it."""
+        """Return whether the complete release is there, whatever version of this program wrote it."""
         try:
             facts: Any = json.loads(_read_file(place / FACTS))
             named = facts["release"], facts["model"]
@@ -116,7 +116,7 @@ class Folder:
         self._ground.sync_folder(self._root)
 
     def _made(self, path: Path, data: bytes) -> None:
-        """A file that others may read if they may read the folder, and that none but its owner may change: some of it is code."""
+        """Write a file that is readable like the folder and writable by its owner only, because some files are code."""
         require_own(path)
         self._ground.erase(path)
         self._ground.create(path, data)
@@ -135,7 +135,7 @@ class Folder:
         self._ground.sync_folder(self._root)
 
     def _discard(self, place: Path) -> tuple[str, ...]:
-        """Erase a release, whole or half-written: first it loses its name, then its files their content."""
+        """Erase a release, complete or half-written: rename its folder first, then erase its files."""
         if place.is_symlink():
             place.unlink()
             return ()
@@ -152,7 +152,7 @@ class Folder:
         left = []
         for path in sorted(half.iterdir()):
             if path.name == COMPILED and path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)  # of model.py: holds no coefficient
+                shutil.rmtree(path)  # compiled from model.py: holds no coefficient
             elif path.name.removesuffix(TEMPORARY) in FILES and path.is_file() and not path.is_symlink():
                 if path.stat().st_nlink > 1:
                     left.append(_second_name(path))
@@ -168,7 +168,7 @@ class Folder:
 
 
 def require_own(path: Path) -> None:
-    """Raise `PublisherError` where a file has a second name, a hard link or a symbolic one: what is written there would change it, too."""
+    """Raise `PublisherError` if a file has a second name, a hard or symbolic link, which a write would change too."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -182,7 +182,7 @@ def _second_name(path: Path) -> str:
 
 
 def erase_whole(ground: Ground, path: Path) -> None:
-    """Overwrite and remove a file, also one that is for reading alone.
+    """Overwrite and remove a file, even if it is read-only.
 
     Raises:
         PublisherError: If it has a second name.

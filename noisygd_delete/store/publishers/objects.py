@@ -1,11 +1,11 @@
-"""A bucket or a file system that the library fsspec can reach: s3://, gs://, abfs://, memory:// and others.
+"""A publisher for an object store or file system supported by fsspec: s3://, gs://, abfs://, memory:// and others.
 
-    PREFIX/noisygd-delete.json       which store publishes here
+    PREFIX/noisygd-delete.json       the store that publishes here
     PREFIX/release-3-1f0c…/          the files of the release, facts.json last
     PREFIX/current.json              {"release": …, "folder": …}: one object, written at once
 
-An object store erases when it likes, and overwrites nothing. What it keeps of an object that was removed, in earlier versions of a
-bucket that has them, is said as left; copies elsewhere (replication, backups, caches) are not seen from here.
+An object store erases removed objects at its own time, and overwrites nothing. If a bucket keeps earlier versions of
+removed objects, this is reported as left; copies elsewhere (replication, backups, caches) cannot be detected from here.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .artifact import FACTS, Artifact, Ground
 from .folder import require_own
 
 MARK, CURRENT = "noisygd-delete.json", "current.json"
-_LONGEST = 1 << 16  # bytes of an object that is read
+_LONGEST = 1 << 16  # bytes; maximum size of an object to read
 _VERSIONS = "the bucket keeps earlier versions of objects, so what was removed can still be read; switch versioning off for it, and remove the versions"
 
 
 class Objects:
-    """What lies below the address, for the store of this id alone."""
+    """The objects below the address, used by the store with this id only."""
 
     def __init__(self, address: str, store: str, ground: Ground) -> None:
         try:
@@ -74,7 +74,7 @@ class Objects:
         return (f"{self._address}: {_VERSIONS}",) if self._keeps_versions() else ()
 
     def _take(self) -> None:
-        """Make the prefix this store's, or refuse it."""
+        """Mark the prefix as this store's, or raise if it belongs to another."""
         self.require_free()
         if not self._marked():
             self._files.makedirs(self._prefix, exist_ok=True)
@@ -94,7 +94,7 @@ class Objects:
         return f"{self._prefix}/{name}"
 
     def _read(self, name: str) -> Any:
-        """A small JSON object; None where there is none."""
+        """Return a small JSON object, or None if it does not exist."""
         try:
             if self._files.info(self._place(name))["size"] > _LONGEST:
                 return None
@@ -104,7 +104,7 @@ class Objects:
 
     def _write(self, name: str, data: bytes) -> None:
         self._ground.reached("put object", Path(name))
-        if "file" in self._protocols:  # on a disk an object is written in place
+        if "file" in self._protocols:  # a local file is written in place
             require_own(Path(self._place(name)))
         folder = self._place(name).rpartition("/")[0]
         self._files.makedirs(folder, exist_ok=True)
@@ -121,5 +121,5 @@ class Objects:
             self._files.rm_file(self._place(name))
 
     def _keeps_versions(self) -> bool:
-        asked = getattr(self._files, "is_bucket_versioned", None)  # s3fs alone knows
+        asked = getattr(self._files, "is_bucket_versioned", None)  # only s3fs has it
         return bool(asked is not None and asked(self._prefix.split("/")[0]))

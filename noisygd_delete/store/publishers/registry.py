@@ -1,10 +1,11 @@
-"""A model in MLflow's registry: one version of it in force, under an alias, and no artefact of any earlier one.
+"""A publisher for a model in MLflow's registry: one version of it under an alias, and no artifact of any earlier one.
 
-A release is a logged model with a version that points to it. Deleting a version leaves its files where they are; so the files of
-earlier releases are removed here by themselves, and overwritten where they lie on a disk of ours. Rows of MLflow's own database
-(number of the release, its digest, times) stay, marked as deleted, until `mlflow gc`; they hold no coefficient.
+A release is a logged model with a version that points to it. Deleting a version keeps its files, so the files of
+earlier releases are removed separately, and overwritten if they are on a local disk. Rows of MLflow's own database
+(number of the release, its digest, times) remain, marked as deleted, until `mlflow gc`; they hold no coefficient.
 
-Loaded by `mlflow.pyfunc`, the model needs numpy and not this package: it is the file model.py beside model.json, and no pickle.
+Loaded by `mlflow.pyfunc`, the model needs numpy and not this package: it consists of model.py and model.json, and no
+pickle.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .artifact import Artifact, Ground
 from .folder import erase_whole
 
 _STORE, _RELEASE = "noisygd-delete.store", "noisygd-delete.release"
-_LOGGED = "noisygd-delete.logged-model"  # a database looks up MLflow's own link between the two elsewhere
+_LOGGED = "noisygd-delete.logged-model"  # needed because a database backend resolves MLflow's own link elsewhere
 _AT_ONCE = 100
 _MANNERS = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
@@ -36,9 +37,14 @@ _MANNERS = {
 
 
 class Registry:
-    """The registered model of this name at a tracking server or in a database, for the store of this id.
+    """The registered model of this name at a tracking server or in a database, for the store with this id.
 
-    tracking   as `mlflow.set_tracking_uri` takes it; model: its name; alias: what users load it by
+    Args:
+        tracking: A URI as for `mlflow.set_tracking_uri`.
+        model: The name of the registered model.
+        alias: The alias by which users load it.
+        store: The id of the store.
+        ground: The file operations.
     """
 
     def __init__(self, tracking: str, model: str, alias: str, store: str, ground: Ground) -> None:
@@ -49,7 +55,7 @@ class Registry:
             from mlflow.store.artifact import artifact_repository_registry as places
         except ImportError as error:
             raise MissingDependency("publishing to MLflow needs it: pip install 'noisygd-delete[publish]'") from error
-        logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every table of a new database
+        logging.getLogger("alembic").setLevel(logging.WARNING)  # it logs every table of a new database
         self._mlflow, self._places = mlflow, places
         self._client = mlflow.MlflowClient(tracking_uri=tracking, registry_uri=tracking)
         self._model, self._alias, self._store, self._ground = model, alias, store, ground
@@ -57,7 +63,7 @@ class Registry:
 
     def require_free(self) -> None:
         if self._tracking.startswith(SQLITE) and not Path(self._tracking.removeprefix(SQLITE)).exists():
-            return  # to ask would make it
+            return  # a query would create the database
         found = self._found()
         if found is not None and found.tags.get(_STORE) != self._store:
             raise PublisherError(
@@ -109,7 +115,7 @@ class Registry:
         return {_STORE: self._store, _RELEASE: release}
 
     def _found(self) -> Any:
-        """The registered model, None where there is none."""
+        """Return the registered model, or None if it does not exist."""
         from mlflow.exceptions import MlflowException
 
         try:
@@ -120,7 +126,7 @@ class Registry:
             raise
 
     def _known(self) -> None:
-        """Make the registered model, or refuse the one of another store."""
+        """Create the registered model, or raise if it belongs to another store."""
         self.require_free()
         if self._found() is None:
             self._reached("create model")
@@ -132,7 +138,7 @@ class Registry:
         )))  # fmt: skip
 
     def _version(self, release: str) -> str | None:
-        """The version that is this release."""
+        """Return the version of this release, if any."""
         found = [
             one.version
             for one in self._versions()
@@ -142,7 +148,7 @@ class Registry:
 
     @property
     def _experiment(self) -> str:
-        """Where the logged models lie: an experiment of the model's name."""
+        """The experiment that holds the logged models; it is named after the model."""
         name = f"noisygd-delete {self._model}"
         found = self._client.get_experiment_by_name(name)
         if found is not None:
@@ -151,20 +157,20 @@ class Registry:
 
     @property
     def _beside(self) -> str | None:
-        """Artefacts lie beside a database in a file; a server has a place of its own."""
+        """The location of artifacts: next to a database file; None for a server, which has its own."""
         if not self._tracking.startswith(SQLITE):
             return None
         return (Path(self._tracking.removeprefix(SQLITE)).parent / ARTEFACTS / self._model).as_uri()
 
     def _models(self) -> list[Any]:
-        """Logged models of this store, whole or half-written."""
+        """Return the logged models of this store, complete or half-written."""
         found = _all(
             lambda token: self._client.search_logged_models([self._experiment], max_results=_AT_ONCE, page_token=token)
         )
         return [one for one in found if one.tags.get(_STORE) == self._store]
 
     def _logged(self, artefact: Artifact) -> str:
-        """The id of a logged model with the files of this release; one that was left half-written is done anew."""
+        """Return the id of a complete logged model with the files of this release; a half-written one is not reused."""
         from mlflow.entities.logged_model_status import LoggedModelStatus
 
         for earlier in self._models():
@@ -187,13 +193,13 @@ class Registry:
         return self._tracking.startswith("http")
 
     def _source(self, logged: str) -> str:
-        """Where a version's files are: a server looks the logged model up itself, a database is told the place."""
+        """Return where a version's files are: a reference to the logged model for a server, else the location."""
         if self._is_server:
             return f"models:/{logged}"
         return str(self._client.get_logged_model(logged).artifact_location)
 
     def _save(self, artefact: Artifact) -> None:
-        """The folder of a pyfunc model: the files of the release as its data, model.py under a name of its own as its code."""
+        """Write the folder of a pyfunc model: the files of the release as data, and a copy of model.py as code."""
         files, code = self._work / "files", self._work / f"{LOADER}.py"
         files.mkdir()
         self._reached("write artefacts")
@@ -211,7 +217,7 @@ class Registry:
         )
 
     def _clear(self) -> None:
-        """Erase what was put together on this machine; also by an earlier process that did not come to it."""
+        """Erase the local working folder, also one left by an earlier process."""
         if self._work.is_symlink():
             raise PublisherError(f"{self._work}: a link, where models are put together; remove it")
         if self._work.exists():
@@ -219,7 +225,7 @@ class Registry:
             shutil.rmtree(self._work)
 
     def _erase(self, location: str) -> None:
-        """Files of a logged model: overwritten where they are on a disk of ours, removed by MLflow elsewhere."""
+        """Remove the files of a logged model; on a local disk they are overwritten first."""
         place = _local(location)
         if place is not None and place.is_dir():
             self._erased(place)
@@ -236,8 +242,11 @@ LOADER = "noisygd_delete_model"
 
 
 def _model_signature(artefact: Artifact) -> dict[str, Any]:
-    """What the model takes and gives: columns of any type, because typed cells and their texts predict the same. The example has public
-    values of the schema alone, never a record's."""
+    """Return signature and input example of the model.
+
+    Columns are of any type, because typed cells and their texts have the same predictions. The example contains public
+    values of the schema only, never a record's.
+    """
     from mlflow.models import ModelSignature
     from mlflow.types.schema import AnyType, ColSpec
     from mlflow.types.schema import Schema as Columns
@@ -251,7 +260,7 @@ def _model_signature(artefact: Artifact) -> dict[str, Any]:
 
 
 def _local(location: str) -> Path | None:
-    """The folder that an artefact location names, if it is one of this machine."""
+    """Return the local folder of an artifact location; None if it is remote."""
     parts = urlparse(location)
     if parts.scheme in ("", "file") and parts.netloc in ("", "localhost"):
         return Path(unquote(parts.path))
@@ -259,7 +268,7 @@ def _local(location: str) -> Path | None:
 
 
 def _all(page: Any) -> Iterator[Any]:
-    """Every result of a search that answers page by page."""
+    """Yield every result of a paginated search."""
     token = None
     while True:
         found = page(token)

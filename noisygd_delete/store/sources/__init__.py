@@ -1,7 +1,8 @@
-"""Rows that lie elsewhere: in PostgreSQL, a DuckDB file, a Delta table or a folder of Parquet files.
+"""Stores whose rows are in a source: PostgreSQL, MySQL, a DuckDB file, a Delta table or a folder of Parquet files.
 
-A store of this kind holds plan, model and ledger, never a row or an id: every release reads one snapshot of the source. What an
-erasure leaves behind there, `residue` looks for. What runs a store loads on first use: a certificate needs none of it.
+Such a store holds plan, model and ledger, never a row or an id; every release reads one snapshot of the source.
+`residue` searches for what an erasure leaves behind in the source. Modules are imported on first use: a certificate
+needs none of them.
 """
 
 from typing import TYPE_CHECKING

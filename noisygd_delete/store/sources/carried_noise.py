@@ -1,11 +1,12 @@
-"""Releases over a source that go on from one another: the sums of the last one, and by which the source knows the rows that these are of.
+"""Releases over a source that continue from one another: the noisy sums of the last one, and the state of its rows.
 
-    rows that go are read → their patch is drawn and durable → DELETE committed in the source, which nobody else changed since
-        → the state that it left is known → the patch takes the place of what was kept → ledger: deleted there
-    the rows, in that state → a release drawn from them → kept with their state → ledger: published
+    rows to delete are read → their patch is drawn and durable → DELETE committed in the source, which no one else
+        changed since → the resulting state is known → the patch replaces the stored one → ledger: deleted there
+    the rows, in that state → a release drawn from them → stored with their state → ledger: published
 
-Whether the rows are in the state that is kept, the source alone says: its count of changes, the files of its version, the times of its file. Whoever
-changed them otherwise, or put back a copy, cuts the chain: the next release begins another one. So does a death between a commit and its state.
+Only the source determines whether the rows are in the stored state: by its count of changes, the files of its version,
+or the times of its file. Any other change to the rows, or a restored copy, cuts the chain: the next release begins a
+new one. So does a crash between a commit and the recording of its state.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ Summed = tuple["SummedRows", str, EditCounts | None, LeftOut, str | None]
 
 
 class SummedRows(RowsElsewhere):
-    """One moment of a source, of which nothing is held but the exact sums, for one draw.
+    """One moment of a source, of which only the exact sums are held, for one draw.
 
-    state, unchanged  see `Snapshot`
+    Attributes:
+        state: See `Snapshot`.
+        unchanged: See `Snapshot`.
     """
 
     def __init__(self, plan: Plan, moments: IntegerMoments, sums: Integers, state: str | None, unchanged: bool) -> None:
@@ -54,7 +57,7 @@ class SummedRows(RowsElsewhere):
         return self._plan.features
 
     def check(self, loss: Loss, variances: object) -> None:
-        """They were checked as they were summed."""
+        """Do nothing: the rows were checked when they were summed."""
 
     def sums(self, loss: Loss) -> Sums:
         raise InvalidParameter("rows that were summed for method 'sums' answer nothing else")
@@ -73,8 +76,10 @@ def sum_snapshot(
     done: SourceHistory = NOTHING_DONE,
     chain: ReleaseChain | None = None,
 ) -> Summed:
-    """The sums of one snapshot, its position, what changed since an earlier one, what was left out, and their definition: counted by the source where it can, else of rows
-    that are read a block at a time and let go of.
+    """Return the sums of one snapshot, its position, changes since an earlier one, what was left out, and the
+    definition.
+
+    The source counts them if it can; otherwise rows are read block by block and not held.
 
     Raises:
         As `reading.rows_of`.
@@ -107,7 +112,7 @@ def _moments(plan: Plan) -> IntegerMoments:
 
 
 def _sums_of(moments: IntegerMoments, loss: Loss, blocks: Iterable[Encoded], check: Callable[[int], None]) -> Integers:
-    """Exact, in whatever order rows come."""
+    """Return exact sums, independent of the order of rows."""
     rows, tables, whole = 0, CountTables({}, {}), np.zeros(moments.size, np.int64)
     for block in blocks:
         rows += len(block.rows)
@@ -122,11 +127,14 @@ def _sums_of(moments: IntegerMoments, loss: Loss, blocks: Iterable[Encoded], che
 
 
 class KeptChain:
-    """The chain of a store over a source, in the file of its patches. A stamp there is the number of the release that it belongs to, and the state."""
+    """The chain of a store over a source, in its patch file.
+
+    Its stamp is the number of the release it belongs to, and the state.
+    """
 
     def __init__(self, files: OpenedStore) -> None:
         self._files = files
-        self._taken: Continuation | None = None  # the patch of the deletion under way, whose state is not known yet
+        self._taken: Continuation | None = None  # the patch of the current deletion, until its state is known
 
     @property
     def columns(self) -> list[str]:
@@ -139,7 +147,7 @@ class KeptChain:
 
     @property
     def after(self) -> Continuation | None:
-        """What the next draw goes on from, where the rows are in this state."""
+        """What the next draw continues from if the rows are in this state."""
         found = self._kept
         return None if found is None else found.after
 
@@ -158,7 +166,10 @@ class KeptChain:
         return of_now and bool(state)
 
     def take(self, before: Iterable[Table], after: Iterable[Table], state: str = "") -> None:
-        """See `source.ReleaseChain`. Durable when this returns, but for the state."""
+        """Draw the patch of a deletion; see `source.ReleaseChain`.
+
+        It is durable when this returns, if `state` is given.
+        """
         plan, goes_on = self._files.ledger.plan, self.after
         assert goes_on is not None
         moments = _moments(plan)
@@ -174,7 +185,7 @@ class KeptChain:
             self._keep(self._files.ledger.model_release, state, self._taken)
 
     def publish(self, event: Event, model: Model, number: int, state: str | None) -> None:
-        """A release is about to be entered in the ledger, under this number, of rows in this state."""
+        """Store a release that is about to be entered in the ledger under this number, with the state of its rows."""
         if state is not None and model.sums is not None:
             drawn = 1 if event.fresh else self._files.ledger.account.since_fresh + 1
             self._keep(number, state, Continuation(drawn, model.sums))
@@ -183,10 +194,10 @@ class KeptChain:
         DrawnPatch(f"{release} {state}", after).keep(self._files.disk, self._files.layout.candidate)
 
     def catch_up(self, *, deleted: bool) -> None:
-        """What was drawn takes the place of what was kept before: the patch of a deletion that was committed, or the last release."""
+        """Replace the stored sums by the latest draw: the patch of a committed deletion, or the last release."""
         layout, disk = self._files.layout, self._files.disk
         found = kept_candidate(layout.candidate, self._files.ledger.plan)
         if isinstance(found, DrawnPatch) and self._is_of_now(found) and deleted == bool(found.after.patches):
             found.keep(disk, layout.patch)
         elif not deleted and self._kept is None:
-            disk.erase(layout.patch)  # no release will go on from it
+            disk.erase(layout.patch)  # no release will continue from it

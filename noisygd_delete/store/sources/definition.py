@@ -1,12 +1,14 @@
-"""What PostgreSQL's catalogue says of the rows of a table: by which a later snapshot shows that they are still read the same way.
+"""The definition of a table's rows in PostgreSQL's catalogue: equal definitions mean that rows are read the same way.
 
-A trigger counts rows that are written. Rows are also read otherwise when none is written: another table takes the name, a column or a value of an
-enum is renamed, a partition is attached, a view or a policy is replaced, a trigger is switched off for a while. Every such change makes a new version of
-a row of the catalogue, so a definition is the digest of these rows' object identifiers and of the transactions that wrote them. Two equal
-definitions are of the same versions, whoever wrote them: at top level, below a savepoint, or prepared and committed later.
+A trigger counts rows that are written. Rows can also be read differently without a write: another table takes the name,
+a column or a value of an enum is renamed, a partition is attached, a view or a policy is replaced, a trigger is
+disabled for a while. Every such change makes a new version of a row of the catalogue, so a definition is the digest of
+these rows' object identifiers and of the transactions that wrote them. Two equal definitions refer to the same
+versions, regardless of how they were written: at top level, below a savepoint, or prepared and committed later.
 
-The definition of a snapshot is that of the rows read in it only where the catalogue did not change until the last row was read: statements use the
-newest catalogue, whatever snapshot they read rows by. So it is read again, by a newer snapshot, behind the last row.
+The definition of a snapshot is that of the rows read in it only if the catalogue did not change until the last row was
+read: statements use the newest catalogue, whatever snapshot they read rows with. So it is read again, in a newer
+snapshot, after the last row.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _FIRST_OF_USERS = 16_384  # smaller object identifiers are the server's own
 PARTS = (  # a table, its partitions and the tables that inherit from it
     "WITH RECURSIVE parts(part) AS (SELECT {table}::regclass::oid UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = part)"
 )
-# types of columns, and those that they are made of: of domains, arrays, composites, ranges
+# types of columns, and the types that domains, arrays, composites and ranges consist of
 _KINDS = """, kinds(kind) AS (SELECT atttypid FROM pg_attribute WHERE attrelid IN (SELECT part FROM parts) AND atttypid <> 0
 UNION SELECT inside FROM kinds JOIN pg_type AS t ON t.oid = kind CROSS JOIN LATERAL (
   SELECT t.typbasetype UNION ALL SELECT t.typelem
@@ -51,7 +53,7 @@ _OF_TABLE = (
     "'trigger', oid, xmin FROM pg_trigger WHERE tgrelid IN (SELECT part FROM parts) AND tgname LIKE 'noisygd\\_delete\\_%'",
     "'counting', oid, xmin FROM pg_proc WHERE oid = to_regproc('noisygd_delete.counted')",
 )
-# of a query: every view, and whatever else of users' making one may use
+# for a query: every view, and every user-defined object that it may use
 _OF_QUERY = (
     "'path', current_schemas(true)",
     f"'rule', oid, xmin FROM pg_rewrite WHERE oid >= {_FIRST_OF_USERS}",
@@ -61,7 +63,7 @@ _OF_QUERY = (
     f"'operator', oid, xmin FROM pg_operator WHERE oid >= {_FIRST_OF_USERS}",
     "'word', oid, xmin FROM pg_enum",
 )
-_UNSEEN = {  # ways in which rows of a table are written past its own statement triggers, or are read otherwise without a write
+_UNSEEN = {  # ways to write rows without firing the statement triggers, or to read them differently without a write
     "it is read from a standby": "pg_is_in_recovery()",
     "it is a partition of another table, or inherits from one": "EXISTS (SELECT FROM pg_inherits WHERE inhrelid = {table}::regclass)",
     "a subscription writes to it": "EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid IN (SELECT part FROM parts))",
@@ -69,7 +71,7 @@ _UNSEEN = {  # ways in which rows of a table are written past its own statement 
         "EXISTS (SELECT FROM pg_attribute WHERE attgenerated = 'v' AND attrelid IN (SELECT part FROM parts))"
     ),
 }
-_BY_THE_MOMENT = re.compile(  # functions and words whose value depends on the clock, the session, chance or other tables
+_BY_THE_MOMENT = re.compile(  # functions and keywords that depend on the clock, the session, chance or other tables
     r"\b(now|statement_timestamp|transaction_timestamp|clock_timestamp|timeofday|age|random\w*|gen_random_uuid|nextval|currval|lastval|setval|"
     r"current_setting|pg_\w+|txid_\w+|inet_\w+|has_\w+_privilege|row_security_active|\w+_to_xml\w*)\(|"
     r"\b(CURRENT_(DATE|TIME|TIMESTAMP|USER|ROLE|SCHEMA|CATALOG)|SESSION_USER|LOCALTIME|LOCALTIMESTAMP)\b"
@@ -77,10 +79,11 @@ _BY_THE_MOMENT = re.compile(  # functions and words whose value depends on the c
 
 
 def read_definition(connection: psycopg.Connection[Any], table: str, *, of_query: bool) -> str:
-    """Return the definition of the rows of a table, as the connection's snapshot has it.
+    """Return the definition of the rows of a table, in the connection's snapshot.
 
     Args:
-        table: Its name as SQL has it; its identifier is part of the definition.
+        connection: The connection.
+        table: Its name as an SQL identifier; its object identifier is part of the definition.
         of_query: Whether the rows are those of a query over it, and not of the table alone.
     """
     chosen = (*_OF_TABLE, *(_OF_QUERY if of_query else ()))
@@ -93,7 +96,7 @@ def read_definition(connection: psycopg.Connection[Any], table: str, *, of_query
 
 
 def why_uncounted(connection: psycopg.Connection[Any], table: str) -> str | None:
-    """Return why triggers cannot show that rows of this table are as they were; None if they can."""
+    """Return why triggers cannot show that rows of this table are unchanged; None if they can."""
     named = literal(table)
     asked = ", ".join(way.format(table=named) for way in _UNSEEN.values())
     found = ask_all(connection, f"{PARTS.format(table=named)} SELECT {asked}")[0]
@@ -101,7 +104,7 @@ def why_uncounted(connection: psycopg.Connection[Any], table: str) -> str | None
 
 
 def is_read_alone(connection: psycopg.Connection[Any], table: str, steps: Iterable[dict[str, Any]]) -> bool:
-    """Return whether a plan reads rows of this table and of nothing else, and chooses and computes them by their own cells."""
+    """Return whether a plan reads rows of this table only, and selects and computes them by their own cells."""
     every = list(steps)
     read = [f"{step['Schema']}.{step['Relation Name']}" for step in every if "Relation Name" in step]
     others = (

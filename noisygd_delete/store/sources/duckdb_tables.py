@@ -1,8 +1,10 @@
-"""Rows in files: a DuckDB database, a Delta table, a folder of Parquet files. DuckDB reads them all, in memory, without spilling.
+"""Rows in files: a DuckDB database, a Delta table, a folder of Parquet files.
 
-DuckDB     deletions made here are counted in a table of their own, in the same transaction: `version:k` has seen k of them
-Delta      positions are the table's own versions. The rows are deleted by a merge with a list of names, because a predicate
-           would stay in the log of the table, names and all
+DuckDB reads them all, in memory, without spilling.
+
+DuckDB     deletions made here are counted in a separate table, in the same transaction: `version:k` has seen k of them
+Delta      positions are the table's own versions. The rows are deleted by a merge with a list of names, because a
+           predicate would remain in the log of the table, including the names
 Parquet    the application deletes; positions are times
 """
 
@@ -41,17 +43,17 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow
 
-ROWS = "source"  # what a query calls the rows of a Delta table or of a folder
+ROWS = "source"  # name of the rows of a Delta table or a folder in a query
 _DONE = "noisygd_delete_deletions"
 _MARK = "noisygd_delete"
 _KEYS = "noisygd_delete_keys"
 _NAMED = "? IN (table_name, schema_name || '.' || table_name)"
-_BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE": "a sample"}  # parts of a plan
+_BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE": "a sample"}  # plan operators
 _WITH_A_TEXT_EACH = re.compile(
     r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(.*\)|VARCHAR|UUID|BOOLEAN|DATE|TIME[A-Z_ ]*|ENUM\(.*\)"
 )
-_MOST_VERSIONS = 10_000  # of a Delta table, looked through for a deletion that was interrupted
-# what only one of two versions of a Delta table has, and how many of these rows have an id of the other
+_MOST_VERSIONS = 10_000  # versions of a Delta table searched for an interrupted deletion
+# rows in only one of two versions of a Delta table, and how many of these have an id that the other has as well
 _COUNTED = """WITH gone AS MATERIALIZED (SELECT {0} FROM older EXCEPT ALL SELECT {0} FROM newer),
 come AS MATERIALIZED (SELECT {0} FROM newer EXCEPT ALL SELECT {0} FROM older),
 lost AS (SELECT {1} AS name, count(*) AS n FROM gone GROUP BY 1),
@@ -74,7 +76,7 @@ class Lake(Source):
     def _rows_to_read(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, LeftOut]:
         rows, left_out = super()._rows_to_read(connection)
         if left_out.rows:
-            connection.execute("SET disabled_optimizers = 'build_side_probe_side'")  # rows stay in their order
+            connection.execute("SET disabled_optimizers = 'build_side_probe_side'")  # keeps the order of rows
         return rows, left_out
 
     def _cells(
@@ -85,7 +87,7 @@ class Lake(Source):
             yield from some
 
     def _check_plan(self, connection: duckdb.DuckDBPyConnection, *, again: bool = False) -> None:
-        connection.execute("PRAGMA disable_optimizer")  # it would hide a window in a join
+        connection.execute("PRAGMA disable_optimizer")  # it could hide a window in a join
         found = connection.execute(f"EXPLAIN (FORMAT JSON) {self._rows()}").fetchone()
         connection.execute("PRAGMA enable_optimizer")
         left = list(json.loads(found[1])) if found else []
@@ -108,7 +110,7 @@ class Lake(Source):
         return next((kind for kind in kinds if kind and not _WITH_A_TEXT_EACH.fullmatch(kind)), None)
 
     def _answer_in_memory(self, connection: duckdb.DuckDBPyConnection, asked: str) -> Sequence[Sequence[Any]]:
-        return connection.execute(asked).fetchall()  # it has no folder to write to
+        return connection.execute(asked).fetchall()  # it has no temporary folder to write to
 
     def _rows_of(self, connection: duckdb.DuckDBPyConnection, keys: Sequence[str]) -> str:
         connection.register(_KEYS, _column(_text_field(), keys))
@@ -154,7 +156,10 @@ class Lake(Source):
     def _found(
         self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]
     ) -> tuple[list[str], list[str]]:
-        """The names as the column writes them, and the ids of the rows that have one of them; each name must have a row."""
+        """Return the names as the column writes them, and the ids of the rows that have one of them.
+
+        Raise if a name has no row.
+        """
         rows = self._table_rows
         wanted = _filter_canonical(connection, rows, column, names)
         asked = f"SELECT CAST({quote_identifier(column)} AS VARCHAR), CAST({quote_identifier(self.id)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)}"
@@ -166,7 +171,7 @@ class Lake(Source):
 
 @dataclass(frozen=True)
 class DuckdbFile(Lake):
-    """A table or a query of a DuckDB database in one file."""
+    """A table or a query of a DuckDB database file."""
 
     kind: ClassVar[str] = "duckdb"
     uncounted: ClassVar[str] = "DuckDB has no triggers and keeps no versions"
@@ -183,7 +188,7 @@ class DuckdbFile(Lake):
                 super().check_chain(instead)
 
     def _is_all_in_file(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Whether it is a table, and no column is made up as it is read, perhaps by the clock."""
+        """Return whether it is a table without generated columns, whose values might depend on the clock."""
         asked = f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED} AND sql NOT ILIKE '%generated always%'"
         return bool(_one(connection, asked, self.table))
 
@@ -197,7 +202,7 @@ class DuckdbFile(Lake):
             yield connection, f"version:{self._deletions(connection)}"
 
     def _deletions(self, connection: duckdb.DuckDBPyConnection) -> int:
-        """How many requests were ever carried out here."""
+        """Return the number of requests carried out here so far."""
         there = _one(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", _DONE)
         return int(_one(connection, f"SELECT count(*) FROM {_DONE}")) if there else 0
 
@@ -235,7 +240,7 @@ class DuckdbFile(Lake):
         return mark, f"version:{number}"
 
     def _state_left(self, connection: duckdb.DuckDBPyConnection) -> str | None:
-        connection.execute("CHECKPOINT")  # all of it is in the file now, which nobody else can open yet
+        connection.execute("CHECKPOINT")  # everything is in the file now, which no other process can open yet
         return self._state(connection, "")
 
     def _number_of(self, connection: duckdb.DuckDBPyConnection, mark: str) -> int | None:
@@ -269,15 +274,18 @@ class DeltaTable(Lake):
         return self.state_at(position)
 
     def state_at(self, position: str) -> str | None:
-        """What the log of a version says of its rows: each file with its values of partitions, its size, times and statistics, and the table's columns; and
-        the files themselves as the system knows them, since a path can be added again over other rows. None where one is written just now."""
+        """Return a digest of a version's log and files; None if a file was written just now or is not local.
+
+        It covers each file with its partition values, size, times and statistics, the table's columns, and the state of
+        the files in the file system, because a path can be added again with other rows.
+        """
         table = self._table(number_of(position))
         facts, protocol = table.metadata(), table.protocol()
         try:
             found = [
                 (file, files.state_of(path)) for path, file in zip(*_added_files(table, self.address), strict=True)
             ]
-        except OSError:  # it lies elsewhere
+        except OSError:  # not a local file
             return None
         if any(own is None for _, own in found):
             return None
@@ -299,7 +307,7 @@ class DeltaTable(Lake):
             yield connection
 
     def changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
-        """Rows of the files that only one of the two versions has; None where the earlier one can no longer be read."""
+        """Return the changes in files that only one of the versions has; None if the earlier one cannot be read."""
         kinds = since.partition(":")[0], position.partition(":")[0]
         if kinds != ("version", "version"):
             return None
@@ -314,7 +322,10 @@ class DeltaTable(Lake):
             return _difference(connection, before, after, self.id, compared)
 
     def _has_path_added_again(self, before: Any, after: Any) -> bool:
-        """Whether a commit between two versions adds a path that the earlier one has, with other rows or other values of partitions, or cannot be read."""
+        """Return whether a commit between two versions cannot be read, or adds a path that the earlier version has.
+
+        Such a path may have other rows or other partition values.
+        """
         there = set(_added_files(before, "")[0])
         for number in range(before.version() + 1, after.version() + 1):
             commit = os.path.join(self.address, "_delta_log", f"{number:020d}.json")
@@ -328,7 +339,7 @@ class DeltaTable(Lake):
         return False
 
     def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
-        """There is nothing to begin: the table keeps its versions itself."""
+        """Return the changes since a position. Nothing has to be started: the table keeps its versions itself."""
         if since is None:
             return None
         with self.snapshot(columns, since) as snapshot:
@@ -338,19 +349,22 @@ class DeltaTable(Lake):
         library = _delta()
         try:
             return library.DeltaTable(self.address, version=version)
-        except Exception as error:  # its errors are of many families
+        except Exception as error:  # its errors share no base class
             raise _source_error(self.address, error) from None
 
     def pinned(self, columns: Sequence[str]) -> files.Pinned:
-        """The files of the newest version, for others to read; these columns are in all of them, or empty.
+        """Return the files of the newest version, for workers to read.
+
+        A file without one of these columns is empty there.
 
         Raises:
-            InvalidSchema: a column is not there, or only in the names of folders.
-            SourceError: the table hides rows of its files in a way that is not read here, or they lie elsewhere.
+            InvalidSchema: If a column is missing, or only in the names of folders.
+            SourceError: If the table hides rows of its files in a way that is not supported here, or its files are in
+                another table.
         """
         table = self._table()
         try:
-            names = table.to_pyarrow_dataset().schema.names  # it refuses what the files alone do not say
+            names = table.to_pyarrow_dataset().schema.names  # raises if the files alone do not determine the rows
         except Exception as error:
             raise _source_error(self.address, error) from None
         for column in columns:
@@ -372,7 +386,7 @@ class DeltaTable(Lake):
         return files.Pinned(f"version:{table.version()}", tuple(sorted(paths)))
 
     def files_in_use(self) -> list[str]:
-        """The data files of the newest version; the others are of earlier ones."""
+        """Return the data files of the newest version; the others belong to earlier ones."""
         return _data_files(self._table(), self.address)
 
     def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: SourceHistory) -> bool:
@@ -431,7 +445,7 @@ class DeltaTable(Lake):
                         custom_metadata={_MARK: mark},
                         app_transactions=[
                             library.Transaction(app_id=mark, version=1)
-                        ],  # it outlives the log's own history
+                        ],  # kept longer than the history of the log
                     ),
                 )
                 .when_matched_delete()
@@ -443,13 +457,13 @@ class DeltaTable(Lake):
         if position is None:
             raise SourceError(f"{self.address}: the table's log does not hold the deletion that was just made")
         if chain is not None and before is not None:
-            # nobody else wrote in between, and what went is what was read
+            # no other write in between, and the deleted rows are those that were read
             alone = (number_of(position), made.get("num_target_rows_deleted")) == (table_read + 1, len(gone))
             chain.leave(self.state_at(position) if alone else None)
         return position
 
     def _without(self, connection: duckdb.DuckDBPyConnection, dataset: Any, column: str, names: Sequence[str]) -> None:
-        """The table without the rows of these names, which one commit takes and cannot look at."""
+        """Define a view of the table without the rows of these names: the commit cannot be inspected in advance."""
         connection.unregister(ROWS)
         connection.register("noisygd_delete_before", dataset)
         connection.register("noisygd_delete_names", _column(_text_field(), names))
@@ -489,13 +503,15 @@ class ParquetFolder(Lake):
 
 
 def number_of(position: str) -> int:
-    """Of a position that is a version."""
+    """Return the number of a position that is a version."""
     return int(position.partition(":")[2])
 
 
 def _restored_version(history: Iterable[Mapping[str, Any]], version: int, erased: int) -> int:
-    """Of which version the rows are that this one has: RESTORE puts an earlier one back, as a version of its own, and leaves marks as they
-    are. Looked through down to the version `erased`; -1 where a moment was named, and no version."""
+    """Return the version whose rows this version has: RESTORE makes an earlier one the newest, and keeps marks.
+
+    The history is searched down to the version `erased`; -1 if a RESTORE names a time instead of a version.
+    """
     for made in history:
         number = made.get("version", version)
         if number <= erased:
@@ -506,12 +522,15 @@ def _restored_version(history: Iterable[Mapping[str, Any]], version: int, erased
 
 
 def _data_files(table: Any, address: str) -> list[str]:
-    """The data files of a version."""
+    """Return the data files of a version."""
     return _added_files(table, address)[0]
 
 
 def _added_files(table: Any, address: str) -> tuple[list[str], list[str]]:
-    """The data files of a version, and all that its log says of each of them. A log writes paths as in an address: %20 for a blank."""
+    """Return the data files of a version, and all that its log records of each.
+
+    A log encodes paths as in a URL: %20 for a space.
+    """
     import pyarrow
 
     actions = pyarrow.table(table.get_add_actions(flatten=True)).to_pylist()
@@ -523,11 +542,12 @@ def _added_files(table: Any, address: str) -> tuple[list[str], list[str]]:
 def _difference(
     connection: duckdb.DuckDBPyConnection, before: Any, after: Any, id_column: str, columns: Sequence[str]
 ) -> EditCounts | None:
-    """Rows deleted, replaced and inserted between two versions of a Delta table, by these columns (the ids among them).
+    """Return the rows deleted, replaced and inserted between two versions of a Delta table, by these columns.
 
-    Only the files that one of the two has are read. A row that was written into another file as it was counts as nothing; one that is gone from
-    the older version's files and has come with the same id in the newer one's is a row that was replaced. None where the files of the
-    earlier one are gone, or hide rows in a way that is not read here.
+    The columns include the ids. Only the files that one of the two has are read. A row rewritten unchanged into another
+    file does not count; a row missing from the older version's files with a new row of the same id in the newer one's
+    was replaced. None if the files of the earlier version are missing, or hide rows in a way that is not supported
+    here.
     """
     import duckdb
     import pyarrow
@@ -548,7 +568,7 @@ def _difference(
 
 
 def _only(dataset: Any, names: set[str]) -> Any:
-    """The part of a table that lies in these files."""
+    """Return the part of a table in these files."""
     from pyarrow import dataset as parts
 
     chosen = [fragment for fragment in dataset.get_fragments() if fragment.path in names]
@@ -564,7 +584,7 @@ def _text_field() -> pyarrow.Field:
 
 
 def _column(kind: pyarrow.Field, names: Sequence[str]) -> pyarrow.Table:
-    """The names as a column of this type."""
+    """Return the names as a column of this type."""
     import pyarrow
 
     return pyarrow.table({kind.name: pyarrow.array(list(names), pyarrow.string()).cast(kind.type)})
@@ -572,7 +592,7 @@ def _column(kind: pyarrow.Field, names: Sequence[str]) -> pyarrow.Table:
 
 @contextmanager
 def _connect(database: str, shown: str, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection of DuckDB that writes nothing anywhere but into its database; its errors without their words."""
+    """Open a DuckDB connection that writes only to its database; its error messages are not passed on."""
     try:
         import duckdb
     except ImportError as error:
@@ -604,7 +624,7 @@ def _source_error(address: str, error: Exception) -> SourceError:
 
 
 def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
-    """The columns of these rows, and their types."""
+    """Return the columns of these rows and their types."""
     found = connection.execute(f"SELECT * FROM ({rows}) AS everything LIMIT 0").description or ()
     return {name: str(kind) for name, kind, *_ in found}
 
@@ -612,7 +632,7 @@ def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
 def _filter_canonical(
     connection: duckdb.DuckDBPyConnection, rows: str, column: str, names: Sequence[str]
 ) -> dict[str, str]:
-    """The names as this column would write them: a UUID in small letters. One that is no text at all is none."""
+    """Return the names as this column writes them: a UUID in lower case. Names that are not valid text are left out."""
     low = _types(connection, rows).get(column) == "UUID"
     texts = (name for name in names if name == name.encode(errors="ignore").decode())
     return {name: name.lower() if low else name for name in texts}
@@ -621,7 +641,7 @@ def _filter_canonical(
 def _count_rows(
     connection: duckdb.DuckDBPyConnection, rows: str, column: str, names: Sequence[str], what: str = "*"
 ) -> int:
-    """How many of these rows have one of the names."""
+    """Return the number of these rows that have one of the names."""
     written = _filter_canonical(connection, rows, column, names)
     asked = f"SELECT count({what}) FROM ({rows}) AS everything WHERE {_among(column)}"
     return int(_one(connection, asked, list(written.values())))
@@ -637,4 +657,4 @@ def _among(column: str) -> str:
 
 
 def _name_of(column: str) -> str:
-    return f"encode(CAST({column} AS VARCHAR))"  # as bytes, which no collation compares
+    return f"encode(CAST({column} AS VARCHAR))"  # as bytes, which no collation affects

@@ -1,9 +1,17 @@
-"""What an application deleted, from a file of events: those of Debezium (a line each, as a consumer of Kafka writes them), or of an outbox.
+"""Deletions by an application, from a file of Debezium events (one per line) or of outbox events.
 
-    {"op": "d", "before": {"id": "4711", …}, "source": {"schema": "public", "table": "people", "txId": 734}}      perhaps within "payload"
+    {"op": "d", "before": {"id": "4711", …}, "source": {"schema": "public", "table": "people", "txId": 734}}
     {"erased": 1, "request_id": "9f2c31", "position": "transaction:734", "ids": ["4711"]}
 
-Events come at least once. Deletions of one transaction are one request, named after it, so that what came before is not counted again.
+A Debezium event may be nested in "payload". Events are delivered at least once. Deletions of one transaction are one
+request, named after it, so that repeated events are not counted again.
+
+    >>> import pathlib, tempfile
+    >>> from noisygd_delete.store.sources.events import parse_erased
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "events"
+    >>> _ = path.write_text('{"erased": 1, "request_id": "9f2c31", "ids": ["4711"]}')
+    >>> parse_erased(path, None, "id")
+    [Erased(request_id='9f2c31', rows=1, position=None, ids=('4711',))]
 """
 
 from __future__ import annotations
@@ -21,7 +29,14 @@ _MOST = 1_000_000  # events of one file
 
 @dataclass(frozen=True)
 class Erased:
-    """Rows that one request, or one transaction, deleted: how many, at which position, and the ids that the events name."""
+    """The rows that one request, or one transaction, deleted.
+
+    Attributes:
+        request_id: The id of the request.
+        rows: The number of rows.
+        position: The position of the deletion, if known.
+        ids: The ids that the events name.
+    """
 
     request_id: str
     rows: int
@@ -30,13 +45,19 @@ class Erased:
 
 
 def parse_erased(path: str | Path, table: str | None, id: str) -> list[Erased]:
-    """The deletions from this table that a file tells of, in its order.
+    """Return the deletions from this table in a file of events, in its order.
+
+    Args:
+        path: The file.
+        table: The table; None for any.
+        id: The column of ids.
 
     Raises:
-        InvalidRequest: a line is no event, or one that does not say how many rows went. No message quotes an event.
+        InvalidRequest: If a line is not an event, or does not give the number of deleted rows. No message quotes an
+            event.
     """
     own: list[Erased] = []
-    gone: dict[str, dict[str, None]] = {}  # of a transaction: the ids of its rows, each once, since events are repeated
+    gone: dict[str, dict[str, None]] = {}  # per transaction: the ids of its rows, each once, since events are repeated
     with limited_io.open_plain(path, error=InvalidRequest) as file:
         for number, line in enumerate(limited_io.iterate_lines(file, error=InvalidRequest), start=1):
             if number > _MOST:
@@ -44,7 +65,7 @@ def parse_erased(path: str | Path, table: str | None, id: str) -> list[Erased]:
             try:
                 event = limited_io.parse_json(line or "null")
                 event = event.get("payload", event) if isinstance(event, dict) else event
-                if event is None:  # Kafka's own mark that a key is gone
+                if event is None:  # Kafka's tombstone of a key
                     continue
                 if "erased" in event:
                     own.append(_event_to_erased(event))
@@ -74,7 +95,7 @@ def _event_to_erased(event: dict[str, Any]) -> Erased:
 
 
 def _of(source: dict[str, Any], table: str | None) -> bool:
-    """Whether an event is about this table, with or without the name of its schema."""
+    """Return whether an event is about this table, named with or without its schema."""
     return table is None or table in (source["table"], f"{source.get('schema')}.{source['table']}")
 
 

@@ -1,10 +1,9 @@
-"""From an address to the source that is there.
+"""Create the source for an address.
 
-Parquet files that the workers of Ray or Spark read, where this process alone would not hold the rows: those of a folder, or of the
-version of a Delta table that its log names.
-
-Rows never come here but for a sample that steers the solver, in memory; of a Delta table those of the files that changed, while they are
-counted.
+`FolderOnEngine` and `DeltaOnEngine` are for tables too large for this process: the workers of Ray or Spark read the
+Parquet files of a folder, or of the version of a Delta table that its log names. This process then reads only a sample
+of the rows, which steers the solver and is held in memory; and, of a Delta table, the rows of changed files while they
+are counted.
 """
 
 from __future__ import annotations
@@ -33,8 +32,16 @@ WITH_SQL = ("spark",)
 
 @dataclass(frozen=True)
 class Selection:
-    """Rows among those of the files, as a `Source` says it: `query` calls all of them `source`; none of a person of whom there are more
-    than `rows_per_subject`. `gone_ids` and `gone_subjects` must not be among them."""
+    """A selection of the rows in the files, as in `Source`.
+
+    Attributes:
+        id: The column of ids.
+        query: The rows to learn from; it refers to all rows as `source`.
+        subject: The column of persons.
+        rows_per_subject: No row is read of a person who has more rows.
+        gone_ids: Ids that must not occur.
+        gone_subjects: Persons that must not occur.
+    """
 
     id: str
     query: str | None = None
@@ -53,18 +60,22 @@ def open_rows(
     pinned: files.Pinned | None = None,
     selection: Selection | None = None,
 ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
-    """The rows of Parquet files, held by the workers of an engine while this is open, their position in the source, and what the
-    selection leaves out because of whose it is.
+    """Open the rows of Parquet files, held by the workers of an engine.
+
+    Yields the rows, their position in the source, and what the selection leaves out because of the subject.
 
     Args:
-        address: a path, or an address that the engine knows: s3://bucket/folder.
-        slots: n; None: as many as there are rows.
-        pinned: the files; None: all *.parquet files that are in the folder now, and the position is the time.
-        selection: rows among them, by an engine of `WITH_SQL`; None: all.
+        engine: "ray" or "spark".
+        address: A path, or an address that the engine supports, such as s3://bucket/folder.
+        schema: The schema of the rows.
+        slots: n; None: the number of rows.
+        pinned: The files; None: all *.parquet files that are in the folder now, and the position is the time.
+        selection: A selection of rows, for an engine of `WITH_SQL`; None: all.
 
     Raises:
-        MissingDependency: the engine, or its distribution, is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not
-        fit. InvalidParameter: it does not start, or would leave rows behind in clear.
+        MissingDependency: If the engine, or its distribution, is not installed.
+        SourceError, InvalidSchema, InvalidRecords: If the rows do not exist or do not fit.
+        InvalidParameter: If the engine does not start, or would leave unencrypted rows behind.
     """
     try:
         workers = import_module(f"noisygd_delete_engines.on_{check_choice('engine', engine, ENGINES)}")
@@ -81,10 +92,13 @@ def open_rows(
 
 @dataclass(frozen=True)
 class FolderOnEngine(ParquetFolder):
-    """Parquet files of the same columns in one folder, by its path or by an address that the engine knows (s3://bucket/folder). The
-    application deletes; positions are times.
+    """A folder of Parquet files of the same columns, read by workers of an engine.
 
-    engine   "ray" or "spark"
+    The address is a path, or one that the engine supports (s3://bucket/folder). The application deletes rows; positions
+    are times.
+
+    Attributes:
+        engine: "ray" or "spark".
     """
 
     engine: str = "ray"
@@ -107,7 +121,7 @@ class FolderOnEngine(ParquetFolder):
         return open_rows(self.engine, self.address, schema, slots, selection=_selection(self))
 
     def check(self) -> None:
-        """Ids are not read here."""
+        """Do nothing: ids are not read here."""
 
     def _moment(self, *, marking: bool = False) -> NoReturn:
         raise InvalidParameter(
@@ -124,9 +138,12 @@ class FolderOnEngine(ParquetFolder):
 
 @dataclass(frozen=True)
 class DeltaOnEngine(DeltaTable):
-    """A Delta table whose files of one version workers read; deleted from, and its changes counted, as any Delta table.
+    """A Delta table whose files of one version are read by workers.
 
-    engine   "ray" or "spark"
+    Deletions and counts work as for any Delta table.
+
+    Attributes:
+        engine: "ray" or "spark".
     """
 
     engine: str = "ray"
@@ -146,7 +163,7 @@ class DeltaOnEngine(DeltaTable):
         return open_rows(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
 
     def _rows(self) -> str:
-        return self._table_rows  # the engine asks the query, in its own words
+        return self._table_rows  # the engine runs the query itself
 
 
 def _check_engine(source: Source, engine: str) -> None:
@@ -172,14 +189,17 @@ _UNSAID = "the ledger does not say where the rows lie; restore the store from a 
 
 
 def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Source:
-    """The source at an address: `postgresql://HOST/DATABASE`, `mysql://HOST/DATABASE`, or the path of a DuckDB file, a Delta table or a folder of Parquet.
+    """Return the source at an address.
 
     Args:
-        engine: "ray" or "spark": its workers read and hold a folder of Parquet files, or a Delta table; None: this process does.
-        facts: id, subject, table, query, rows_per_subject: see `Source`.
+        address: `postgresql://HOST/DATABASE`, `mysql://HOST/DATABASE`, or the path of a DuckDB file, a Delta table or a
+            folder of Parquet files.
+        engine: "ray" or "spark": its workers read and hold a folder of Parquet files, or a Delta table. None: this
+            process does.
+        **facts: id, subject, table, query, rows_per_subject; see `Source`.
 
     Raises:
-        InvalidParameter: nothing of the kind is there, or the facts do not suit it.
+        InvalidParameter: If the address is of no known kind, or the facts do not fit it.
     """
     database = next((kind for kind in (Postgres, MySQL) if kind.recognises(address)), None)
     if database is not None and engine is None:
@@ -203,10 +223,10 @@ def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Sourc
 
 
 def source_from(description: Mapping[str, Any]) -> Source:
-    """The source that a ledger names.
+    """Return the source that a ledger describes.
 
     Raises:
-        StoreCorrupt: it names none.
+        StoreCorrupt: If it describes none.
     """
     if not isinstance(description, Mapping) or not {"kind", "address", "id"} <= set(description):
         raise StoreCorrupt(_UNSAID)

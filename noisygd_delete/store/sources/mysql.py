@@ -1,10 +1,12 @@
 """A table of MySQL or MariaDB.
 
-    mysql://clerk@localhost/people        password from the environment (MYSQL_PWD); mysql://clerk@/people?socket=/run/mysqld/mysqld.sock
+    mysql://clerk@localhost/people                        password from the environment (MYSQL_PWD)
+    mysql://clerk@/people?socket=/run/mysqld/mysqld.sock
 
-Positions count the deletions of this program, each of which leaves a random mark in its own transaction, in a table beside the rows. Comparisons there are loose
-('17abc' is 17, 'A' is 'a', a space at the end is none): names are compared by their bytes. Only tables of InnoDB are read, no view and no query: the
-server does not say by what rows of a view are chosen. What others change is not counted.
+Positions count the deletions by this program, each of which leaves a random mark in its own transaction, in a separate
+table of the database. Comparisons in MySQL are loose ('17abc' equals 17, 'A' equals 'a', trailing spaces are ignored),
+so names are compared by their bytes. Only InnoDB tables are read, no view and no query, because the server does not
+reveal how the rows of a view are selected. Changes by others are not counted.
 """
 
 from __future__ import annotations
@@ -29,16 +31,16 @@ _SESSION = (
     "SET SESSION sql_mode = 'ANSI,TRADITIONAL', time_zone = '+00:00', innodb_lock_wait_timeout = 10, lock_wait_timeout = 10",
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
 )
-_VALUE = "\0"  # where a value comes in a statement; no name of a column holds it
-_SECONDS = 600  # that a statement may take
-_OF_ROWS = (1205, 1213, 1216, 1217, 1451, 1452, 1644)  # a lock, a deadlock, a foreign key, a trigger that raises
+_VALUE = "\0"  # placeholder of a value in a statement; no column name contains it
+_SECONDS = 600  # timeout of a statement
+_OF_ROWS = (1205, 1213, 1216, 1217, 1451, 1452, 1644)  # lock, deadlock, foreign key, trigger that raises
 _LOCKS = (1205, 1213)
 _WITH_A_TEXT_EACH = ("decimal", "date", "datetime", "timestamp", "time", "year", "enum", "uuid", "inet4", "inet6")
 
 
 @dataclass(frozen=True)
 class MySQL(Source):
-    """A table of InnoDB."""
+    """An InnoDB table."""
 
     kind: ClassVar[str] = "mysql"
     uncounted: ClassVar[str] = "its triggers are not watched here"
@@ -57,7 +59,10 @@ class MySQL(Source):
 
     @contextmanager
     def _connected(self) -> Iterator[pymysql.Connection[Any]]:
-        """A connection in a transaction that is rolled back unless it was committed; errors without words that may quote a row."""
+        """Open a connection in a transaction, rolled back unless committed.
+
+        Error messages omit text that may quote a row.
+        """
         try:
             import pymysql
         except ImportError as error:
@@ -70,7 +75,7 @@ class MySQL(Source):
                 user=unquote(parts.username or ""), password=os.environ.get("MYSQL_PWD", ""), database=unquote(parts.path.strip("/")),
                 charset="utf8mb4", connect_timeout=10, read_timeout=_SECONDS, write_timeout=_SECONDS, autocommit=False,
             )  # fmt: skip
-        except (pymysql.MySQLError, OSError) as error:  # nothing was asked yet: these words quote no row
+        except (pymysql.MySQLError, OSError) as error:  # no query ran yet: the message quotes no row
             raise SourceError(
                 f"{self.address}: {error.args[-1] if error.args else error}; is the server there?"
             ) from None
@@ -110,7 +115,7 @@ class MySQL(Source):
         return quote_table(str(self.table))
 
     def _columns(self, connection: pymysql.Connection[Any]) -> dict[str, None]:
-        """The columns, where the table is one that a transaction covers."""
+        """Return the columns; raise if the table is not transactional."""
         found = self._described(connection, "table_type, engine FROM information_schema.tables")
         if not found:
             raise SourceError(f"{self.address}: no such table {self.table}, or this user may not read it")
@@ -123,7 +128,7 @@ class MySQL(Source):
             return dict.fromkeys(column[0] for column in cursor.description or ())
 
     def _described(self, connection: pymysql.Connection[Any], what: str) -> list[tuple[Any, ...]]:
-        """What the server says of the table."""
+        """Return facts about the table from the information schema."""
         schema, _, name = str(self.table).rpartition(".")
         among = f"table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
         return self._asked(connection, f"SELECT {what} WHERE {among}", [schema, name])
@@ -143,7 +148,7 @@ class MySQL(Source):
     def _cells(
         self, connection: pymysql.Connection[Any], columns: Sequence[str], rows: str
     ) -> Iterator[tuple[Any, ...]]:
-        """Rows as they come; of a name, its text."""
+        """Yield rows in order of arrival; ids and persons as text."""
         from pymysql.cursors import SSCursor
 
         with connection.cursor(SSCursor) as cursor:
@@ -165,7 +170,7 @@ class MySQL(Source):
     def _found(
         self, connection: pymysql.Connection[Any], column: str, names: Sequence[str], lock: str = ""
     ) -> list[str]:
-        """The names of the rows that have one of these, each as often as there are rows."""
+        """Return the names of the rows that have one of these names, once per row."""
         asked = f"SELECT {_text(column)} FROM {self._table_name} WHERE {_among(column)}{lock}"
         return [name for (name,) in self._asked(connection, asked, _both(names))]
 
@@ -174,7 +179,7 @@ class MySQL(Source):
         with self._connected() as connection:
             making = f"CREATE TABLE IF NOT EXISTS {quote_identifier(_DONE)} (number BIGINT PRIMARY KEY, mark CHAR(32) UNIQUE) ENGINE=InnoDB"
             if not self._deletions(connection):
-                self._asked(connection, making)  # commits what was before it: nothing
+                self._asked(connection, making)  # an implicit commit, of nothing so far
             self._asked(connection, "START TRANSACTION")
             yield connection, ""
 
@@ -231,7 +236,7 @@ def _as_text(column: str) -> str:
 
 
 def _among(column: str) -> str:
-    """Of the rows that loosely equal a name, which an index finds, those that are written so to the byte."""
+    """Return SQL that selects rows by name: loosely equal rows, found by an index, that are also equal byte by byte."""
     return f"{quote_identifier(column)} IN {_VALUE} AND HEX({_text(column)}) IN {_VALUE}"
 
 
@@ -240,7 +245,7 @@ def _both(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _format_error(error: Exception) -> str:
-    """An error by its number: its words may quote a row."""
+    """Return the number of an error, because its message may quote a row."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
     waits = ". Somebody else holds a lock there; it is tried again" if number in _LOCKS else ""
     return type(error).__name__ + (f", error {number}" if number else "; is the server there?") + waits

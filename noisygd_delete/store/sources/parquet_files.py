@@ -1,5 +1,7 @@
-"""Parquet files on whatever file system Arrow knows, dealt out to partitions by what the files say of themselves: those of a folder, or
-those that the log of a table names."""
+"""Parquet files on any file system that Arrow supports, partitioned by their metadata alone.
+
+The files are those of a folder, or those that the log of a table names.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,15 @@ from ...features.schema.files import BLOCK_ROWS
 if TYPE_CHECKING:
     import pyarrow
 
-ROWS_EACH = 1 << 16  # of a partition, at least, where its file has so many
+ROWS_EACH = 1 << 16  # minimum rows of a partition, if its file has that many
 LOG = "_delta_log"
 _MOST_FILES = 100_000
-_TICK, _TRIES = 20_000_000, 5  # nanoseconds in which two writes may bear the same time, and how often to wait
+_TICK, _TRIES = 20_000_000, 5  # nanoseconds within which two writes may have equal times; number of retries
 
 
 @dataclass(frozen=True)
 class FileFacts:
-    """A file, and by what a change of it shows."""
+    """A file, with the facts that reveal a change of it."""
 
     path: str
     size: int
@@ -33,19 +35,23 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class Pinned:
-    """The files that the log of a table names at one position. None of them ever changes; a column that an older one lacks is empty there."""
+    """The files that the log of a table names at one position.
+
+    They never change; a column missing in an older one is empty.
+    """
 
     position: str
     paths: tuple[str, ...]
 
     @property
     def files(self) -> tuple[FileFacts, ...]:
+        """The files without size and time, because they never change."""
         return tuple(FileFacts(path, 0, 0) for path in self.paths)
 
 
 @dataclass(frozen=True)
 class FilePart:
-    """Some row groups of a file, one after the other: a partition. `pinned`: of a table with a log."""
+    """A partition: consecutive row groups of a file. `pinned`: the file belongs to a table with a log."""
 
     path: str
     groups: tuple[int, ...]
@@ -53,10 +59,11 @@ class FilePart:
 
 
 def list_files(address: str) -> tuple[FileFacts, ...]:
-    """The Parquet files of a folder (a path, or an address such as s3://bucket/folder) as they are now, by name.
+    """Return the current Parquet files of a folder (a path, or an address such as s3://bucket/folder), sorted by name.
 
     Raises:
-        SourceError: it cannot be read, has no *.parquet file, or is that of a table whose log says which of them count.
+        SourceError: If it cannot be read, has no *.parquet file, or is that of a table whose log determines the current
+            files.
     """
     arrow = _arrow()
     system, folder = _system(address)
@@ -71,12 +78,12 @@ def list_files(address: str) -> tuple[FileFacts, ...]:
 
 
 def position() -> str:
-    """Now, as `store.entry` writes it: a folder counts nothing but the time."""
+    """Return the current time as a position (see `store.entry`); a folder counts nothing else."""
     return f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
 
 
 def check_number(address: str, files: int) -> None:
-    """Raise `SourceError` unless a folder has so many files as are read."""
+    """Raise `SourceError` unless the number of files is within the limits."""
     if not files:
         raise SourceError(f"{address}: no *.parquet file is there")
     if files > _MOST_FILES:
@@ -84,7 +91,7 @@ def check_number(address: str, files: int) -> None:
 
 
 def check_no_log(address: str, names: Iterable[str]) -> None:
-    """Raise `SourceError` where a folder is that of a Delta table: the rows of its files are not those of the table."""
+    """Raise `SourceError` for the folder of a Delta table: its files also hold rows that are not in the table."""
     if LOG in names:
         raise SourceError(
             f"{address}: a Delta table, whose folder still holds files of rows that were deleted. Give it to `init --source` as what it is, by a "
@@ -93,8 +100,11 @@ def check_no_log(address: str, names: Iterable[str]) -> None:
 
 
 def partition_row_groups(address: str, files: tuple[FileFacts, ...], *, pinned: bool = False) -> list[FilePart]:
-    """Partitions: whole row groups of one file, one after the other, until there are `ROWS_EACH` rows. The cut is the files' alone,
-    so that a release adds the same sums in the same order whoever answers them."""
+    """Return partitions: consecutive row groups of one file with at least `ROWS_EACH` rows in total, if available.
+
+    The partition depends on the files alone, so that a release adds the same sums in the same order, whichever worker
+    returns them.
+    """
     parts = []
     for file in files:
         with _open_file(address, file.path) as parquet:
@@ -111,10 +121,11 @@ def partition_row_groups(address: str, files: tuple[FileFacts, ...], *, pinned: 
 
 
 def read_part(address: str, part: FilePart, columns: list[str]) -> Iterator[pyarrow.RecordBatch]:
-    """These columns of a partition, a block of rows at a time.
+    """Yield these columns of a partition, block by block.
 
     Raises:
-        InvalidSchema: a column is not there. SourceError: the file cannot be read.
+        InvalidSchema: If a column is missing.
+        SourceError: If the file cannot be read.
     """
     with _open_file(address, part.path) as parquet:
         there = parquet.schema_arrow.names
@@ -140,7 +151,7 @@ def _open_file(address: str, path: str) -> Any:
 
 
 def _system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path there."""
+    """Return the file system of an address, and the path in it."""
     arrow = _arrow()
     if "://" not in address:
         return arrow.fs.LocalFileSystem(), address
@@ -161,8 +172,10 @@ def _arrow() -> Any:
 
 
 def state_of(path: str, *beside: str) -> str | None:
-    """By which a file is known to be as it was: its own number, size and times, by the system's clock, which no program sets. None where what lies
-    beside it tells of writes that it does not hold yet, or the system has no such time."""
+    """Return the state of a file: inode, size and times, including the change time, which no program can set.
+
+    None if one of the other files exists, which may hold writes that the file lacks, or the system has no such time.
+    """
     if os.name != "posix":
         return None
     found = os.stat(path)
@@ -172,13 +185,13 @@ def state_of(path: str, *beside: str) -> str | None:
         time.sleep(_TICK / 1e9)
         found = os.stat(path)
     else:
-        return None  # written again and again, or by a clock that was put forward
+        return None  # written repeatedly, or the clock was set forward
     if any(os.path.exists(other) for other in beside):
         return None
     return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
 
 
 def check_unchanged(address: str, before: object, after: object) -> None:
-    """Raise `SourceError` where a folder's listing is another one after its rows were read."""
+    """Raise `SourceError` if the listing of a folder changed while its rows were read."""
     if before != after:
         raise SourceError(f"{address}: its files changed while they were read; try again when nothing writes there")

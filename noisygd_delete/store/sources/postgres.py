@@ -1,7 +1,8 @@
-"""Rows in PostgreSQL (13 or later): one REPEATABLE READ snapshot per release, deletions known by their transaction.
+"""Rows in PostgreSQL (13 or later): one REPEATABLE READ snapshot per release; a transaction identifies each deletion.
 
-A deletion counts, inside its own transaction, the rows that it named in exactly what a release reads, and is refused unless there is
-none; triggers and constraints that wait for a commit are run before. The password is not part of the address: it comes from PGPASSWORD, ~/.pgpass or a service file, as with any client of it.
+A deletion counts, inside its own transaction, the rows with the deleted names in exactly what a release reads, and is
+refused if there are any; deferred triggers and constraints are run before. The password is not part of the address: it
+comes from PGPASSWORD, ~/.pgpass or a service file, as with any PostgreSQL client.
 """
 
 from __future__ import annotations
@@ -26,24 +27,26 @@ if TYPE_CHECKING:
     import psycopg
 
 _OLDEST = 130_000  # 13
-_LOCK, _STATEMENT = 10, 600  # seconds to wait for somebody's lock, and for a statement that is no reading of all rows
+_LOCK, _STATEMENT = 10, 600  # seconds to wait for a lock, and for a statement that does not read all rows
 _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-_FIRST = f"-c jit=off -c lock_timeout={_LOCK}s -c statement_timeout={_STATEMENT}s"  # what the address says comes after, and counts
+_FIRST = (
+    f"-c jit=off -c lock_timeout={_LOCK}s -c statement_timeout={_STATEMENT}s"  # options in the address override these
+)
 _LAST = "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=1 -c bytea_output=hex"
 _HINTS = {
     "42P01": ". A table of another schema is named with it: --table schema.table",
     "55P03": ". Somebody else holds a lock there; it is tried again",
 }
-_KEYS = "noisygd_delete.keys"  # a setting, for the length of a transaction
-_PATIENCE = 10.0  # seconds until a transaction whose client died is given up by the server
-_BY_OTHERS = {  # parts of a plan by which other rows decide whether one is read
+_KEYS = "noisygd_delete.keys"  # a setting, local to a transaction
+_PATIENCE = 10.0  # seconds until the server aborts a transaction whose client died
+_BY_OTHERS = {  # plan nodes by which other rows decide whether a row is read
     "WindowAgg": "a window",
     "Limit": "LIMIT or FETCH FIRST",
     "Sample Scan": "TABLESAMPLE",
     "Unique": "DISTINCT",
 }
-_BESIDE = ("InitPlan", "SubPlan")  # of a value looked up beside the rows; a planner finds a smallest one by LIMIT
-_UNFIT = (  # the first among types, domains taken apart, whose values have no text each: "char" and so on are Z, intervals T, bits V
+_BESIDE = ("InitPlan", "SubPlan")  # scalar subplans; a planner finds a minimum by LIMIT
+_UNFIT = (  # the first type, domains resolved, without one text per value: "char" etc. are Z, intervals T, bits V
     "WITH RECURSIVE named(kind) AS (SELECT unnest($1::oid[]) UNION SELECT typbasetype FROM pg_type JOIN named ON oid = kind WHERE typbasetype <> 0) "
     "SELECT format_type(oid, NULL) FROM pg_type JOIN named ON oid = kind WHERE typbasetype = 0 AND typcategory NOT IN ('D', 'E', 'I', 'S') "
     "AND typname NOT IN ('int2', 'int4', 'int8', 'numeric', 'oid', 'uuid', 'bool', 'macaddr', 'macaddr8') LIMIT 1"
@@ -55,7 +58,7 @@ _BY_ROW_SECURITY = ", or hidden from this role by row-level security"
 
 @dataclass(frozen=True)
 class Postgres(Source):
-    """A table of a database, or a query of it."""
+    """A table of a database, or a query on it."""
 
     kind: ClassVar[str] = "postgresql"
     counts_by: ClassVar[str | None] = "trigger"
@@ -78,10 +81,10 @@ class Postgres(Source):
 
     @contextmanager
     def connected(self) -> Iterator[psycopg.Connection[Any]]:
-        """A connection, with what a release relies on set for it; parameters are $1, $2 in its statements.
+        """Open a connection with the settings that a release relies on; its statements use parameters $1, $2.
 
         Raises:
-            SourceError: whatever goes wrong on it, without words of the server that may quote a row.
+            SourceError: For every error on it, without server messages that may quote a row.
         """
         psycopg = library()
         options = psycopg.conninfo.conninfo_to_dict(self.address).get("options") or ""
@@ -93,7 +96,7 @@ class Postgres(Source):
         }
         try:
             connection = psycopg.connect(self.address, **how, options=f"{_FIRST} {options} {_LAST}")
-        except psycopg.Error as error:  # nothing was asked yet: these words quote no row
+        except psycopg.Error as error:  # no query ran yet: the message quotes no row
             words = str(error).strip().partition("\n")[0]
             raise SourceError(f"{self.address}: {type(error).__name__}; is the server there? {words}") from None
         try:
@@ -109,8 +112,8 @@ class Postgres(Source):
         with self.connected() as connection:
             connection.isolation_level = library().IsolationLevel.REPEATABLE_READ
             connection.read_only = not marking
-            position = _now(connection)  # the first statement takes the snapshot that every later one sees
-            connection.execute("SET LOCAL statement_timeout = 0")  # however long it takes to read all rows
+            position = _now(connection)  # the first statement takes the snapshot of all later ones
+            connection.execute("SET LOCAL statement_timeout = 0")  # reading all rows may take longer
             yield connection, position
 
     def _changed(
@@ -137,11 +140,11 @@ class Postgres(Source):
         return session.is_snapshot_complete(connection, done.marks)
 
     def _answer_in_memory(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Sequence[Any]] | None:
-        if connection.info.parameter_status("server_encoding") != "UTF8":  # which has no word for some blanks
+        if connection.info.parameter_status("server_encoding") != "UTF8":  # which lacks some space characters
             return None
-        connection.execute("SET LOCAL work_mem = '1GB'")  # else it would spill counts to its disk
+        connection.execute("SET LOCAL work_mem = '1GB'")  # otherwise it would spill counts to disk
         connection.execute("SET LOCAL enable_sort = off")
-        if any("Sort" in step["Node Type"] for step in _steps(connection, asked)):  # of rows, perhaps more than that
+        if any("Sort" in step["Node Type"] for step in _steps(connection, asked)):  # of rows, which may need more
             return None
         return ask_all(connection, asked)
 
@@ -154,7 +157,7 @@ class Postgres(Source):
                 super().check_chain(instead)
 
     def _is_secured_by_row(self, connection: psycopg.Connection[Any]) -> bool:
-        """Whether policies choose rows for this role, perhaps by the time or by other tables."""
+        """Return whether policies select rows for this role, which may depend on the time or on other tables."""
         return bool(ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table_name))
 
     def is_watched(self) -> bool:
@@ -162,7 +165,7 @@ class Postgres(Source):
             return trigger.is_there(connection, self._table_name)
 
     def _state(self, connection: psycopg.Connection[Any], position: str) -> str | None:
-        """A mark, left in the same transaction: a copy without it does not have all that this moment shows."""
+        """Return the state of the rows, with a mark left in the same transaction; a copy without it is stale."""
         left = session.stamp_mark(connection, session.leave(connection))
         return None if left is None else f"{left} {position} {self._definition(connection)}"
 
@@ -189,7 +192,7 @@ class Postgres(Source):
         return rows_to_read(own, self._key, self.rows_per_subject, self._name_of)
 
     def _cells(self, connection: psycopg.Connection[Any], columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]:
-        """COPY gives every value as an export of the table would write it."""
+        """Yield rows by COPY, with every value as an export of the table would write it."""
         from psycopg import sql
 
         asked = f"COPY (SELECT {', '.join(map(quote_identifier, columns))} FROM ({rows}) AS chosen) TO STDOUT"
@@ -201,7 +204,7 @@ class Postgres(Source):
             "SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE "
             "i.indrelid = $1::text::regclass AND a.attname = $2::text AND a.attnotnull AND i.indisunique AND i.indisvalid AND i.indimmediate AND "
             "i.indnkeyatts = 1 AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent "
-            "WHERE h.inhparent = i.indrelid AND c.relkind = 'r'))"  # of tables that inherit, each has an index of its own
+            "WHERE h.inhparent = i.indrelid AND c.relkind = 'r'))"  # each inheriting table has its own index
         )
         return bool(ask_one(connection, asked, self._table_name, self.id))
 
@@ -254,7 +257,7 @@ class Postgres(Source):
             )
 
     def _type(self, connection: psycopg.Connection[Any], column: str) -> tuple[str, int]:
-        """The type of a column of the table, in words and as its number."""
+        """Return the type of a column of the table, as text and as its number."""
         asked = "SELECT format_type(atttypid, -1), atttypid::bigint FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2::text AND attnum > 0"
         found = ask(connection, asked, self._table_name, column)
         if found is None:
@@ -268,14 +271,14 @@ class Postgres(Source):
     def _among(
         self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]
     ) -> tuple[str, list[list[str]]]:
-        """SQL of whether a row has one of the names in this column of the table, and its parameters."""
+        """Return SQL that tests whether a row has one of the names in this column of the table, and its parameters."""
         kind, _ = self._type(connection, column)
         written = filter_canonical(connection, kind, names)
         which = f"{quote_identifier(column)} = ANY($1::text[]::{kind}[]) AND {self._name_of(quote_identifier(column))} = ANY($2::text[])"
         return which, [list(written), list(written.values())]
 
     def _having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> set[str]:
-        """Those of the names that stand in this column of the table."""
+        """Return those of the names that occur in this column of the table."""
         kind, _ = self._type(connection, column)
         written = filter_canonical(connection, kind, names)
         among, given = self._among(connection, column, names)
@@ -286,7 +289,10 @@ class Postgres(Source):
     def _counted(
         self, connection: psycopg.Connection[Any], column: str, names: Sequence[str], rows: str | None = None
     ) -> int:
-        """How many rows of the table have one of these names; or of the query, where the column may have another type."""
+        """Return the number of rows of the table, or of the query, with one of these names.
+
+        The column may have another type in the query.
+        """
         _, number = self._type(connection, column)
         which, given = self._among(connection, column, names)
         if rows is not None and self._columns(connection).get(column) != number:
@@ -335,7 +341,7 @@ class Postgres(Source):
                 for (name,) in ask_all(connection, f"SELECT {quote_identifier(self.id)}::text {these}", *given)
             ]
             connection.execute(library().sql.SQL(f"DELETE {these}"), given)
-        connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
+        connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # run what is deferred to the commit
         return gone
 
     def _rows_taken(self, connection: psycopg.Connection[Any]) -> int:
@@ -393,7 +399,7 @@ class Postgres(Source):
             time.sleep(0.1)
 
     def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
-        """Begin to count, or where all is well put together what a release has covered."""
+        """Start counting; if the count is complete, fold the counts that a release has covered."""
         table, found, whole, covered = self._watched(), None, True, since
         try:
             with self._moment() as (connection, now):
@@ -407,21 +413,24 @@ class Postgres(Source):
             whole = False
         with self.connected() as connection:
             if whole and covered is not None and trigger.is_there(connection, table):
-                with suppress(library().errors.InsufficientPrivilege), connection.transaction():  # a reader may not
+                with (
+                    suppress(library().errors.InsufficientPrivilege),
+                    connection.transaction(),
+                ):  # a reader may lack the right
                     trigger.fold(connection, table, covered)
             else:
                 trigger.execute_statements(connection, trigger.install_statements(table))
         return found
 
     def unwatch(self) -> None:
-        """Count no longer."""
+        """Stop counting."""
         table = self._watched()
         with self.connected() as connection:
             if trigger.is_there(connection, table):
                 trigger.execute_statements(connection, trigger.remove_statements(table))
 
     def watching(self) -> str:
-        """The statements of `watch`, for whoever may carry them out."""
+        """Return the statements of `watch`, for a role that may run them."""
         reader = library().conninfo.conninfo_to_dict(self.address).get("user")
         lines = trigger.install_statements(self._watched(), str(reader) if reader else None)
         return "".join(f"{line};\n" for line in ("BEGIN", *lines, "COMMIT"))
@@ -435,7 +444,7 @@ class Postgres(Source):
 
 
 def _steps(connection: psycopg.Connection[Any], rows: str) -> Iterator[dict[str, Any]]:
-    """The parts of the plan by which a server reads rows, views and rules taken apart."""
+    """Yield the nodes of the plan by which a server reads rows, with views and rules resolved."""
     plans = ask_one(connection, f"EXPLAIN (VERBOSE, FORMAT JSON, COSTS OFF) {rows}")
     left = [found["Plan"] for found in (json.loads(plans) if isinstance(plans, str) else plans)]
     while left:
@@ -445,7 +454,7 @@ def _steps(connection: psycopg.Connection[Any], rows: str) -> Iterator[dict[str,
 
 
 def _relation(step: dict[str, Any]) -> str | None:
-    """The table that a part of a plan reads, with its schema, or the name that the query has given to rows that it reads."""
+    """Return the table that a plan node reads, with its schema, or the name of the common table expression."""
     if "Relation Name" in step:
         return f"{quote_identifier(step['Schema'])}.{quote_identifier(step['Relation Name'])}"
     return str(step["CTE Name"]).replace(".", " ") if step["Node Type"] == "CTE Scan" else None

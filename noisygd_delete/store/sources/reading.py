@@ -1,4 +1,7 @@
-"""One snapshot of a source as a table: rows without ids, in the order in which they come, in memory or in an encrypted scratch file."""
+"""One snapshot of a source as a table of rows without ids, in memory or in an encrypted scratch file.
+
+The rows are in order of arrival.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,14 @@ Take = Callable[[Encoded], None]
 
 @dataclass(frozen=True)
 class SnapshotSurvey:
-    """What one reading counted: rows, those that were left out because of whose they are, and cells per column that were clipped or
-    unknown."""
+    """The counts of one read of a source.
+
+    Attributes:
+        rows: Rows that were read.
+        clipped: Clipped cells per column.
+        unknown: Unknown cells per column.
+        left_out: Rows left out because of the subject they belong to.
+    """
 
     rows: int
     clipped: Mapping[str, int]
@@ -43,16 +52,24 @@ def rows_of(
     memory: int | None = None,
     done: SourceHistory = NOTHING_DONE,
 ) -> Iterator[Held]:
-    """The rows of one snapshot in so many slots while this is open, its position, what changed since an earlier one by the source's
-    own count (None: it was not counted), what was left out, and their definition.
+    """Open the rows of one snapshot in a table of `slots` slots.
+
+    Yields its rows, its position, the changes since an earlier position by the source's own count (None if not
+    counted), what was left out, and the definition.
 
     Args:
-        done: before, as the snapshot must show it.
-        memory: bytes of rows to hold; None: a quarter of the machine's. A larger table is read into a scratch file, whatever it holds.
+        source: The source.
+        schema: The schema of the rows.
+        slots: The number of slots.
+        since: The earlier position.
+        memory: Bytes of rows to hold; None: a quarter of the machine's memory. A larger table is read into a scratch
+            file, whatever its number of rows.
+        done: The history that the snapshot must show.
 
     Raises:
-        InvalidRecords: more rows than slots, or than memory can hold.
-        InvalidSchema: a cell does not fit the schema; its record is told by its number, in no order that lasts.
+        InvalidRecords: If there are more rows than slots, or than memory can hold.
+        InvalidSchema: If a cell does not fit the schema. The message names the record by its number, in an order that
+            is not stable.
     """
     held = source.open_rows(schema, slots, done)
     if held is not None:
@@ -88,11 +105,12 @@ def _read_in_memory(
 
 
 def survey(source: Source, schema: Schema) -> SnapshotSurvey:
-    """How many rows there are now, each read once and let go of; there must be some.
+    """Read the current rows once and count them, without holding them.
 
     Raises:
-        InvalidParameter: no store may be made over them (see `Source.check`).
-        InvalidRecords: there is none. InvalidSchema: as `rows_of`.
+        InvalidParameter: If no store may be created over them (see `Source.check`).
+        InvalidRecords: If the source has no rows.
+        InvalidSchema: As `rows_of`.
     """
     source.check()
     found, _ = _read_snapshot(source, schema, None, None, lambda block: None, NOTHING_DONE)
@@ -105,7 +123,7 @@ def survey(source: Source, schema: Schema) -> SnapshotSurvey:
 def _read_snapshot(
     source: Source, schema: Schema, most: int | None, since: str | None, take: Take, done: SourceHistory
 ) -> tuple[SnapshotSurvey, Snapshot]:
-    """Every row of one snapshot, given away a block at a time."""
+    """Pass every row of one snapshot to `take`, block by block."""
     rows, clipped, unknown = 0, Counter[str](), Counter[str]()
     with source.snapshot(columns_of(schema), since, done) as snapshot:
         for encoded in encoded_blocks(schema, snapshot.blocks):
@@ -118,13 +136,13 @@ def _read_snapshot(
 
 
 def encoded_blocks(schema: Schema, blocks: Iterable[Table]) -> Iterator[Encoded]:
-    """Rows without their names."""
+    """Encode rows without their ids and subjects."""
     unnamed = replace(schema, id_column=None, subject_column=None, rows_per_subject=None)
     return map(unnamed.encode, blocks)
 
 
 def check_room(source: Source, rows: int, most: int | None) -> None:
-    """Raise `InvalidRecords` where there are more rows than slots."""
+    """Raise `InvalidRecords` if there are more rows than slots."""
     if most is not None and rows > most:
         raise InvalidRecords(
             f"{source.address} holds more rows than the {most} slots of the plan; n is public and part of the noise: relearn "
@@ -133,20 +151,18 @@ def check_room(source: Source, rows: int, most: int | None) -> None:
 
 
 def columns_of(schema: Schema) -> list[str]:
-    """All that a release reads of a row."""
+    """Return all columns that a release reads."""
     return list(dict.fromkeys([*schema.columns, schema.label_column]))
 
 
 def find_held_ids(source: Source, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
-    """Those of these ids, or persons, that a source has rows of.
+    """Return those of the given ids, or persons, that have rows in a source.
 
-    One question for many ids: where none has a row, or each has one, the answer is known of all; else each half is asked for.
+    One query serves many names: if none or all have rows, the result is known; otherwise each half is queried.
     """
     if not wanted or (persons and source.subject is None):
         return set()
-    found = source.held(
-        *([], wanted) if persons else (wanted, []), names=True
-    )  # rows would be more: a name can stand in several
+    found = source.held(*([], wanted) if persons else (wanted, []), names=True)  # a name can have several rows
     if not found or found == len(wanted):
         return set(wanted) if found else set()
     half = len(wanted) // 2

@@ -1,4 +1,4 @@
-"""Residue in files: every byte of them, Parquet decoded, and what is compressed unpacked, layer by layer."""
+"""Residue in files: all bytes are searched, Parquet is decoded, and compressed content is unpacked, layer by layer."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .residue_report import Needles, Place, not_covered, verdict
 
 _PIECE = 1 << 22
 _MOST_FILES = 1_000_000
-_MOST_NAMED = 50  # files with residue that are named one by one
+_MOST_NAMED = 50  # files with residue that are listed individually
 _MOST_UNPACKED = 1 << 34  # bytes of one file, in all its layers
-_DEEPEST = 6  # layers: .csv.gz in .zip in .tar in .gz is five
-_END_OF_ZIP = b"PK\x05\x06"  # stands in the last 64 KiB, whatever stands before the archive
+_DEEPEST = 6  # layers: .csv.gz in .zip in .tar in .gz has five
+_END_OF_ZIP = b"PK\x05\x06"  # in the last 64 KiB, whatever precedes the archive
 _UNREADABLE = (
     SourceError,
     OSError,
@@ -48,7 +48,7 @@ _UNPACKED: tuple[tuple[bytes, Callable[[BinaryIO], Any]], ...] = (
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
 )
-_CLOSED = {  # forms in which a text would not be seen
+_CLOSED = {  # formats in which a text cannot be found
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\x04\x22\x4d\x18": "lz4",
     b"7z\xbc\xaf\x27\x1c": "7z",
@@ -70,7 +70,7 @@ _OPEN = "unpack or decrypt it and look again, or let it expire"
 
 
 def scan_files(address: str, needles: Needles) -> list[Place]:
-    """The places of a store, a Delta table, a folder or a file."""
+    """Search a store, a Delta table, a folder or a file; return the places."""
     path = Path(address)
     if not path.exists():
         raise InvalidParameter(f"{address}: nothing is there; check the path")
@@ -92,7 +92,7 @@ def scan_files(address: str, needles: Needles) -> list[Place]:
 
 
 def _tables(path: Path) -> Iterator[Path]:
-    """Every Delta or Iceberg table at or below a path, none inside another."""
+    """Yield every Delta or Iceberg table at or below a path; tables inside another are not listed."""
     if not path.is_dir():
         return
     for folder, below, _ in os.walk(path):
@@ -106,7 +106,7 @@ def _is_delta(path: Path) -> bool:
 
 
 def source_of(path: str) -> str | None:
-    """Where the rows of a store lie, if the path is one and they lie elsewhere."""
+    """Return the address of the source of a store, if the path is a store with a source."""
     try:
         layout = Layout.at(path)
         require_store(layout)
@@ -117,8 +117,10 @@ def source_of(path: str) -> str | None:
 
 
 def published_of(path: str) -> tuple[list[str], list[Place]]:
-    """Of a store: folders and files on this machine that its publishers use, which are to be looked through; and what is to be said
-    of publishers that cannot be, or that may still hold a model from before the release in force."""
+    """Return the local folders and files of a store's publishers, which are to be searched, and places for the others.
+
+    The places are publishers that cannot be searched, or that may still hold a model from before the current release.
+    """
     try:
         layout = Layout.at(path)
         require_store(layout)
@@ -141,7 +143,7 @@ def published_of(path: str) -> tuple[list[str], list[Place]]:
 
 
 def _delta(path: Path, needles: Needles) -> list[Place]:
-    """A Delta table: what it reads now, what it read before, and its log."""
+    """Search a Delta table: its current data files, those of earlier versions, and its log."""
     used = {Path(file).resolve() for file in DeltaTable(str(path.absolute()), id="-").files_in_use()}
     log, now, before = list[Path](), list[Path](), list[Path]()
     for file in _files(path):
@@ -166,7 +168,7 @@ def _delta(path: Path, needles: Needles) -> list[Place]:
 
 
 def _iceberg(path: Path, needles: Needles) -> list[Place]:
-    """An Iceberg table: files that its current snapshot reads and files of earlier ones lie together, in two folders."""
+    """Search an Iceberg table, in which files of the current and of earlier snapshots share two folders."""
     metadata, data = list[Path](), list[Path]()
     for file in _files(path):
         (metadata if path / "metadata" in file.parents else data).append(file)
@@ -189,13 +191,13 @@ def _iceberg(path: Path, needles: Needles) -> list[Place]:
 
 
 def _remedy(file: Path, usual: str) -> str:
-    """What to do about a file; where a registry of models keeps it, that has a way of its own."""
+    """Return what to do about a file; a model registry has its own procedure."""
     registry = _REGISTRIES & set(file.parts) or any((folder / "meta.yaml").is_file() for folder in file.parents)
     return _REGISTRY if registry and usual == _ERASE else usual
 
 
 def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list[Place]:
-    """One place for what holds nothing, one for each file with residue, one for each form that could not be read."""
+    """Return one place for all files without residue, one per file with residue, and one per unreadable format."""
     places: list[Place] = []
     closed: dict[str, int] = {}
     silent = more = 0
@@ -223,7 +225,10 @@ def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Everything below that is no folder, but links to what is below as well; other links are not followed."""
+    """Yield everything below that is not a folder.
+
+    A link to something below the path is skipped; other links are not followed.
+    """
     if not path.is_dir():
         yield path
         return
@@ -239,7 +244,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _search_file(path: Path, needles: Needles) -> tuple[set[int], str | None]:
-    """Which texts are in a file; and in which form it is, where they might be there unseen."""
+    """Return the texts found in a file, and its format if texts might be hidden in it."""
     if path.is_symlink() or not path.is_file():
         return set(), _ELSEWHERE
     try:
@@ -250,7 +255,7 @@ def _search_file(path: Path, needles: Needles) -> tuple[set[int], str | None]:
 
 
 class _Unpacked:
-    """How many bytes of one file were unpacked so far."""
+    """Counts the bytes unpacked from one file."""
 
     def __init__(self) -> None:
         self.read = 0
@@ -264,7 +269,7 @@ class _Unpacked:
 
 
 def _scan_stream(file: Any, needles: Needles, unpacked: _Unpacked, depth: int = 0) -> tuple[set[int], str | None]:
-    """The same of bytes, and of what is packed in them: what was found before a fault counts."""
+    """Search a stream and everything packed in it. What was found before an error counts."""
     start, tail, fault, found = b"", b"", "", set[int]()
 
     def pieces() -> Iterator[bytes]:
@@ -299,7 +304,7 @@ def _format_error(error: Exception) -> str:
 
 
 def _iterate_members(file: Any, start: bytes, tail: bytes) -> Iterator[Any]:
-    """What is packed in it, each as a file of its own."""
+    """Yield the packed members, each as a file."""
     if start[:4] == b"Obj\x01":
         yield from map(io.BytesIO, _avro_blocks(file.read(_LONGEST_AVRO + 1)))
     elif _is_tar(start):
@@ -319,7 +324,7 @@ def _iterate_members(file: Any, start: bytes, tail: bytes) -> Iterator[Any]:
 
 
 def _is_tar(start: bytes) -> bool:
-    """By the sum of its first header, which archives from before POSIX have as well."""
+    """Return whether the first header has a valid checksum, which pre-POSIX archives have as well."""
     try:
         tarfile.TarInfo.frombuf(start, "utf-8", "surrogateescape")
     except tarfile.TarError:
@@ -328,26 +333,29 @@ def _is_tar(start: bytes) -> bool:
 
 
 def _avro_blocks(content: bytes) -> Iterator[bytes]:
-    """What the compressed blocks of an Avro file hold: each lies between two copies of a mark, the last of which ends the file."""
+    """Yield the content of the compressed blocks of an Avro file.
+
+    Each is between two copies of a marker, which also ends the file.
+    """
     if len(content) > _LONGEST_AVRO:
         raise SourceError("Avro, larger than can be looked through")
     header, *blocks, _ = content.split(content[-16:])
     if b"\x14avro.codec" not in header or b"\x14avro.codec\x08null" in header:
-        return  # its own bytes were looked through
+        return  # its bytes were searched already
     if b"\x14avro.codec\x0edeflate" not in header:
         raise SourceError("Avro, compressed by another codec than deflate")
     for block in blocks:
-        sizes = _TWO_NUMBERS.match(block)  # how many records, and how many bytes
+        sizes = _TWO_NUMBERS.match(block)  # the number of records and of bytes
         unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
         yield unpacker.decompress(block[sizes.end() if sizes else 0 :], _LONGEST_AVRO)
-        if not unpacker.eof:  # what some writers leave behind it was looked through as it is
+        if not unpacker.eof:  # trailing bytes of some writers were searched as they are
             raise SourceError("a damaged Avro file, or a block that unpacks to more than can be looked through")
     if not blocks:
         raise SourceError("a damaged Avro file, or one without records")
 
 
 def _parquet(content: Any, needles: Needles) -> set[int]:
-    """Every value of a Parquet file: its pages are compressed."""
+    """Search every value of a Parquet file, because its pages are compressed."""
     try:
         import pyarrow
         from pyarrow import parquet

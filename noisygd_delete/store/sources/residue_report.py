@@ -1,8 +1,8 @@
-"""Where is this person still? Texts that the operator names, looked for in what an erasure leaves behind.
+"""Report on residue: texts that the operator names, searched for in what an erasure leaves behind.
 
-Every place gets one verdict: ERASED (all of it was read, and none of the texts is there), RESIDUAL (some are, and what removes
-them), NOT COVERED (it could not be read, or holds its content in a form in which the texts would not be seen, and what to do).
-Neither the texts nor a name of a file that holds one is ever repeated.
+Every place gets one verdict. ERASED: all of it was read, and none of the texts is there. RESIDUAL: some are, with what
+removes them. NOT COVERED: it could not be read, or its format hides texts, with what to do. Neither the texts nor a
+file name that contains one is ever repeated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LINES = 1 << 14
 
 
 class Verdicts(Word):
-    """What is known of a place."""
+    """The verdict on a place."""
 
     ERASED = "ERASED"
     RESIDUAL = "RESIDUAL"
@@ -31,7 +31,14 @@ class Verdicts(Word):
 
 @dataclass(frozen=True)
 class Place:
-    """One place. `found`: how many of the texts are there; `remedy`: what to do, where something is to be done."""
+    """One place that was searched.
+
+    Attributes:
+        place: Its description.
+        verdict: The verdict.
+        found: The number of texts that are there.
+        remedy: What to do, if anything.
+    """
 
     place: str
     verdict: Verdicts
@@ -41,7 +48,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Residue:
-    """All places that were looked at, for so many texts, and when the first was."""
+    """The result of a search.
+
+    Attributes:
+        tokens: The number of texts.
+        places: All places that were searched.
+        looked_at: The time when the search began.
+    """
 
     tokens: int
     places: tuple[Place, ...]
@@ -49,15 +62,16 @@ class Residue:
 
     @property
     def silent(self) -> bool:
-        """Whether nothing was found. What was not covered may hold anything."""
+        """Whether nothing was found. Places that were not covered may hold anything."""
         return all(place.verdict is not Verdicts.RESIDUAL for place in self.places)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values."""
         places = [{**asdict(place), "verdict": str(place.verdict)} for place in self.places]
         return {"silent": self.silent, "tokens": self.tokens, "looked_at": self.looked_at, "places": places}
 
     def text(self) -> str:
-        """For people: a line for each place, and under it what to do."""
+        """Return the report as text: a line for each place, and below it what to do."""
         lines = []
         for place in self.places:
             found = f" ({place.found} of {self.tokens})" if place.found else ""
@@ -68,7 +82,7 @@ class Residue:
 
 
 class Needles:
-    """Texts in every form in which bytes may hold them: UTF-8, UTF-16, as JSON writes them; a UUID also as its 16 bytes."""
+    """Texts in all forms in which bytes may hold them: UTF-8, UTF-16, JSON escapes; a UUID also as its 16 bytes."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         if not 0 < len(tokens) <= MOST_TOKENS:
@@ -81,7 +95,7 @@ class Needles:
         return len(self.tokens)
 
     def among(self, pieces: Iterable[bytes]) -> set[int]:
-        """Which of the texts are in these bytes, cut anywhere."""
+        """Return the numbers of the texts in these bytes, which may be cut anywhere."""
         found: set[int] = set()
         kept = b""
         for piece in pieces:
@@ -90,12 +104,12 @@ class Needles:
         return found
 
     def within(self, values: Iterable[object]) -> set[int]:
-        """Which of the texts are in these values, each as its own text."""
+        """Return the numbers of the texts in these values, each converted to text."""
         return self.among(_join_lines(values))
 
 
 def _forms(token: str) -> set[bytes]:
-    """The bytes that a text may be written as."""
+    """Return the byte strings that may represent a text."""
     written = json.dumps(token)[1:-1]
     found = {form.encode(code) for form in (token, written) for code in ("utf-8", "utf-16-le", "utf-16-be")}
     with suppress(ValueError):
@@ -104,18 +118,19 @@ def _forms(token: str) -> set[bytes]:
 
 
 def _join_lines(values: Iterable[object]) -> Iterator[bytes]:
-    """A line for each, many of them at a time."""
+    """Yield the values as lines, many at a time."""
     texts = (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values)
     while some := list(islice(texts, _LINES)):
         yield "\n".join([*some, ""]).encode("utf-8", "replace")
 
 
 def verdict(place: str, found: set[int], remedy: str) -> Place:
-    """A place that was read whole."""
+    """Return the place with the verdict of a complete search."""
     if found:
         return Place(place, Verdicts.RESIDUAL, len(found), remedy)
     return Place(place, Verdicts.ERASED)
 
 
 def not_covered(place: str, remedy: str) -> Place:
+    """Return a place that was not searched."""
     return Place(place, Verdicts.NOT_COVERED, 0, remedy)

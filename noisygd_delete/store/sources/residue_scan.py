@@ -1,9 +1,8 @@
-"""Every address in turn, each in the way that its kind asks for.
+"""Search for residue at every address, by the method for its kind.
 
-Residue in PostgreSQL: the bytes of tables, indexes and statistics of one database, and of the server's write-ahead log.
-
-They are read through the server, as its data files are: whoever asks must be a superuser, or a member of pg_read_server_files who may
-call CHECKPOINT (pg_checkpoint from version 15 on).
+In PostgreSQL, the bytes of tables, indexes and statistics of one database, and of the server's write-ahead log, are
+searched. They are read through the server, as its data files are stored: the role must be a superuser, or a member of
+pg_read_server_files that may call CHECKPOINT (pg_checkpoint from version 15 on).
 """
 
 from __future__ import annotations
@@ -28,12 +27,16 @@ _BY_ITS_MEANS = (
 
 
 def residue(tokens: Sequence[str], *addresses: str) -> Residue:
-    """The texts looked for at every address: `postgresql://...`, `mysql://...` (only named as not covered), a Delta table, a store (with the source that its ledger names, and what it publishes to on this machine), any
-    other folder or file.
+    """Search for the texts at every address.
+
+    Args:
+        tokens: The texts.
+        *addresses: `postgresql://...`, `mysql://...` (only reported as not covered), a Delta table, a store (with the
+            source that its ledger names, and the local locations that it publishes to), any other folder or file.
 
     Raises:
-        InvalidParameter: no texts, or an address that leads nowhere.
-        SourceError: a database does not answer.
+        InvalidParameter: If there are no texts, or an address does not exist.
+        SourceError: If a database does not answer.
     """
     looked_at = utc_now()
     needles, places, left, seen = Needles(tokens), list[Place](), list(addresses), set[str]()
@@ -62,7 +65,7 @@ def residue(tokens: Sequence[str], *addresses: str) -> Residue:
 
 
 _PIECE = 1 << 22
-_SEGMENT = 1 << 30  # bytes of a file of a relation
+_SEGMENT = 1 << 30  # bytes; segment size of a relation
 _RELATIONS = (
     "SELECT c.oid::bigint, c.relkind::text, format('%I.%I', n.nspname, c.relname), pg_relation_filepath(c.oid), pg_relation_size(c.oid) "
     "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
@@ -92,12 +95,12 @@ _BESIDE = (
 
 
 def scan_postgres(address: str, needles: Needles) -> list[Place]:
-    """The places of one database and of its server."""
+    """Return the places of one database and of its server."""
     source = Postgres(address, id="-", table="-")
     with source.connected() as connection:
         connection.autocommit = True
         try:
-            connection.execute("CHECKPOINT")  # what is in memory alone would not be seen
+            connection.execute("CHECKPOINT")  # otherwise content only in memory would be missed
             relations = connection.execute(_RELATIONS).fetchall()
             places = _relations(address, connection, relations, needles)
             segments = connection.execute("SELECT 'pg_wal/' || name, size FROM pg_ls_waldir() ORDER BY name").fetchall()
@@ -125,7 +128,7 @@ def _relations(address: str, connection: Any, relations: list[Any], needles: Nee
 
 
 def _values(connection: Any, kind: str, name: str) -> Iterator[bytes]:
-    """What a query sees, as text: numbers, and values that are compressed where they lie."""
+    """Yield the values that a query returns, as text: numbers, and values that are stored compressed."""
     if kind not in ("r", "m"):
         return
     with connection.cursor() as cursor, cursor.copy(f"COPY (SELECT t::text FROM {name} AS t) TO STDOUT") as copy:
@@ -134,7 +137,7 @@ def _values(connection: Any, kind: str, name: str) -> Iterator[bytes]:
 
 
 def _segments(connection: Any, path: str, size: int) -> Iterator[bytes]:
-    """The bytes of a relation, a file for each of its segments."""
+    """Yield the bytes of a relation, segment by segment."""
     for number in range(-(-size // _SEGMENT)):
         name = path if number == 0 else f"{path}.{number}"
         yield from _read_blocks(connection, name, min(_SEGMENT, size - number * _SEGMENT))
@@ -142,7 +145,7 @@ def _segments(connection: Any, path: str, size: int) -> Iterator[bytes]:
 
 def _read_blocks(connection: Any, name: str, size: int) -> Iterator[bytes]:
     for offset in range(0, size, _PIECE):
-        asked = "SELECT pg_read_binary_file($1, $2, $3, true)"  # true: a segment may go while the others are read
+        asked = "SELECT pg_read_binary_file($1, $2, $3, true)"  # true: a segment may be removed meanwhile
         (piece,) = connection.execute(asked, [name, offset, min(_PIECE, size - offset)]).fetchone()
         if piece is None:
             return
@@ -150,7 +153,7 @@ def _read_blocks(connection: Any, name: str, size: int) -> Iterator[bytes]:
 
 
 def _other_server_places(address: str, connection: Any) -> list[Place]:
-    """What a server keeps elsewhere."""
+    """Return places for what a server keeps elsewhere."""
     places = []
     for setting, harmless, what, remedy in _BESIDE:
         (value,) = connection.execute("SELECT current_setting($1)", [setting]).fetchone()

@@ -1,11 +1,11 @@
-"""Rows larger than memory, for the length of one release: in a file without a name, encrypted under a key that is nowhere else.
+"""Rows larger than memory, for the duration of one release, in an encrypted file without a name.
 
     block k of the file = AES-256-GCM(key, nonce = k, 2,048 rows as float32)
 
-The key is drawn for this file alone, is held by this process and is never written; each block is written once. The file is
-unlinked before its first byte, so it goes with the process, however that ends, and what a disk may keep of it is noise. A block that
-comes back changed is refused. Blocks are those in which the objective reads a table, so the sums are those of a table in
-memory that matrix products add, bit for bit.
+The key is drawn for this file alone, is held only by this process and is never written; each block is written once. The
+file is unlinked before its first byte is written, so it disappears with the process, however that ends, and what a disk
+may keep of it is ciphertext without a key. A modified block is refused. Blocks are those in which the objective reads a
+table, so the sums equal those of a table in memory that are computed by matrix products, bit for bit.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ _TAG, _NONCE = 16, 12  # bytes
 
 
 def folder() -> Path:
-    """Where the file lies: TMPDIR, else /var/tmp, because /tmp may be memory itself."""
+    """Return the folder of the file: TMPDIR, else /var/tmp, because /tmp may be in memory."""
     named, usual = os.environ.get("TMPDIR"), Path("/var/tmp")
     return Path(named) if named else usual if usual.is_dir() else Path(tempfile.gettempdir())
 
 
 class ScratchRows:
-    """(slots, features) float32, to be written once from the first row on, and then read by slices. Rows not written are zeros.
+    """A float32 array of shape (slots, features), written once from the first row on, then read by slices.
 
-    Raises (all that reads or writes):
-        SourceError: the disk is full, or gives back something else.
+    Rows that are not written are zeros.
+
+    Raises:
+        SourceError: From every method that reads or writes: if the disk is full, or returns modified data.
     """
 
     def __init__(self, slots: int, features: int) -> None:
@@ -56,16 +58,16 @@ class ScratchRows:
             self._file = tempfile.TemporaryFile(dir=self._place, buffering=0)  # noqa: SIM115 - closed with the rows
         except OSError as error:
             raise self._failed(error) from None
-        self._end = weakref.finalize(self, self._file.close)  # also where an error comes in between
+        self._end = weakref.finalize(self, self._file.close)  # also after an error
         self._waiting = np.zeros((BLOCK, features), self.dtype)  # the block that is being filled
-        self._filled = 0  # rows written, those that wait among them
+        self._filled = 0  # rows written, including those of the unfinished block
         self._held: tuple[int, NDArray[np.float32]] = (-1, self._waiting)  # the block that was read last
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def append(self, rows: Rows) -> None:
-        """Write the next rows; no more than there are slots."""
+        """Write the next rows, at most as many as there are slots."""
         left: NDArray[np.float32] = rows
         while len(left):
             at = self._filled % BLOCK
@@ -77,7 +79,7 @@ class ScratchRows:
                 self._write(self._filled // BLOCK - 1)
 
     def finish(self) -> None:
-        """The last block; whatever follows is zeros."""
+        """Write the last block; the remaining rows are zeros."""
         if self._filled % BLOCK:
             self._waiting[self._filled % BLOCK :] = 0.0
             self._write(self._filled // BLOCK)
@@ -94,7 +96,7 @@ class ScratchRows:
             raise self._failed(error) from None
 
     def __getitem__(self, part: Any) -> NDArray[np.float32]:
-        """Rows of a slice, read-only."""
+        """Return the rows of a slice, read-only."""
         if not isinstance(part, slice):
             raise TypeError("rows in a scratch file are read by slices")
         start, stop, step = part.indices(len(self))
@@ -116,7 +118,7 @@ class ScratchRows:
     def _block(self, block: int) -> NDArray[np.float32]:
         held = self._held
         if held[0] != block:
-            held = self._held = block, self._read(block)  # threads may read at once: each returns what it read
+            held = self._held = block, self._read(block)  # threads may read concurrently: each returns what it read
         return held[1]
 
     def _read(self, block: int) -> NDArray[np.float32]:
@@ -136,7 +138,7 @@ class ScratchRows:
         return np.frombuffer(opened, self.dtype).reshape(BLOCK, -1)
 
     def close(self) -> None:
-        """Let go of the file, and of the key to it."""
+        """Close the file and drop its key."""
         self._end()
         self._held = (-1, self._waiting)
         del self._cipher
@@ -153,9 +155,9 @@ def _nonce(block: int) -> bytes:
 
 
 class ScratchRecords(RowsElsewhere):
-    """The current records, their rows in a scratch file and their labels in memory, in the order in which they came.
+    """The current records in order of arrival, with rows in a scratch file and labels in memory.
 
-    Filled by `append`, then `finish`; to be closed.
+    Call `append`, then `finish`, and finally `close`.
     """
 
     def __init__(self, slots: int, features: int) -> None:
@@ -171,24 +173,24 @@ class ScratchRecords(RowsElsewhere):
         return self.rows.shape[1]
 
     def append(self, block: Encoded) -> None:
-        """The next records; no more than there are slots."""
+        """Append records, at most as many as there are slots."""
         here = slice(self._filled, self._filled + len(block.labels))
         self.labels[here], self.occupied[here] = block.labels, True
         self._filled = here.stop
         self.rows.append(block.rows)
 
     def finish(self) -> None:
-        """No more of them."""
+        """Complete the table."""
         self.rows.finish()
 
     def parts(self) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
-        """The records that there are, a block at a time."""
+        """Yield the records, block by block."""
         for start in range(0, self._filled, BLOCK):
             here = slice(start, min(start + BLOCK, self._filled))
             yield self.rows[here], self.labels[here]
 
     def close(self) -> None:
-        """Let go of the rows."""
+        """Close the scratch file."""
         self.rows.close()
 
     def check(self, loss: Loss, variances: NDArray[np.float64] | None) -> None:
@@ -201,5 +203,5 @@ class ScratchRecords(RowsElsewhere):
 
     @property
     def _read(self) -> Rows:
-        """The rows as what reads slices of an array takes them."""
+        """The rows, typed as an array that is read by slices."""
         return cast("Rows", self.rows)

@@ -1,13 +1,14 @@
-"""Sessions with PostgreSQL: which of its words are told, and what of a deletion it refuses for good.
+"""Sessions with PostgreSQL: the server messages that may be shown, the errors that refuse a deletion, and marks.
 
-What a deletion in PostgreSQL leaves there, so that a later snapshot shows that it is still of the same history.
+A deletion leaves one of these in the database, so that a later snapshot shows that it has the same history:
 
-    a random mark, written in the transaction of the deletion itself to a table of this program (one column, no time, no id)
-    cluster:7391:1   where the role may not write one: the system identifier of the server and its timeline
+    a random mark      written in the transaction of the deletion to a table of this program (one column, no time or id)
+    cluster:7391:1     if the role may not write a mark: the system identifier of the server and its timeline
 
-A backup that was put back, a copy that took over before it was up to date, or another server at the same address lacks the mark, however
-many transactions it has seen since. Identifier and timeline notice another server and a copy that took over. They miss a backup of the same server that was
-put back as it was, without recovery to a point in time: until the counter of its transactions has passed, positions notice that.
+A restored backup, a replica promoted before it was up to date, or another server at the same address lacks the mark,
+however many transactions it has seen since. Identifier and timeline detect another server and a promoted replica. They
+miss a backup of the same server restored without point-in-time recovery: until its transaction counter has caught up,
+positions detect that.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from ...errors import MissingDependency
 if TYPE_CHECKING:
     import psycopg
 
-# classes of errors of one statement about some rows; whose words may quote one
+# error classes of one statement about some rows, whose messages may quote a row
 _OF_ROWS = ("09", "22", "23", "27", "38", "39", "44", "P0")
-# whose words are about names, rights and time alone
+# error classes whose messages contain names, rights and times only
 _NAMING = ("08", "28", "3D", "3F", "40", "42", "53", "55", "57", "58")
 
 
 def library() -> Any:
+    """Return the module psycopg; raise `MissingDependency` if it is not installed."""
     try:
         import psycopg
     except ImportError as error:
@@ -36,7 +38,7 @@ def library() -> Any:
 
 
 def format_error(error: Any) -> str:
-    """An error of the server by its name and code; in its words where they are about names, rights or time."""
+    """Return the name and code of a server error, and its message if that contains names, rights or times only."""
     if not error.sqlstate:
         return f"{type(error).__name__}; is the server there?"
     words = error.diag.message_primary if error.sqlstate[:2] in _NAMING else None
@@ -44,36 +46,40 @@ def format_error(error: Any) -> str:
 
 
 def is_row_error(error: Any) -> bool:
-    """Whether an error is about the rows of one statement: a constraint, a trigger, a value. Another request may fare better."""
+    """Return whether an error is about the rows of one statement: a constraint, a trigger, a value.
+
+    Another request may succeed.
+    """
     return bool(error.sqlstate) and error.sqlstate[:2] in _OF_ROWS
 
 
 def ask_all(connection: psycopg.Connection[Any], asked: str, *values: Any) -> list[tuple[Any, ...]]:
-    """The answer to a statement that was made here, of quoted names or by the operator."""
+    """Return the result of a statement that consists of quoted names, or of the operator's query."""
     from psycopg import sql
 
     return connection.execute(sql.SQL(asked), values or None).fetchall()
 
 
 def ask(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
-    """The first row of it, a tuple; None where there is none."""
+    """Return the first row of the result as a tuple, or None."""
     return next(iter(ask_all(connection, asked, *values)), None)
 
 
 def ask_one(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
-    """The first value of that row."""
+    """Return the first value of the first row, or None."""
     found = ask(connection, asked, *values)
     return None if found is None else found[0]
 
 
 def filter_canonical(connection: psycopg.Connection[Any], kind: str, names: Sequence[str]) -> dict[str, str]:
-    """Those of the names that are written as a column of this type writes its values, and the text that it compares by; a UUID in letters of either case.
+    """Return the names that are written as a column of this type writes its values, with the text that it compares by.
 
-    A name that the type cannot hold is none, and neither is another way of writing a value (017, " 17").
+    A UUID may be in letters of either case. A name that the type cannot represent is left out, and so is another way of
+    writing a value (017, " 17").
     """
     psycopg = library()
     same = f'name::{kind}::text COLLATE "C" = ' + ("lower(name)" if kind == "uuid" else "name")
-    same += f" OR format('%s', name::{kind}) COLLATE \"C\" = name"  # as it is shown, which of an address in a network differs
+    same += f" OR format('%s', name::{kind}) COLLATE \"C\" = name"  # as displayed, which differs for network addresses
     try:
         with connection.transaction():
             asked = f"SELECT name, name::{kind}::text FROM unnest($1::text[]) AS given(name) WHERE {same}"
@@ -82,7 +88,7 @@ def filter_canonical(connection: psycopg.Connection[Any], kind: str, names: Sequ
         psycopg.DataError,
         psycopg.IntegrityError,
         UnicodeError,
-    ):  # the last: no text; the one before: a domain's rule
+    ):  # the last: not a text; the one before: a domain constraint
         if len(names) == 1:
             return {}
         half = len(names) // 2
@@ -97,7 +103,10 @@ _CLUSTER = "cluster:"
 
 
 def leave(connection: psycopg.Connection[Any]) -> str | None:
-    """Leave a mark in the transaction that is under way; what later snapshots are to show. None: not even the server tells who it is."""
+    """Leave a mark in the current transaction; return what later snapshots must show.
+
+    None if the role can neither write a mark nor read the identity of the server.
+    """
     psycopg, mark = library(), uuid4().hex
     try:
         with connection.transaction():
@@ -116,7 +125,7 @@ def leave(connection: psycopg.Connection[Any]) -> str | None:
 
 
 def is_snapshot_complete(connection: psycopg.Connection[Any], marks: tuple[str, ...]) -> bool:
-    """Whether the snapshot of this connection shows all of them."""
+    """Return whether the snapshot of this connection shows all of the marks."""
     own = [mark for mark in marks if not mark.startswith(_CLUSTER)]
     if own:
         asked = "SELECT count(*) FROM noisygd_delete.marks WHERE mark = ANY($1::text[])"
@@ -126,8 +135,10 @@ def is_snapshot_complete(connection: psycopg.Connection[Any], marks: tuple[str, 
 
 
 def stamp_mark(connection: psycopg.Connection[Any], mark: str | None) -> str | None:
-    """A mark with the number of the transaction that wrote it: a table that was restored from a dump has it by another one, and counts from there. None:
-    it is not there."""
+    """Return a mark with the number of the transaction that wrote it; None if the mark is missing.
+
+    A table restored from a dump has it with another number, and its history counts from there.
+    """
     asked = "SELECT mark || ':' || xmin::text FROM noisygd_delete.marks WHERE mark = $1::text"
     return ask_one(connection, asked, mark) if mark is not None and _is_there(connection) else None
 
@@ -137,7 +148,7 @@ def _is_there(connection: psycopg.Connection[Any]) -> bool:
 
 
 def _cluster(connection: psycopg.Connection[Any]) -> str | None:
-    """Identifier and timeline; of a copy that is still following, the timeline of its last checkpoint."""
+    """Return system identifier and timeline; for a standby, the timeline of its last checkpoint."""
     psycopg = library()
     timeline = (
         "CASE WHEN pg_is_in_recovery() THEN (SELECT timeline_id FROM pg_control_checkpoint()) "

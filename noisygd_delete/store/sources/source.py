@@ -1,25 +1,29 @@
-"""What a store asks of the place where its rows lie.
+"""The interface between a store and the source of its rows.
 
-A source counts its own history: a `position` (see `store.entry`) says up to where a snapshot was read, or at which point a
-deletion was committed, so that "the release read the rows after the deletion" can be checked by anybody from the two texts.
+A source counts its own history: a `position` (see `store.entry`) identifies up to where a snapshot was read, or at
+which point a deletion was committed, so that "the release read the rows after the deletion" can be checked by anyone
+from the two texts.
 
-Which rows a release reads. With m = `rows_per_subject`: all rows of a subject that has at most m of them in the table or the query, and
-none of a subject that has more (of an id, where the source names no subjects). Rows that name nobody are not read.
+Which rows a release reads. With m = `rows_per_subject`: all rows of a subject that has at most m of them in the table
+or the query, and none of a subject that has more (of an id, if the source names no subjects). Rows without a name are
+not read.
 
-    Let k rows of a subject be there, and c(k) be those that are read: all k where k <= m, else none. Rows of others have no part in
-    that. So in two worlds that differ in some of one subject's rows alone (k of them, or k' < k) the sums differ by
-        k <= m:        the k - k' rows that are missing: at most m
-        k' <= m < k:   the k' rows that come in: at most m
+    Let a subject have k rows, of which c(k) are read: all k if k <= m, else none. Rows of others have no influence on
+    that. So for two datasets that differ in some rows of one subject only (k of them, or k' < k), the sums differ by
+        k <= m:        the k - k' missing rows: at most m
+        k' <= m < k:   the k' rows that are then read: at most m
         k' > m:        none
-    gradients of norm L: mL, which is what a plan for m rows charges for rows against none (2mL for rows against others of the same
-    subject). The first m rows by any order would not do: without one of m + 1 rows that one goes and another one comes, 2L, where a
-    plan for m = 1 charges L.
+    gradients of norm L: mL, which is what a plan for m rows charges for rows versus none (2mL for rows versus other
+    rows of the same subject). Reading the first m rows in any order would be wrong: removing one of m + 1 rows then
+    removes one and adds another, 2L, where a plan for m = 1 charges L.
 
-One rule of comparison. A name means the rows whose id, or person, is written exactly so: texts are compared byte by byte, whatever a column's own
-equality takes for the same (a collation that knows no case, citext, the loose comparisons of MySQL, 1.0 and 1.00). Rows are counted as one person's, found,
-deleted and looked for by that rule alone, in every kind of source. An index finds what may be equal; bytes decide.
+One rule of comparison. A name means the rows whose id, or person, is written exactly so: texts are compared byte by
+byte, whatever a column's own equality treats as equal (a case-insensitive collation, citext, the loose comparisons of
+MySQL, 1.0 and 1.00). This rule alone decides, in every kind of source, which rows count as one person's and which are
+found, deleted and searched for. An index finds candidates; bytes decide.
 
-A query must choose each row by itself: what a window, a LIMIT or a sample chooses depends on the rows of others, in the same way.
+A query must choose each row by itself: what a window, a LIMIT or a sample chooses depends on the rows of others, in the
+same way.
 """
 
 from __future__ import annotations
@@ -49,13 +53,15 @@ Accept = Callable[[str, Sequence[str]], None]
 
 @dataclass(frozen=True)
 class SourceHistory:
-    """What was done in a source before, as a later snapshot must show it.
+    """What was done in a source before; a later snapshot must show it.
 
-    marks          that deletions left there
-    ids, subjects  that were deleted since the last release, as far as this process knows them
-    refuse         given the ids of all rows, raises where one was erased before (see `store.suppression`)
-    erased_at      position of the last erasure that the ledger knows of
-    definition     of the rows that the last release read (`Snapshot.definition`)
+    Attributes:
+        marks: The marks that deletions left there.
+        ids: Ids deleted since the last release, as far as this process knows them.
+        subjects: Subjects deleted since the last release, as far as this process knows them.
+        refuse: Called with the ids of all rows; raises if one was erased before (see `store.tombstones`).
+        erased_at: The position of the last erasure in the ledger.
+        definition: The definition of the rows that the last release read (`Snapshot.definition`).
     """
 
     marks: tuple[str, ...] = ()
@@ -71,14 +77,18 @@ NOTHING_DONE = SourceHistory()
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The rows as they were at one moment. `blocks` can be read once, while the snapshot is open.
+    """The rows at one moment. `blocks` can be read once, while the snapshot is open.
 
-    changes   rows changed since an earlier position that was asked about, by the source's own count; None: not counted
-    left_out  rows that are not read because of whose they are
-    state     by which the source knows them again, where a chain goes on from them; None: it cannot
-    unchanged whether they are as in the state that the chain goes on from
-    definition  of what they are read from and how, where the source's count of changes rests on that
-    counted   how often two codes of a schema's map stand together in them, by the source itself; None: it does not code as the schema does
+    Attributes:
+        position: The position of the snapshot.
+        blocks: The rows.
+        changes: Rows changed since a given earlier position, by the source's own count; None if not counted.
+        left_out: Rows that are not read because of the subject they belong to.
+        state: Identifies the state of the rows, from which a chain continues; None if the source cannot identify it.
+        unchanged: Whether the rows are in the state that the chain continues from.
+        definition: What the rows are read from and how, if the source's count of changes relies on it.
+        counted: Returns, for a schema, how often two codes of its feature map occur together, as counted by the source
+            itself; None if its coding differs from the schema's.
     """
 
     position: str
@@ -92,33 +102,40 @@ class Snapshot:
 
 
 class ReleaseChain(Protocol):
-    """Releases that go on from one another (see `chain`), as a source takes part in them."""
+    """A chain of releases that continue from one another (see `carried_noise`), as seen by a source."""
 
     @property
     def state(self) -> str | None:
-        """Of the rows that the next one goes on from; None: it goes on from none."""
+        """The state of the rows that the next release continues from; None if it continues from none."""
 
     @property
     def columns(self) -> Sequence[str]:
-        """What a release reads of a row."""
+        """The columns that a release reads."""
 
     def take(self, before: Iterable[Table], after: Iterable[Table], state: str = "") -> None:
-        """Before a deletion in that state is committed: the rows that a release reads of whom it concerns, as they are and as they will be, and the
-        state that it leaves, where that is known already."""
+        """Called in that state, before a deletion is committed.
+
+        Args:
+            before: The rows that a release reads of the affected subjects, before the deletion.
+            after: The same after the deletion.
+            state: The state after the deletion, if it is known already.
+        """
 
     def leave(self, state: str | None) -> None:
-        """After it: the state that it left."""
+        """Called after the deletion with the state after it."""
 
 
 @dataclass(frozen=True)
 class Source(ABC):
-    """Where rows lie, as public facts: a ledger holds them.
+    """Where rows are stored, as public facts that a ledger may hold.
 
-    address   without a password
-    id        column with each record's own id; subject: column with the person a record is about
-    table     what a deletion deletes from; None: the application deletes
-    query     the rows of the table to learn from; None: all of it
-    rows_per_subject   m: of a person who has more rows than that, none is read (see above)
+    Attributes:
+        address: The address, without a password.
+        id: The column with each record's id.
+        subject: The column with the person a record is about.
+        table: The table that a deletion deletes from; None: the application deletes.
+        query: The rows to learn from; None: the whole table.
+        rows_per_subject: m; no row is read of a person who has more rows (see above).
     """
 
     address: str
@@ -129,9 +146,9 @@ class Source(ABC):
     rows_per_subject: int = 1
 
     kind: ClassVar[str]
-    counts_by: ClassVar[str | None] = None  # what counts changes that nobody tells of: "trigger", "versions"
-    uncounted: ClassVar[str] = "it has no way to"  # why nothing does
-    one_table: ClassVar[str] = ""  # why there is no table to name, where it is one itself
+    counts_by: ClassVar[str | None] = None  # what counts unreported changes: "trigger", "versions"
+    uncounted: ClassVar[str] = "it has no way to"  # why nothing counts them
+    one_table: ClassVar[str] = ""  # why `table` must be None, if the source is a single table
 
     def __post_init__(self) -> None:
         check_count("rows_per_subject", self.rows_per_subject)
@@ -154,16 +171,17 @@ class Source(ABC):
         done: SourceHistory = NOTHING_DONE,
         chain: ReleaseChain | None = None,
     ) -> Iterator[Snapshot]:
-        """One moment of the source, with these columns of every row that a release may read.
+        """Open a snapshot of the source with these columns of every row that a release may read.
 
         Args:
-            since: an earlier position: what changed from there on is counted, where the source counts it.
-            done: what it must show.
-            chain: whose next release reads it.
+            columns: The columns.
+            since: An earlier position; changes from there on are counted if the source counts them.
+            done: The history that the snapshot must show.
+            chain: The chain whose next release reads the snapshot.
 
         Raises:
-            SourceError: the source cannot be reached, does not have these rows, does not show what was done, or finds that it has not
-                counted all.
+            SourceError: If the source cannot be reached, does not have these rows, does not show the history, or finds
+                that its count of changes is incomplete.
         """
         with self._moment(marking=chain is not None) as (connection, position):
             try:
@@ -192,58 +210,68 @@ class Source(ABC):
                 )
 
     def check(self) -> None:
-        """Raise `InvalidParameter` unless a store may be made over these rows: they name themselves, none of them is read or not because
-        of others, and none from a copy. `SourceError`: they are not there."""
+        """Raise unless a store may be created over these rows.
+
+        Raises:
+            InvalidParameter: If the rows lack ids, the selection of a row depends on other rows, or a row comes from a
+                copy.
+            SourceError: If the rows do not exist.
+        """
         with self._moment() as (connection, _):
             self._check_plan(connection)
             self._check_columns(self._columns(connection))
             self._check_types(connection)
 
     def columns(self) -> list[str]:
-        """The names of the columns of the rows there."""
+        """Return the names of the columns of the rows."""
         with self._moment() as (connection, _):
             return list(self._columns(connection))
 
     def every(self, columns: Sequence[str]) -> Generator[Table]:
-        """These columns of all rows there, whoever has how many."""
+        """Yield these columns of all rows, regardless of `rows_per_subject`."""
         with self._moment() as (connection, _):
             yield from blocks(self.address, columns, self._cells(connection, columns, self._rows()))
 
     def names(self, column: str) -> Iterator[str]:
-        """What stands in a column of ids or persons, exactly, in all rows there."""
+        """Yield the exact values of a column of ids or persons, of all rows."""
         with self._moment() as (connection, _):
             yield from self._names_in(connection, column)
 
     def position(self) -> str:
-        """Where the source stands now: what was committed before this call, a snapshot taken after it covers."""
+        """Return the current position. A snapshot taken after this call covers everything committed before it."""
         with self._moment() as (_, position):
             return position
 
     @abstractmethod
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
-        """How many rows of these there are; or of the names among them that have any, each once. A name that the column's type cannot
-        hold has none."""
+        """Return the number of rows of these ids and persons.
+
+        With `names`, return the number of those names that have rows, each counted once. A name that the column's type
+        cannot represent has no rows.
+        """
 
     def open_rows(
         self, schema: Schema, slots: int, done: SourceHistory = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] | None:
-        """The rows where they lie, held by others while this is open, their position and what is left out; None: they are read by
-        `snapshot`."""
+        """Return a context manager for rows held by workers, their position and what is left out.
+
+        None if `snapshot` reads the rows.
+        """
         return None
 
     def trace(self, mark: str) -> str | None:
-        """What the deletion with this mark left in the source, for later snapshots to show; None: nothing."""
+        """Return what the deletion with this mark left in the source for later snapshots to show; None if nothing."""
         return mark
 
     def changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
-        """What differs in these columns between two positions; None where that cannot be told from the two."""
+        """Return what differs in these columns between two positions; None if the two do not determine it."""
         return None
 
     def check_chain(self, instead: str) -> None:
-        """Raise `InvalidParameter` unless it can show that nobody else changed rows between two releases, one of which goes on from the other.
+        """Raise `InvalidParameter` unless the source can show that no one else changed rows between chained releases.
 
         Args:
-            instead: what else to do, from `methods.ways_elsewhere`.
+            instead: What else to do, from `methods.external_row_methods`.
         """
         raise InvalidParameter(
             f"{self.address}: nothing there shows that no other program changed rows since a release, from which one by method 'sums' goes on; {instead}, or "
@@ -251,16 +279,16 @@ class Source(ABC):
         )
 
     def state_at(self, position: str) -> str | None:
-        """By which the rows at a position are known again, where that needs no connection; None: it does."""
+        """Return the state of the rows at a position, if that needs no connection; otherwise None."""
         return None
 
     def is_in(self, state: str | None) -> bool:
-        """Whether the rows are as in this state (`Snapshot.state`)."""
+        """Return whether the rows are in this state (`Snapshot.state`)."""
         with self._moment() as (connection, position):
             return self._is_in(connection, position, state)
 
     def is_watched(self) -> bool:
-        """Whether it shows that now, and not only after `watch`."""
+        """Return whether the source shows foreign changes now, and not only after `watch`."""
         return True
 
     def delete(
@@ -271,17 +299,22 @@ class Source(ABC):
         done: SourceHistory = NOTHING_DONE,
         chain: ReleaseChain | None = None,
     ) -> str:
-        """Delete the rows of these ids and persons in one transaction of the source; the position of its commit.
+        """Delete the rows of these ids and persons in one transaction of the source; return the position of its commit.
 
         Args:
-            accept: told, right before the commit, a mark by which `committed` will know this transaction, and the ids of the rows that
-                it deletes. Where it raises, nothing is deleted.
-            done: by its marks a source that is not as they left it is noticed: a row deleted in a copy would still stand in the source.
-            chain: told of it where the rows are still those that it goes on from.
+            ids: The ids.
+            subjects: The persons.
+            accept: Called right before the commit with a mark, by which `committed` will recognise this transaction,
+                and the ids of the deleted rows. If it raises, nothing is deleted.
+            done: The history whose marks the source must show; otherwise a row deleted in a copy would remain in the
+                source.
+            chain: Notified of the deletion if the rows are still in the state that it continues from.
 
         Raises:
-            InvalidRequest: one of them has no row, the source refuses, a release would still read one, or others would go too; nothing was deleted.
-            SourceError: the source cannot be reached, and `committed` tells whether it was done; or it does not show what was done before.
+            InvalidRequest: If a name has no row, the source refuses, a release would still read one, or other rows
+                would be deleted too; nothing was deleted.
+            SourceError: If the source cannot be reached, in which case `committed` determines whether it was done, or
+                does not show the history.
         """
         if not self._is_deleted_from:
             raise self._left_to_the_application()
@@ -317,27 +350,33 @@ class Source(ABC):
         return committed_at
 
     def committed(self, mark: str) -> str | None:
-        """The position at which the deletion with this mark was committed; None if it was not, and never will be."""
+        """Return the position at which the deletion with this mark was committed.
+
+        None if it was not committed, and never will be.
+        """
         with self._moment() as (connection, _):
             number = self._number_of(connection, mark)
         return None if number is None else f"version:{number}"
 
     def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
-        """Begin to count the changes that nobody tells of, or go on; those of these columns since this position, where they were counted.
+        """Start or continue counting unreported changes; return those of these columns since this position, if counted.
 
         Raises:
-            InvalidParameter: this kind of source has no way to.
+            InvalidParameter: If this kind of source cannot count changes.
         """
         raise InvalidParameter(
             f"{self.address}: nothing there counts changes: {self.uncounted}. Plans over such rows start every release anew, so that no figure "
             "depends on the count; certificates say that it was not taken"
         )
 
-    # What a kind of source says of itself. A connection is that of the kind's own library.
+    # To be implemented by each kind of source. A connection is an object of its own library.
 
     @abstractmethod
     def _moment(self, *, marking: bool = False) -> AbstractContextManager[tuple[Any, str]]:
-        """A connection on one moment of the rows, and its position. `marking`: a mark may be left there by it."""
+        """Open a connection to one moment of the rows, with its position.
+
+        `marking`: whether it may write a mark there.
+        """
 
     @property
     @abstractmethod
@@ -349,23 +388,29 @@ class Source(ABC):
 
     @abstractmethod
     def _columns(self, connection: Any) -> Mapping[str, Any]:
-        """The columns of the rows there, and their types."""
+        """Return the columns of the rows and their types."""
 
     @abstractmethod
     def _cells(self, connection: Any, columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]: ...
 
     @abstractmethod
     def _check_plan(self, connection: Any, *, again: bool = False) -> None:
-        """Raise `InvalidParameter` where a query, or a view under it, reads a copy, or lets other rows decide whether one is read.
-        `again`: a view may have been replaced; what a planner puts in by itself on another day is no reason."""
+        """Raise `InvalidParameter` if the query, or a view it uses, reads a copy or lets other rows select a row.
+
+        `again`: a repeated check, because a view may have been replaced; operations that the query planner adds by
+        itself are then ignored.
+        """
 
     @abstractmethod
     def _unfit(self, connection: Any, column: str) -> str | None:
-        """The type of a column, in the rows that are read or in the table, of which a value has no text or several; None: it has one."""
+        """Return the type of a column, as read or in the table, if a value of it has no or several texts; else None."""
 
     @abstractmethod
     def _read_of(self, connection: Any, ids: Sequence[str], subjects: Sequence[str]) -> int:
-        """How many rows have one of these names, of the table and of what a release may read: the larger number."""
+        """Return the number of rows with one of these names, in the table or in what a release may read.
+
+        It is the larger of the two numbers.
+        """
 
     def _changed(
         self, connection: Any, since: str, position: str, columns: Sequence[str], definition: str | None
@@ -373,88 +418,97 @@ class Source(ABC):
         return self.changes(since, position, columns)
 
     def _definition(self, connection: Any) -> str | None:
-        """What the rows are read from and how, where that can change without a row being written and a count would not show it."""
+        """Return what the rows are read from and how, if that can change without a write, which a count would miss."""
         return None
 
     def _definition_now(self, connection: Any) -> str | None:
-        """The same, by the newest moment."""
+        """Return the definition at the newest moment."""
         return self._definition(connection)
 
     def _alone(self, connection: Any) -> bool:
-        """Whether the source itself keeps ids from standing twice."""
+        """Return whether the source itself enforces unique ids."""
         return False
 
     def _answer_in_memory(self, connection: Any, asked: str) -> Sequence[Sequence[Any]] | None:
-        """The whole answer, worked out in memory alone; None: this source would write something to its disk for it."""
+        """Return the complete answer, computed in memory only; None if this source would write to its disk for it."""
         return None
 
-    # Of those that rows are deleted from:
+    # For sources that rows are deleted from:
 
     @property
     def _is_deleted_from(self) -> bool:
         return self.table is not None
 
     def _deletion(self, *, chained: bool) -> AbstractContextManager[tuple[Any, str]]:
-        """A connection in a transaction that may write; where it is one of a chain, one view of the rows, and its position."""
+        """Open a connection in a write transaction, with its position.
+
+        If `chained`, it has one consistent view of the rows.
+        """
         raise NotImplementedError
 
     def _refusing(self) -> AbstractContextManager[None]:
-        """What the source says about the rows of one request refuses that request alone."""
+        """Convert errors of the source about the rows of one request into a refusal of that request."""
         raise NotImplementedError
 
     def _delete_rows(self, connection: Any, named: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-        """Delete the rows of these names in a column each, all of which must have one; the ids of the rows."""
+        """Delete the rows with these names, given per column; return the ids of the rows.
+
+        Every name must have a row.
+        """
         raise NotImplementedError
 
     @staticmethod
     def _name_of(column: str) -> str:
-        """SQL of the texts of a column, compared byte by byte."""
+        """Return SQL for the texts of a column, compared byte by byte."""
         raise NotImplementedError
 
     def _rows_taken(self, connection: Any) -> int:
-        """How many rows the transaction under way has taken from the table, less those that it brought; or that and any fixed number."""
+        """Return the rows removed minus the rows added by the current transaction, up to a constant."""
         raise NotImplementedError
 
     def _leave_mark(self, connection: Any) -> tuple[str, str]:
-        """The mark of the transaction under way, and its position."""
+        """Return the mark of the current transaction and its position."""
         raise NotImplementedError
 
     def _number_of(self, connection: Any, mark: str) -> int | None:
-        """Which of the deletions that were made here has this mark, where they are numbered; None: none has."""
+        """Return the number of the deletion with this mark, if deletions are numbered; None if it was not made here."""
         raise self._left_to_the_application()
 
     def _shown(self, connection: Any, position: str, done: SourceHistory) -> bool:
-        """Whether the deletions that were made here are in the history of these rows."""
+        """Return whether the history of these rows contains the deletions made by this store."""
         return all(self._number_of(connection, mark) is not None for mark in done.marks)
 
-    # Of those that a chain goes on over:
+    # For sources that support a chain:
 
     def _state(self, connection: Any, position: str) -> str | None:
-        """By which these rows are known again; None: not at all."""
+        """Return the state of these rows; None if it cannot be identified."""
         return None
 
     def _is_in(self, connection: Any, position: str, state: str | None) -> bool:
-        """Whether the rows are as in this state."""
+        """Return whether the rows are in this state."""
         return state is not None and self._state(connection, position) == state
 
     def _rows_of(self, connection: Any, keys: Sequence[str]) -> str:
-        """SQL of the rows that a release reads of these persons (ids, where the source names no persons)."""
+        """Return SQL for the rows that a release reads of these persons (ids, if the source names no persons)."""
         raise NotImplementedError
 
     def _keys_having(self, connection: Any, column: str, names: Sequence[str]) -> list[str]:
-        """Whom the rows with these names in a column are about."""
+        """Return the persons of the rows with these names in a column."""
         raise NotImplementedError
 
     def _state_to_come(self, connection: Any, position: str, mark: str, deleted: int) -> str | None:
-        """The state that the transaction under way will leave, which deletes so many rows; "": it is known when it is committed; None: never."""
+        """Return the state after the current transaction, which deletes `deleted` rows.
+
+        "" if it is known only after the commit; None if never.
+        """
         return ""
 
     def _state_left(self, connection: Any) -> str | None:
-        """The state that the transaction just committed has left."""
+        """Return the state after the transaction just committed."""
         return None
 
     def _keys_of(self, connection: Any, named: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-        """Whom the rows with these names are about, each once."""
+        """Return the persons of the rows with these names, each once."""
         return list(dict.fromkeys(key for one in named for key in self._keys_having(connection, *one)))
 
     def _names_in(self, connection: Any, column: str) -> Iterator[str]:
@@ -482,13 +536,16 @@ class Source(ABC):
             done.refuse(self._names_in(connection, self.id))
 
     def _rows(self) -> str:
-        """SQL of all rows there."""
+        """Return SQL for all rows."""
         if self.query is None:
             return self._table_rows
-        return self.query.strip().rstrip(";") + "\n"  # its last line may be a comment
+        return self.query.strip().rstrip(";") + "\n"  # the last line may be a comment
 
     def _rows_to_read(self, connection: Any) -> tuple[str, LeftOut]:
-        """SQL of those that a release reads (see `source`), and what that leaves out; nothing where each id is known to be alone."""
+        """Return SQL for the rows that a release reads (see the module), and what that leaves out.
+
+        Nothing is left out if ids are known to be unique.
+        """
         if self.subject is None and self.query is None and self._alone(connection):
             return self._rows(), LeftOut()
         facts = self._rows(), self._key, self.rows_per_subject, self._name_of
@@ -497,7 +554,7 @@ class Source(ABC):
         return rows_to_read(*facts) if left_out.rows else self._rows(), left_out
 
     def _check_types(self, connection: Any) -> None:
-        """Raise `InvalidParameter` unless a text names one value of the columns of ids and persons."""
+        """Raise `InvalidParameter` unless the columns of ids and persons have types with exactly one text per value."""
         for column in filter(None, (self.id, self.subject)):
             unfit = self._unfit(connection, column)
             if unfit is not None:
@@ -508,7 +565,7 @@ class Source(ABC):
 
     @property
     def _key(self) -> str:
-        """The column by which rows are counted as one subject's."""
+        """The column that determines which rows belong to one subject."""
         return self.subject or self.id
 
     def _named(self, ids: Sequence[str], subjects: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
@@ -517,7 +574,7 @@ class Source(ABC):
         return [(column, names) for column, names in ((self.id, ids), (self.subject or "", subjects)) if names]
 
     def _check_columns(self, there: Collection[str]) -> None:
-        """Raise `InvalidParameter` unless the rows have the columns that name them: without, nobody can tell who is among them."""
+        """Raise `InvalidParameter` unless the rows have the columns for ids and persons."""
         for what, column in (("id", self.id), ("subject", self.subject)):
             if column is not None and column not in there:
                 shown = ", ".join(list(there)[:_SHOWN]) + (", …" if len(there) > _SHOWN else "")
@@ -526,7 +583,7 @@ class Source(ABC):
                 )
 
     def _check_there(self, column: str, names: Sequence[str], there: Collection[str], hidden: str = "") -> None:
-        """Raise `InvalidRequest` unless all these names are among those of a column."""
+        """Raise `UnknownName` unless all these names occur in a column."""
         missing = next((name for name in names if name not in there), None)
         if missing is not None:
             raise UnknownName(
@@ -534,7 +591,7 @@ class Source(ABC):
             )
 
     def _check_names(self, there: Collection[str]) -> None:
-        """The same of a deletion."""
+        """Raise `InvalidRequest` for a deletion if the columns for ids and persons are missing."""
         try:
             self._check_columns(there)
         except InvalidParameter as error:
@@ -550,19 +607,23 @@ class Source(ABC):
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the description that a ledger holds."""
         return {"kind": self.kind, **asdict(self)}
 
 
 def blocks(
     source: str, names: Sequence[str], rows: Iterable[Sequence[Any]], limit: int = BLOCK_ROWS
 ) -> Iterator[Table]:
-    """Rows as they come, in tables of text, each stripped; what is missing is empty. A record's number stands for its line."""
+    """Yield rows as tables of text, each cell stripped; a missing value is empty.
+
+    The record number serves as line number.
+    """
     cells: list[list[str]] = []
     first, held = 1, 0
     for row in rows:
         try:
             texts = list(map(write_text, row))
-        except ValueError as error:  # bytes that are no UTF-8 as well; neither message quotes them
+        except ValueError as error:  # also for bytes that are not UTF-8; neither message quotes them
             problem = "bytes that are no UTF-8 text" if isinstance(error, UnicodeDecodeError) else error
             raise SourceError(
                 f"{source}, record {first + len(cells)}: {problem}; let --query make one number, date or text of it"
@@ -585,7 +646,7 @@ def _table(source: str, names: Sequence[str], cells: list[list[str]], first: int
 
 
 def still_read_error(rows: int) -> InvalidRequest:
-    """Rows that a deletion left where a release would read them."""
+    """Return the error for rows that a release would still read after their deletion."""
     return InvalidRequest(
         f"{rows} rows of those that the request names are still read after their deletion: a trigger or a rule keeps them, row-level "
         "security hides them from the deletion alone, or the query reads a copy (a materialised view). Nothing was changed; let --table "
@@ -594,7 +655,7 @@ def still_read_error(rows: int) -> InvalidRequest:
 
 
 def takes_others(rows: int) -> InvalidRequest:
-    """A deletion by which other rows of the table go, or come."""
+    """Return the error for a deletion that removes or adds other rows of the table."""
     if rows < 0:
         return InvalidRequest(
             f"the deletion would bring {-rows} new rows into the table: a trigger there keeps copies. Nothing was changed; let the trigger write elsewhere"
@@ -606,7 +667,7 @@ def takes_others(rows: int) -> InvalidRequest:
 
 
 def returned_rows_error(address: str, rows: int) -> SourceError:
-    """Rows that were deleted and are read again."""
+    """Return the error for deleted rows that are read again."""
     return SourceError(
         f"{address}: {rows} rows that were deleted since the last release are read there again. Nothing was published; find out who writes "
         "them, and delete them again"
@@ -614,7 +675,7 @@ def returned_rows_error(address: str, rows: int) -> SourceError:
 
 
 def restored_error(address: str) -> SourceError:
-    """A source that does not show a deletion that was committed there."""
+    """Return the error for a source that does not show a deletion that was committed there."""
     return SourceError(
         f"{address}: a deletion that this store committed there is not in its history: a backup that was put back, a copy that was not up "
         "to date when it took over, or another server. Nothing was deleted or published. When the right one is back, it goes on; where this one "
@@ -623,14 +684,14 @@ def restored_error(address: str) -> SourceError:
 
 
 def require_read_once(address: str, read: Sequence[str], persons: Collection[str]) -> None:
-    """Raise `InvalidParameter` where a query reads one of these tables of persons more than once: then rows are chosen by other rows."""
+    """Raise `InvalidParameter` if a query reads one of these tables twice: rows may then select other rows."""
     twice = next((table for table in read if table in persons and read.count(table) > 1), None)
     if twice is not None:
         raise dependent_selection_error(address, f"other rows of {twice}, which the query reads more than once")
 
 
 def dependent_selection_error(address: str, how: str) -> InvalidParameter:
-    """A query in which other rows decide whether one is read."""
+    """Return the error for a query in which other rows decide whether a row is read."""
     return InvalidParameter(
         f"{address}: the rows to learn from are chosen by {how}: a row that goes would change which others are read, and no figure covers "
         "that. Let --query (and the views that it reads) choose each row by itself"

@@ -1,4 +1,4 @@
-"""SQL as every source understands it: names, the rows that a release reads, and the pass of sums as one statement."""
+"""SQL common to every source: names, the rows that a release reads, and the sums over the rows as one statement."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from ...features.schema.values import spellings
 
 
 def quote_identifier(name: str) -> str:
-    """A name as SQL has it."""
+    """Return a name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def quote_table(table: str) -> str:
-    """A table's name, perhaps with that of its schema."""
+    """Return the name of a table, with an optional schema, as quoted SQL identifiers."""
     return ".".join(map(quote_identifier, table.split(".")))
 
 
 def literal(text: str) -> str:
-    """A text as SQL has it."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 NameOf = Callable[
     [str], str
-]  # SQL of a column to SQL of the names in it, which are equal where their texts are, byte by byte
+]  # maps SQL for a column to SQL for its names, which are equal if their texts are, byte by byte
 
 
 def rows_to_read(rows: str, key: str, most: int, name_of: NameOf) -> str:
-    """SQL: those among these rows whose key stands in no more than `most` of them."""
+    """Return SQL for those of these rows whose key occurs in at most `most` of them."""
     more = (
         f"SELECT {name_of(quote_identifier(key))} AS name FROM ({rows}) AS counted GROUP BY 1 HAVING count(*) > {most}"
     )
@@ -51,34 +51,35 @@ def rows_to_read(rows: str, key: str, most: int, name_of: NameOf) -> str:
 
 
 def rows_left_out(rows: str, key: str, most: int, name_of: NameOf) -> str:
-    """SQL: how many keys stand in more rows than that, and how many rows these are and those without a key."""
+    """Return SQL for the number of keys in more than `most` rows, and of these rows and rows without a key."""
     counted = f"SELECT {name_of(quote_identifier(key))} AS name, count(*) AS n FROM ({rows}) AS counted GROUP BY 1"
     return f"SELECT count(name) AS persons, coalesce(sum(n), 0) AS {quote_identifier('rows')} FROM ({counted}) AS many WHERE name IS NULL OR n > {most}"
 
 
 # --- counting ---
 #
-# The pass of sums where the rows lie: how often two codes stand together, by one statement, of one snapshot.
+# The sums computed inside the source: how often two codes occur together, by one statement on one snapshot.
 #
-# The statement codes each row by its own cells and counts by GROUPING SETS; every table of counts comes back, no row does, and nothing of it is
-# kept: no view, no table, no temporary one, nothing spilled. Counts are whole numbers, so the sums are those of the rows read here, bit by bit
-# (`CodedMoments.of_counts`). Where a column, its type, or a cell is read otherwise by SQL, nothing is told: then the rows are read.
+# The statement codes each row by its own cells and counts by GROUPING SETS. It returns tables of counts and no row, and
+# leaves nothing in the source: no view, no table, no temporary table, nothing spilled. Counts are whole numbers, so the
+# sums equal those of the rows read here, bit by bit (`CodedMoments.of_counts`). If SQL would read a column, its type,
+# or a cell differently, there is no result, and the rows are read instead.
 
 
 _SPACE = "".join(map(chr, (code for code in range(1, 0x3001) if chr(code).isspace())))
 _LARGEST = "1.7976931348623157e308"
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", 20, 21, 23}
-_REAL = {"FLOAT", "DOUBLE", 701}  # float4 of PostgreSQL is written in fewer digits than it has
+_REAL = {"FLOAT", "DOUBLE", 701}  # float4 of PostgreSQL is displayed with fewer digits
 _TEXT = {"VARCHAR", 25, 1043}
 _MOST = 80  # columns: PostgreSQL takes 4,096 grouping sets
 _MOST_COUNTS = 1 << 21  # in memory, some 100 bytes each
 
 
 def statement(schema: Schema, rows: str, types: Mapping[str, Any]) -> str:
-    """The pass over these rows, whose columns have these types, in SQL of DuckDB and of PostgreSQL.
+    """Return the SQL statement, for DuckDB and PostgreSQL, that counts these rows, whose columns have these types.
 
     Raises:
-        InvalidParameter: a column, its type or the map is none that SQL codes as `schema` does.
+        InvalidParameter: If SQL does not code a column, its type or the map as `schema` does.
     """
     coding, codes, bad = _require_coding(schema), list[str](), list[str]()
     for place, (name, kind) in enumerate(schema.columns.items()):
@@ -122,7 +123,7 @@ def _not_null_sql(place: int, last: NDArray[np.intp]) -> str:
 
 
 def _code(schema: Schema, place: int, name: str, kind: Any, types: Mapping[str, Any]) -> tuple[str, str]:
-    """SQL of a column's code, and of whether a cell is none of its kind."""
+    """Return SQL for a column's code, and for whether a cell is not valid for its kind."""
     if name not in types:
         raise InvalidParameter(f"is no column of the rows: {name!r}")
     if isinstance(kind, Numeric) and types[name] in _WHOLE | _REAL and not kind.marks():
@@ -142,7 +143,7 @@ def _listed_sql(name: str, listed: Sequence[str], beyond: int, type: Any, *, ref
     )
     cases = " ".join(f"WHEN {literal(value)} THEN {code}" for code, value in enumerate(listed))
     other = f"COALESCE({text}, '') NOT IN ({', '.join(map(literal, listed))})"
-    one_way = type in _WHOLE and any(value.isdecimal() for value in listed)  # of writing a number
+    one_way = type in _WHOLE and any(value.isdecimal() for value in listed)  # there is only one way to write the number
     otherwise = bool(spellings(tuple(listed))) and not one_way
     meant = f"{other} AND COALESCE({text}, '') <> ''" if otherwise else ""
     wrong = other if refused else meant
@@ -165,7 +166,7 @@ def _number(schema: Schema, place: int, name: str, kind: Numeric) -> tuple[str, 
 
 
 def _search_sql(value: str, ends: NDArray[np.float64], codes: list[int]) -> str:
-    """SQL of the code of a value: that behind as many ends as are not above it."""
+    """Return SQL for the code of a value by binary search: `codes[k]` if exactly k ends are at most the value."""
     if not len(ends):
         return str(codes[0])
     middle = len(ends) // 2
@@ -177,7 +178,10 @@ def _search_sql(value: str, ends: NDArray[np.float64], codes: list[int]) -> str:
 
 
 def _steps(schema: Schema, place: int, kind: Numeric) -> tuple[NDArray[np.float64], list[int]]:
-    """(ends,) the smallest floats from which a number has the next code, found by halving among all floats; and the codes, one more."""
+    """Return the smallest floats at which the code changes, and the codes between them.
+
+    The floats have shape (ends,) and are found by bisection over all floats; there is one more code than ends.
+    """
     map = schema.map
     assert isinstance(map, Additive)
     at = sum(width or 1 for width in map.columns[:place]) + sum(gap < place for gap in map.gaps)
@@ -200,7 +204,7 @@ def _steps(schema: Schema, place: int, kind: Numeric) -> tuple[NDArray[np.float6
 def _smallest(
     rank: Callable[[NDArray[np.float64]], NDArray[np.int64]], wanted: NDArray[np.int64], lower: float, upper: float
 ) -> NDArray[np.float64]:
-    """The smallest float of at least each rank: `rank` rises."""
+    """Return the smallest float of at least each wanted rank; `rank` must be non-decreasing."""
     low, high = (np.full(len(wanted), _order(value), np.int64) for value in (lower, upper))  # above low, at most high
     while (high > low + 1).any():  # their difference would not fit
         middle = (low >> 1) + (high >> 1) + (low & high & 1)
@@ -210,7 +214,7 @@ def _smallest(
 
 
 def _order(value: float) -> int:
-    """Floats in their order, as whole numbers."""
+    """Return a float's place in the order of floats, as an integer."""
     bits = int(np.float64(value + 0.0).view(np.int64))
     return bits if bits >= 0 else -(bits & (2**63 - 1))
 
@@ -229,8 +233,10 @@ def _label(schema: Schema, types: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def tables_of(schema: Schema, found: Sequence[Sequence[Any]]) -> CountTables | None:
-    """The tables out of the answer's rows, each of which says by its codes which table it is of; None: a cell was not of its column's kind, or
-    written otherwise than listed."""
+    """Build the count tables from the rows of the result, whose codes identify their table.
+
+    None if a cell was not valid for its column, or was written differently than listed.
+    """
     coding = _require_coding(schema)
     classes, blocks = len(schema.classes or ()), len(coding.blocks)
     tables = CountTables({}, {})

@@ -1,14 +1,15 @@
-"""The rows of a store that lie elsewhere: it holds plan, model and ledger, never a row and never an id.
+"""The table of a store whose rows are in a source. The store holds plan, model and ledger, never a row or an id.
 
     journal (a mark and a number) → DELETE committed in the source → ledger: deleted there, at this position
         → one snapshot, later than that → the release → ledger: published, from this position → clear the journal
 
-A crash before the commit deletes nothing and leaves nothing; after it, the next command finds the mark in the source and goes on.
-An erasure counts from the first release whose snapshot is later than its commit: an earlier snapshot is refused.
+A crash before the commit deletes nothing and leaves nothing; after it, the next command finds the mark in the source
+and continues. An erasure counts from the first release whose snapshot is later than its commit: an earlier snapshot is
+refused.
 
-Rows come in any order and change without this store's knowledge. So a plan must start every release anew, and its proof must
-bound the rounding of gradients summed in whatever order: the solver's does, in float64; that of noisy steps rests on blocks of
-rows that stay where they are. They are there for one release, and let go of after it.
+Rows come in any order and change without this store's knowledge. So a plan must start every release afresh, and its
+proof must bound the rounding of gradients summed in any order: the solver's does, in float64; the proof for noisy steps
+relies on blocks of rows in a fixed order. Rows are held for one release only.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from .source import Source, SourceHistory, returned_rows_error
 
 # --- journal ---
 #
-# A deletion in flight: durable before the source commits, and known there by its mark. It names nobody.
+# A deletion in progress: durable before the source commits, and identified there by its mark. It contains no names.
 
 
 _FORMAT = "deletion/1"
@@ -55,12 +56,14 @@ _LONGEST_MARK = 100
 
 @dataclass(frozen=True)
 class Deletion:
-    """What is about to be committed in the source.
+    """A deletion about to be committed in the source.
 
-    base     ledger entries when it was begun; a longer ledger has noted it
-    mark     by which the source knows the transaction
-    rows     that it deletes
-    publish  whether a release follows at once
+    Attributes:
+        base: The number of ledger entries when it began; a longer ledger has recorded it.
+        mark: Identifies the transaction in the source.
+        rows: The number of rows that it deletes.
+        publish: Whether a release follows at once.
+        request_id: The id of the request.
     """
 
     base: int
@@ -85,6 +88,7 @@ class Deletion:
 
     @property
     def counts(self) -> EditCounts:
+        """The edits, all of them deletions."""
         return EditCounts(deleted=self.rows)
 
     @property
@@ -92,20 +96,21 @@ class Deletion:
         return ((self.request_id, self.counts, None),)
 
     def to_bytes(self) -> bytes:
+        """Return the content of the journal."""
         return add_checksum(json.dumps({"format": _FORMAT, **asdict(self)}).encode())
 
 
 def begin_deletion(disk: Disk, layout: Layout, deletion: Deletion) -> None:
-    """Put it into the journal: from here on it is known whether it happened, whatever happens to this process."""
+    """Write the deletion to the journal; from then on, a later process can determine whether it happened."""
     disk.replace(layout.request, deletion.to_bytes())
     disk.reached("commit", layout.request)
 
 
 def read_deletion(layout: Layout) -> Deletion | None:
-    """The deletion that was begun and not finished.
+    """Return the deletion that was begun and not completed, if any.
 
     Raises:
-        StoreCorrupt: the journal is not one that `begin` wrote.
+        StoreCorrupt: If `begin_deletion` did not write the journal.
     """
 
     def parse() -> Deletion:
@@ -117,13 +122,13 @@ def read_deletion(layout: Layout) -> Deletion | None:
     return read_journal(layout, parse)
 
 
-_COMPARED = 1 << 14  # names compared at a time with one that has no row
-_MOST_COMPARED = 1 << 20  # names of a source that are read for this
+_COMPARED = 1 << 14  # names compared at a time with a name that has no row
+_MOST_COMPARED = 1 << 20  # names of a source read for this comparison
 _NOTHING_PUBLISHED = "nothing was published"
 
 
 def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
-    """Read the rows once, and raise unless a store may be made over them, whatever is at its path: what `Store.create_over` asks first."""
+    """Read the rows once, and raise unless a store may be created over them. Independent of the path of the store."""
     plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
     if schema.id_column != source.id or schema.subject_column != source.subject:
         raise InvalidParameter("schema and source name different columns of ids or of persons")
@@ -143,7 +148,7 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
 
 
 def _check_chain(source: Source, plan: Plan) -> None:
-    """Raise `InvalidParameter` unless releases by this plan may go on from one another over this source."""
+    """Raise `InvalidParameter` unless releases by this plan may continue from one another over this source."""
     source.check_chain(external_row_methods(plan.problem))
     if source.subject is not None and "inserted" not in plan.promise.edits:
         raise InvalidParameter(
@@ -152,7 +157,7 @@ def _check_chain(source: Source, plan: Plan) -> None:
 
 
 class TableInSource(TrainingTable):
-    """Rows in a `Source`, read there for every release."""
+    """Rows in a `Source`, which are read there for every release."""
 
     source: Source
     shares_transactions = False
@@ -164,17 +169,20 @@ class TableInSource(TrainingTable):
         self.source = source_from(described)
         self._facts: dict[str, Any] = dict.fromkeys(("position", "counted", "mark", "definition"))
         self._chain = KeptChain(files)
-        # of the rows that were summed last, and whether it is the chain's
+        # the state of the rows summed last, and whether it equals the chain's
         self._state: tuple[str | None, bool] = None, False
-        self._committed: str | None = None  # where the deletion in the journal was; None: the ledger has noted it
+        self._committed: str | None = None  # commit position of the journalled deletion; None once in the ledger
         self._gone: list[
             tuple[Sequence[str], Sequence[str]]
-        ] = []  # ids and persons deleted by this process, until a release shows it
+        ] = []  # ids and persons deleted by this process since the last release
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """position: of the snapshot that the release was made from; counted: by what the changes up to there were; mark: the newest of a
-        deletion that it showed; definition: of the rows (`source.Snapshot`)."""
+        """What a ledger entry records about a release, as a dict.
+
+        `position`: of the snapshot that the release was made from. `counted`: what counted the changes up to there.
+        `mark`: of the newest deletion that it showed. `definition`: of the rows (`source.Snapshot`).
+        """
         return self._facts
 
     @property
@@ -232,7 +240,7 @@ class TableInSource(TrainingTable):
     def counts_of(self, request: EditRequest) -> EditCounts:
         ids, subjects = self._named(request)
         named = len(ids) + len(subjects)
-        if self.source.held(ids, subjects, names=True) < named:  # rows may be more: an id can stand there twice
+        if self.source.held(ids, subjects, names=True) < named:  # an id can have several rows
             for kind, names in (("id", ids), ("subject", subjects)):
                 there = find_held_ids(self.source, names, persons=kind == "subject")
                 for missing in (name for name in names if name not in there):
@@ -241,12 +249,12 @@ class TableInSource(TrainingTable):
 
     def check_repeat(self, request: EditRequest, edited: EditCounts) -> None:
         ids, subjects = self._named(request)
-        as_many = edited.deleted >= max(len(ids), len(subjects))  # a name can stand in several rows
+        as_many = edited.deleted >= max(len(ids), len(subjects))  # a name can have several rows
         if not as_many or self.source.held(ids, subjects):
             raise InvalidRequest(models.OTHER_REQUEST)
 
     def _named(self, request: EditRequest) -> tuple[list[str], list[str]]:
-        """Ids and persons whose rows a request deletes; it may do nothing else."""
+        """Return the ids and persons whose rows a request deletes; raise `InvalidRequest` if it does anything else."""
         if request.replacements or request.insertion is not None:
             raise InvalidRequest(
                 f"{self._elsewhere} change them there, and publish --force: every release reads the rows as they are"
@@ -254,7 +262,11 @@ class TableInSource(TrainingTable):
         return list(map(str, request.deletions)), list(map(str, request.subjects))
 
     def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> Deletion:
-        """The deletion, committed in the source. `SourceError`: it did not answer; the next call goes on if it was committed."""
+        """Commit the deletion in the source and return it.
+
+        Raises:
+            SourceError: If the source did not answer; the next call continues if the deletion was committed.
+        """
         files, begun = self._files, list[Deletion]()
         ids, subjects = self._named(request)
 
@@ -282,17 +294,17 @@ class TableInSource(TrainingTable):
         ledger = self._files.ledger
         if ledger.length == change.base:
             self._committed = self.source.committed(change.mark)
-            return self._committed is not None  # else it never happened, and nobody was told that it did
+            return self._committed is not None  # else it never happened, and was never confirmed
         self._committed = None
         answered = any(map(self._answers, range(change.base, ledger.length)))
         return not answered and change.publish and ledger.releases > 0
 
     def _answers(self, place: int) -> bool:
-        """Whether this entry publishes what was edited before it, or says that it cannot be."""
+        """Return whether this entry publishes the edits before it, or records that the budget refused it."""
         return self._made(place) or self._files.ledger.entry(place).kind is EntryKinds.WITHHELD
 
     def carry_out(self, change: Change) -> tuple[list[Entry], Release]:
-        """The ledger says at once that the rows were deleted: their position is earlier than the snapshot's."""
+        """Record the deletion in the ledger at once, so that its position is earlier than the snapshot's."""
         assert isinstance(change, Deletion)
         if self._committed is not None:
             self._chain.catch_up(deleted=True)
@@ -304,7 +316,7 @@ class TableInSource(TrainingTable):
         if self.source.counts_by != "trigger" or position is None:
             return False
         ledger, first = self._files.ledger, None
-        for release in range(ledger.model_release, 0, -1):  # back to the first one that has read the rows after it
+        for release in range(ledger.model_release, 0, -1):  # back to the first release that read the rows after it
             place = ledger.made(release)
             if place is not None and (read := ledger.entry(place).position) is not None:
                 if not position_covers(read, check_position(position)):
@@ -333,7 +345,7 @@ class TableInSource(TrainingTable):
             self._gone.append((ids, []))
 
     def _note(self, counts: EditCounts, position: str, request_id: str | None, mark: str | None = None) -> None:
-        """The entry that rows were deleted in the source, at this position: a later release will cover them."""
+        """Commit the entry for rows deleted in the source at this position; a later release will cover them."""
         answer = models.pending_answer(self._files.ledger, self._files.pending + counts, request_id)
         self._files.enter(self._files.entry_of_edits(answer, position=position, mark=mark))
 
@@ -369,12 +381,11 @@ class TableInSource(TrainingTable):
 
     @contextmanager
     def snapshot(self, plan: Plan, memory: int | None = None, *, summing: bool = False) -> Iterator[Held]:
-        """The rows as they are now while this is open, the position they were read at, and what changed since the last release, if
-        that is counted.
+        """Open a snapshot of the current rows, with its position and, if counted, the changes since the last release.
 
         Raises:
-            SourceError: they were read from a moment before something that the ledger says was done, or do not show it.
-            CountBroken: what counts the changes missed some.
+            SourceError: If the snapshot is earlier than something the ledger records as done, or does not show it.
+            CountBroken: If the count of changes is incomplete.
         """
         facts = self.source, self._files.schema
         read: AbstractContextManager[Held]
@@ -394,7 +405,7 @@ class TableInSource(TrainingTable):
             yield records, position, counted, left_out, definition
 
     def _done(self) -> SourceHistory:
-        """What a snapshot must show of what was done before."""
+        """Return the history that a snapshot must show."""
         ids, subjects = (
             (tuple(name for names in some for name in names) for some in zip(*self._gone, strict=True))
             if self._gone
@@ -404,7 +415,7 @@ class TableInSource(TrainingTable):
         return SourceHistory(tuple(self._marks()), ids, subjects, refuse, self._erased_at(), self._last_definition())
 
     def _erased_at(self) -> str | None:
-        """The position of the last entry of erased rows."""
+        """Return the position of the last entry of erased rows."""
         ledger = self._files.ledger
         for place in range(ledger.length - 1, 0, -1):
             entry = ledger.entry(place)
@@ -423,7 +434,7 @@ class TableInSource(TrainingTable):
             )
 
     def _require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
-        """Raise unless whatever was told to be erased is among what was written, where that is counted."""
+        """Raise unless the reported erasures are among the counted changes, if changes are counted."""
         missing = missing_edits(told, counted) if counted and self.source.counts_by == "trigger" else 0
         if missing:
             raise CountBroken(
@@ -444,14 +455,14 @@ class TableInSource(TrainingTable):
         return self.source.watch(columns_of(self._files.schema), self._last_read(), self._last_definition())
 
     def _note_unseen(self, counted: EditCounts) -> None:
-        """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
+        """Commit an entry for unreported changes; those found before, whose release failed, count as reported."""
         changes = unobserved_edits(self._told(), counted)
         if changes.total:
             answer = models.pending_answer(self._files.ledger, self._files.pending + changes, None)
             self._files.enter(self._files.entry_of_edits(answer, **self.facts))
 
     def _told(self) -> EditCounts:
-        """The edits told of since the newest release, but for those that it has read before they were told."""
+        """Return the edits reported since the newest release, except those that it had read before the report."""
         ledger, told = self._files.ledger, self._files.pending
         for place in range(ledger.length - 1, -1, -1):
             if self._made(place):
@@ -461,17 +472,17 @@ class TableInSource(TrainingTable):
         return told
 
     def _is_read(self, position: str | None) -> bool:
-        """Whether the newest release has read the rows as they were after this position."""
+        """Return whether the newest release read the rows after this position."""
         last = self._last_read()
         return last is not None and position is not None and position_covers(last, position)
 
     def _last_read(self) -> str | None:
-        """The position of the newest release."""
+        """Return the position of the newest release."""
         entry = self._last_release()
         return None if entry is None else entry.position
 
     def _last_definition(self) -> str | None:
-        """The definition of the rows that the newest release read."""
+        """Return the definition of the rows that the newest release read."""
         entry = self._last_release()
         return None if entry is None else entry.definition
 
@@ -481,31 +492,35 @@ class TableInSource(TrainingTable):
         return None if place is None else ledger.entry(place)
 
     def _made(self, place: int) -> bool:
-        """Whether this entry is of a model: numbers about the records are not read from the source's own moment."""
+        """Return whether this entry is of a model; statistics have no snapshot of the source."""
         event = self._files.ledger.entry(place).event
         return event is not None and event["kind"] != EventKinds.STATISTIC
 
     def _last(self) -> Iterator[Entry]:
-        """The newest release and whatever came after it, the newest first."""
+        """Yield the newest release and everything after it, the newest first."""
         for place in range(self._files.ledger.length - 1, -1, -1):
             yield self._files.ledger.entry(place)
             if self._made(place):
                 break
 
     def _reached(self) -> list[str]:
-        """The last positions that the ledger knows of: of the newest release, and of every deletion since."""
+        """Return the last positions in the ledger: of the newest release, and of every deletion since."""
         return [entry.position for entry in self._last() if entry.position is not None]
 
     def _marks(self) -> list[str]:
-        """The marks of deletions that a snapshot must show, the newest first: each release saw those before it."""
+        """Return the marks of deletions that a snapshot must show, the newest first.
+
+        Each release has shown those before it.
+        """
         return [entry.mark for entry in self._last() if entry.mark is not None]
 
 
 def unobserved_edits(told: EditCounts, counted: EditCounts) -> EditCounts:
-    """The edits that nobody told of. A row that was told to be deleted and was emptied by an update instead is told of.
+    """Return the counted edits that were not reported.
 
-    A count by a trigger is of everything written, a row as often as it was; one by versions of what differs between two of them.
-    Both are at least what the second release reads differently from the first.
+    A row that was reported as deleted but was emptied by an update counts as reported. A trigger counts every write, so
+    a row may count several times; versions count what differs between two of them. Both are at least the number of rows
+    in which the second release differs from the first.
     """
     emptied = max(0, told.deleted - counted.deleted)
     every = EditCounts(
@@ -518,5 +533,5 @@ def unobserved_edits(told: EditCounts, counted: EditCounts) -> EditCounts:
 
 
 def missing_edits(told: EditCounts, counted: EditCounts) -> int:
-    """How many of the rows that were told to be erased a count of everything written does not know of."""
+    """Return how many of the rows reported as erased are missing from a count of all writes."""
     return max(0, told.deleted + told.replaced - counted.deleted - counted.replaced)

@@ -1,14 +1,16 @@
 """Triggers in PostgreSQL that count what is written to a table: rows deleted, replaced, inserted; no content and no id.
 
-Each partition, and each table that inherits, has triggers of its own, since those of a statement fire at the table that it names alone. They are given the
-identifier of the watched table; a table that is a part of another one is not watched, because statements can name the other one.
+Each partition, and each inheriting table, has its own triggers, because statement triggers fire only for the table that
+a statement names. They are given the identifier of the watched table. A table that is a part of another one is not
+watched, because statements can name the other one.
 
-    noisygd_delete.watched   the table, the transaction since which it is counted, and how many rows it had then
-    noisygd_delete.changes   for each statement that wrote: its transaction, and how many rows
+    noisygd_delete.watched   the table, the transaction since which it is counted, and its number of rows then
+    noisygd_delete.changes   for each statement that wrote: its transaction, and the number of rows
 
-A count between two releases is of the transactions that the second snapshot sees and the first does not, so nothing of it is
-kept in the store. A trigger that was switched off for a while is noticed at the next release: the rows that are there must be those
-from the beginning and what was counted since; and no more of them may have been written since the last release than were counted.
+A count between two releases is of the transactions that the second snapshot sees and the first does not, so nothing of
+it is stored in the store. A trigger that was disabled for a while is detected at the next release: the present rows
+must be those from the beginning plus what was counted since; and no more of them may have been written since the last
+release than were counted.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ if TYPE_CHECKING:
 
 _KINDS = {"deleted": ("DELETE", "OLD"), "replaced": ("UPDATE", "NEW"), "inserted": ("INSERT", "NEW")}
 _TRIGGERS = ("noisygd_delete_emptied", *(f"noisygd_delete_{kind}" for kind in _KINDS))
-_WRAP = 1 << 32  # the number of a transaction as a row holds it has 32 bits
-_FIRST_NORMAL = 3  # smaller numbers stand for "long ago"
-# rows by the number of the transaction that wrote them, and which of these a snapshot does not see
+_WRAP = 1 << 32  # a row stores 32 bits of a transaction number
+_FIRST_NORMAL = 3  # smaller numbers mean frozen or special
+# rows by the transaction that wrote them, and which of these a snapshot does not see
 _WRITTEN = "(SELECT t.xmin::text::numeric AS x, pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS m FROM {} AS t) AS kept"
 _NEWER = f"x >= {_FIRST_NORMAL} AND NOT pg_visible_in_snapshot((m - mod(m - x, {_WRAP}))::text::xid8, {{}})"
 
@@ -50,7 +52,7 @@ BEGIN
   END IF;
   RETURN NULL;
 END """
-# made only where it is another one: who watches a second table changes nothing about the first
+# replaced only if it differs, so that watching a second table changes nothing about the first
 _FUNCTION = f"""DO $making$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_proc WHERE oid = to_regproc('noisygd_delete.counted') AND prosrc = $body${_BODY}$body$) THEN
     CREATE OR REPLACE FUNCTION noisygd_delete.counted() RETURNS trigger
@@ -67,10 +69,11 @@ _TABLES = (
 
 
 def install_statements(table: str, reader: str | None = None) -> list[str]:
-    """The statements that begin to count, anew where it was counted before; for one transaction of the table's owner.
+    """Return the statements that start counting, or restart it, in one transaction of the table's owner.
 
     Args:
-        reader: the role that learns, if that is another one.
+        table: The table.
+        reader: The role that trains, if that is another one.
     """
     statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE", *remove_statements(table)]
     counted = "FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted(%2$L)"
@@ -79,7 +82,7 @@ def install_statements(table: str, reader: str | None = None) -> list[str]:
         for kind, (operation, rows) in _KINDS.items()
     ]
     made.append(f"CREATE TRIGGER noisygd_delete_emptied BEFORE TRUNCATE ON %1$s {counted}")
-    # ALWAYS: also in a session that replays what happened elsewhere
+    # ALWAYS: also in a session that applies replicated changes
     made += [f"ALTER TABLE %1$s ENABLE ALWAYS TRIGGER {trigger}" for trigger in _TRIGGERS]
     statements.append(_at_each_part(table, made))
     statements.append(
@@ -97,7 +100,7 @@ def install_statements(table: str, reader: str | None = None) -> list[str]:
 
 
 def remove_statements(table: str) -> list[str]:
-    """The statements that end it; where nothing ever counted, they fail."""
+    """Return the statements that stop counting; they fail if nothing was ever counted."""
     there = _regclass(table)
     return [
         _at_each_part(table, [f"DROP TRIGGER IF EXISTS {trigger} ON %1$s" for trigger in _TRIGGERS]),
@@ -107,21 +110,21 @@ def remove_statements(table: str) -> list[str]:
 
 
 def _at_each_part(table: str, statements: list[str]) -> str:
-    """One statement that carries out these at a table and at each of its parts, %1$s, with the table's identifier, %2$L."""
+    """Return one statement that runs these for a table and each of its parts, %1$s, with the table's id, %2$L."""
     lines = "".join(f"\n    EXECUTE format({literal(one)}, place, {_regclass(table)}::oid);" for one in statements)
     parts = f"{PARTS.format(table=literal(table))} SELECT parts.part::regclass FROM parts"
     return f"DO $parts$ DECLARE place regclass;\nBEGIN\n  FOR place IN {parts} LOOP{lines}\n  END LOOP;\nEND $parts$"
 
 
 def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
-    """Whether something was begun to be counted of this table, whole or not."""
+    """Return whether counting was started for this table, complete or not."""
     if ask(connection, "SELECT to_regclass('noisygd_delete.watched')") == (None,):
         return False
     return ask(connection, f"SELECT 1 FROM noisygd_delete.watched WHERE relation = {_regclass(table)}") is not None
 
 
 def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
-    """Put the counts that this snapshot sees together into one number; whoever asks for changes since before them is told that they are not known."""
+    """Merge the counts that this snapshot sees into one number; changes before that are then reported as unknown."""
     there = _regclass(table)
     folded = (
         "WITH folded AS (DELETE FROM noisygd_delete.changes "
@@ -134,16 +137,18 @@ def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
 
 
 def has_all_parts(connection: psycopg.Connection[Any], table: str) -> bool:
-    """Return whether no partition is without triggers, as one is that was made or attached since `watch`."""
+    """Return whether every partition has triggers; one created or attached after `watch` has none."""
     asked = f"{PARTS.format(table=literal(table))} SELECT bool_and(EXISTS (SELECT FROM {_own_triggers(table)} AND tgrelid = part)) FROM parts"
     return bool(ask(connection, asked)[0])
 
 
 def count_changes(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
-    """What was written between this position and the connection's own snapshot; None where not all of that time was counted, or not at each part.
+    """Return what was written between this position and the connection's snapshot.
+
+    None unless all of that time was counted, at each part.
 
     Raises:
-        CountBroken: something was written that was not counted.
+        CountBroken: If something was written that was not counted.
     """
     if not since.startswith("snapshot:") or not is_there(connection, table):
         return None
@@ -179,7 +184,7 @@ def count_changes(connection: psycopg.Connection[Any], address: str, table: str,
 
 
 def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
-    """What the transaction under way has written; None where it is not counted."""
+    """Return what the current transaction has written; None if it is not counted."""
     if not is_there(connection, table):
         return None
     sums = ", ".join(f"coalesce(sum({kind}), 0)::bigint" for kind in _KINDS)
@@ -197,7 +202,7 @@ def _count_error(address: str, why: str) -> CountBroken:
 
 
 def _own_triggers(table: str) -> str:
-    """SQL of the triggers that count for this table, wherever they are, and are switched on."""
+    """Return SQL for the enabled triggers that count for this table, on whichever part."""
     of_it = f"tgargs = convert_to({_regclass(table)}::oid::text, 'SQL_ASCII') || '\\x00'::bytea"
     return f"pg_trigger WHERE tgname IN ({', '.join(map(literal, _TRIGGERS))}) AND tgenabled = 'A' AND {of_it}"
 
@@ -211,9 +216,9 @@ def _snapshot(position: str) -> str:
 
 
 def execute_statements(connection: psycopg.Connection[Any], statements: list[str]) -> None:
-    """These statements, whole or not at all with the transaction that they are in."""
+    """Run these statements in the current transaction, all or none."""
     from psycopg import sql
 
-    connection.execute("SET LOCAL lock_timeout = '10s'")  # whoever writes there must not wait for long
+    connection.execute("SET LOCAL lock_timeout = '10s'")  # other writers must not wait for long
     for statement in statements:
         connection.execute(sql.SQL(statement))

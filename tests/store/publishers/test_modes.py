@@ -22,7 +22,7 @@ def test_no_other_may_change_what_is_published(path: Path, made: int | None) -> 
             out.mkdir(made)
         with Store.open(path) as store:
             store.publish_to(f"folder:{out}")
-            store.publish(redo=True)
+            store.publish(force=True)
     finally:
         os.umask(before)
     everything = [*out.rglob("*")] + [out] * (made is None)

@@ -121,7 +121,7 @@ def test_a_crash_between_any_two_objects_is_made_good(tmp_path: Path, address: s
         before, crashed = coefficients(next(path.glob("model-*"))), False
         try:
             with Store.open(path, disk=disk) as store:
-                store.publish(redo=True)
+                store.publish(force=True)
         except Crash:
             crashed = True
             seen.add(len(current(address)[1]))  # users are led to a whole release all the time

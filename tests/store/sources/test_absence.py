@@ -340,7 +340,7 @@ def test_partitions_that_come_back_are_met_by_the_list_of_erased_ids(database: s
         assert store.serve(EditRequest.delete([name(3)], request_id="r")).release == 2
         run(database, "ALTER TABLE parts ATTACH PARTITION parts_x FOR VALUES IN ('x')")
         with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
-            store.publish(redo=True)
+            store.publish(force=True)
 
 
 @pytest.mark.parametrize("kind", ["char(40)", "inet", "citext", "numeric(20, 3)"])
@@ -363,10 +363,10 @@ def test_a_key_is_known_again_however_an_export_writes_it(database: str, tmp_pat
         with pytest.raises(
             SourceError, match=r"1 rows there have ids that were erased before|1 rows that were deleted"
         ):
-            store.publish(redo=True)
+            store.publish(force=True)
     with Store.open(tmp_path / "store", tombstones=tombstones) as store:
         with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
-            store.publish(redo=True)
+            store.publish(force=True)
         assert store.returned() == [one]
 
 

@@ -203,7 +203,7 @@ def test_releases_carry_on_what_the_one_before_left(table: Any, tmp_path: Path, 
         assert remove(store, 3).guarantees["deletion"].gdp == 0.0
         followed.rest = followed.rest + noises[-2]
         followed.released(store)
-        assert store.publish(redo=True).kind == "unlearn"
+        assert store.publish(force=True).kind == "unlearn"
         followed.released(store)
         remove(store, 5, publish=False)
         followed.patched()
@@ -270,7 +270,7 @@ def test_planted_an_edit_elsewhere_that_is_not_looked_for_is_seen(
     path = made(tmp_path / "store", table)
     table.run(EDITS["deleted"])
     with Store.open(path) as store:
-        store.publish(redo=True)
+        store.publish(force=True)
         rest = store.model.sums - exact(store)
         assert not (rest == carried(noises[0], 1, store.plan) + noises[-1]).all()
 
@@ -391,7 +391,7 @@ def test_a_copy_that_was_put_back_is_a_cut(table: Any, tmp_path: Path, noises) -
     table.run(EDITS["inserted"])
     table.put_back(tmp_path / "copy")
     with Store.open(path) as store:
-        assert store.publish(redo=True).kind == "relearn"
+        assert store.publish(force=True).kind == "relearn"
         assert (store.model.sums - exact(store) == noises[-1]).all()
 
 
@@ -426,7 +426,7 @@ def test_a_release_reads_no_row_where_the_source_counts(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(DuckdbFile, "_cells", none_read)
     with Store.open(path) as store:
-        assert store.publish(redo=True).kind == "unlearn"
+        assert store.publish(force=True).kind == "unlearn"
 
 
 def test_cells_that_sql_codes_otherwise_are_read_here(table: Any, tmp_path: Path, noises) -> None:
@@ -580,7 +580,7 @@ def test_the_account_of_any_history_is_not_below_the_joint_law(tmp_path: Path, n
             if what == "later":
                 remove(store, k, publish=False)
             else:
-                release = remove(store, k) if what != "again" else store.publish(redo=not store.pending_edits)
+                release = remove(store, k) if what != "again" else store.publish(force=not store.pending_edits)
             if release is None:
                 rest = rest + (0 if cut else noises[before])
                 continue
@@ -654,7 +654,7 @@ def test_a_column_that_changes_without_a_row_being_written(
         monkeypatch.setattr(trigger, "shaped_anew", lambda *_: False)
     with Store.open(made(tmp_path / "store", table, schema)) as store:
         table.run(RESHAPED[how])
-        assert (store.publish(redo=True).kind == "relearn") == looked
+        assert (store.publish(force=True).kind == "relearn") == looked
         right = carried(noises[0], 1, store.plan) if not looked else 0
         assert bool((store.model.sums - exact(store) == right + noises[-1]).all()) == looked
 
@@ -749,7 +749,7 @@ def test_a_path_that_is_added_again_is_another_state_and_is_not_counted(tmp_path
     commit_by_hand(table.place, {"add": other})
     with Store.open(path) as store:
         assert source.changes(before, source.position(), ["a", "b", "c", "y"]) is None
-        assert store.publish(redo=True).kind == "relearn"
+        assert store.publish(force=True).kind == "relearn"
         assert (store.model.sums - exact(store) == noises[-1]).all()
     file = Path(table.place) / other["path"]
     rows = parquet.read_table(file, partitioning=None)

@@ -31,7 +31,7 @@ from .test_postgres import files_holding, paper
 def watched(store: Store) -> Store:
     """A store whose table is counted from before its second release on."""
     assert store.table.watch() is None
-    store.publish(redo=True)
+    store.publish(force=True)
     assert store.table.watch() == EditCounts()
     return store
 
@@ -123,7 +123,7 @@ def test_whatever_an_application_writes_is_counted_at_the_next_release(watched: 
         for _ in range(3):
             application.work()
         told = application.since()
-        watched.publish(redo=True)
+        watched.publish(force=True)
         assert last_counts(watched) == told
         assert counted(watched) == "trigger"
     assert not watched.pending_edits
@@ -198,7 +198,7 @@ def test_a_count_that_began_between_two_releases_is_not_one(store: Store, databa
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     store.table.watch()
     statement(database, "DELETE FROM people WHERE id = %s", name(4))
-    store.publish(redo=True)
+    store.publish(force=True)
     assert counted(store) is None
     statement(database, "DELETE FROM people WHERE id = %s", name(5))
     store.publish()
@@ -236,7 +236,7 @@ def test_a_count_that_was_silenced_is_noticed(watched: Store, database: str, off
     if "USER" in off:  # and switched on again, as if nothing had been
         for each in trigger._TRIGGERS:
             statement(database, f"ALTER TABLE people ENABLE ALWAYS TRIGGER {each}")
-    for call in (lambda: watched.publish(redo=True), watched.publish, lambda: watched.publish(erased=1)):
+    for call in (lambda: watched.publish(force=True), watched.publish, lambda: watched.publish(erased=1)):
         with pytest.raises(CountBroken, match=said):
             call()
     assert watched.ledger.releases == 2
@@ -271,14 +271,14 @@ def test_rows_that_are_chosen_anew_are_not_called_counted(database: str, tmp_pat
     asked = {"a view": "SELECT * FROM chosen", "another table": joined}.get(what)
     with learned(tmp_path / "chosen", source_at(database, id="id", table="people", query=asked)) as store:
         store.table.watch()
-        store.publish(redo=True)
-        store.publish(redo=True)
+        store.publish(force=True)
+        store.publish(force=True)
         assert counted(store) == (None if what == "another table" else "trigger")
         statement(database, CHOSEN_ANEW[what])
         statement(database, "DELETE FROM people WHERE id = %s", name(3))
-        store.publish(redo=True)
+        store.publish(force=True)
         assert (last_counts(store), counted(store)) == (EditCounts(), None)
-        store.publish(redo=True)
+        store.publish(force=True)
         assert counted(store) == (None if what == "another table" else "trigger")
 
 
@@ -296,7 +296,7 @@ def test_a_trigger_that_is_ignored_would_be_seen_by_this_suite(watched: Store, d
     """The planted fault: whoever does not ask the trigger publishes a release that says nothing was edited."""
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     monkeypatch.setattr(trigger, "count_changes", lambda *_: None)
-    watched.publish(redo=True)
+    watched.publish(force=True)
     assert last_counts(watched) == EditCounts()
     assert counted(watched) is None, "and no paper may say that it was counted"
 
@@ -330,7 +330,7 @@ def test_the_owner_may_install_it_and_stop_it(store: Store, database: str, capsy
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute(capsys.readouterr().out)
     with open(folder + "/plan.json"), Store.open(folder) as clerks:
-        clerks.publish(redo=True)
+        clerks.publish(force=True)
         statement(
             source.address, "DELETE FROM people WHERE id = %s", name(3)
         )  # by a role that may not see the counts' owner
@@ -396,12 +396,12 @@ def test_versions_of_a_delta_table_are_compared(tmp_path: Path) -> None:
         words = sentences(erasure_certificate(erasure, plan=made, events=events))
         assert "a comparison of its versions: 2 deleted, 2 replaced, 1 inserted" in words
         deltalake.DeltaTable(folder).optimize.compact()
-        store.publish(redo=True)
+        store.publish(force=True)
         assert last_counts(store) == EditCounts(), "written anew as they were"
         deltalake.DeltaTable(folder).delete(f"id = '{name(11)}'")
         table = deltalake.DeltaTable(folder)
         table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
-        store.publish(redo=True)
+        store.publish(force=True)
         assert (last_counts(store), counted(store)) == (EditCounts(), None), "the earlier version can no longer be read"
     assert verify(tmp_path / "store").passed
 

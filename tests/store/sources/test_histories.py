@@ -174,11 +174,11 @@ class History:
                 SourceError,
                 match="not in its history|as they were before" if lost else "erased before|read there again",
             ):
-                store.publish(redo=True)
+                store.publish(force=True)
             self.refused += 1
             assert len(self.read) == before
             return
-        store.publish(**(given or {"redo": True}))
+        store.publish(**(given or {"force": True}))
         self.check()
 
     def check(self) -> None:

@@ -62,12 +62,12 @@ def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
     with Store.open(tmp_path / "store") as store:
         for _ in range(2):
             with pytest.raises(SourceError, match="as they were before|" + PUT_BACK):
-                store.publish(redo=True)
+                store.publish(force=True)
             run_on(own, position)
         with pytest.raises(SourceError, match=PUT_BACK):
-            store.publish(redo=True)
+            store.publish(force=True)
         monkeypatch.setattr(session, "is_snapshot_complete", lambda *_: True)  # the planted fault: positions alone
-        assert store.publish(redo=True).release == 3, "and the erased row is learned from"
+        assert store.publish(force=True).release == 3, "and the erased row is learned from"
 
 
 def test_a_later_deletion_does_not_stand_for_one_that_was_lost(own: Server, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_later_deletion_does_not_stand_for_one_that_was_lost(own: Server, tmp_
             store.serve(EditRequest.delete([name(4)], request_id="c"), publish=False)
         assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(4)) == 1
         with pytest.raises(SourceError, match=PUT_BACK):
-            store.publish(redo=True)
+            store.publish(force=True)
         assert store.ledger.releases == 3
 
 
@@ -111,17 +111,17 @@ def test_a_standby_that_took_over_goes_on_only_if_it_has_the_deletion(
     assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(3)) == int(behind)
     with Store.open(tmp_path / "store") as store:
         if not behind:
-            assert store.publish(redo=True).release == 3
+            assert store.publish(force=True).release == 3
             assert store.serve(EditRequest.delete([name(4)], request_id="s")).release == 4
             return
         with pytest.raises(SourceError, match="as they were before|" + PUT_BACK):
-            store.publish(redo=True)
+            store.publish(force=True)
         run_on(own, position)
         for request in ("s", "t"):
             with pytest.raises(SourceError, match=PUT_BACK):
                 store.serve(EditRequest.delete([name(4)], request_id=request))
         monkeypatch.setattr(session, "is_snapshot_complete", lambda *_: True)  # the planted fault: positions alone
-        assert store.publish(redo=True).release > 2, "and the erased row is learned from"
+        assert store.publish(force=True).release > 2, "and the erased row is learned from"
 
 
 def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path:
         assert mark.startswith("cluster:")
         assert mark.endswith(":1")
         position = store.ledger.entry(2).position
-        assert store.publish(redo=True).release == 3
+        assert store.publish(force=True).release == 3
     own.stop()
     (own.data / "standby.signal").touch()
     shutil.chown(own.data / "standby.signal", own.user or "root")
@@ -143,7 +143,7 @@ def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path:
     own.run("pg_ctl", "promote", "-w", "-D", str(own.data))
     run_on(own, position)
     with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
-        store.publish(redo=True)
+        store.publish(force=True)
 
 
 def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Pat
     shutil.copy(tmp_path / "backup", made["address"])
     source.delete([name(7)], [], lambda *_: None)  # another store's: the counter has passed
     with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
-        store.publish(redo=True)
+        store.publish(force=True)
     with duckdb.connect(made["address"]) as connection:
         assert connection.execute("SELECT count(*) FROM people").fetchone() == (ROWS - 1,)
 
@@ -187,17 +187,17 @@ def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_pa
     shutil.copytree(made["address"], tmp_path / "backup")
     with learned(tmp_path / "store", source_at(id="id", **made)) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
-        assert store.publish(redo=True).release == 3
+        assert store.publish(force=True).release == 3
     table = deltalake.DeltaTable(made["address"])
     table.create_checkpoint()
     with Store.open(tmp_path / "store") as store:
-        assert store.publish(redo=True).release == 4, "a checkpoint keeps the mark"
+        assert store.publish(force=True).release == 4, "a checkpoint keeps the mark"
     shutil.rmtree(made["address"])
     shutil.copytree(tmp_path / "backup", made["address"])
     for k in (7, 8):
         deltalake.DeltaTable(made["address"]).delete(f"id = '{name(k)}'")
     with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
-        store.publish(redo=True)
+        store.publish(force=True)
 
 
 @pytest.mark.parametrize("by_application", [False, True])
@@ -215,16 +215,16 @@ def test_a_version_put_back_by_restore_is_refused(tmp_path: Path, by_application
         erased = table.version()
         table.delete(f"id = '{name(7)}'")
         table.restore(erased)
-        assert store.publish(redo=True).release == 3, "what was put back is from after the erasure"
+        assert store.publish(force=True).release == 3, "what was put back is from after the erasure"
         table.update_incremental()
         table.restore(before)
     with Store.open(tmp_path / "store") as store:
         for _ in range(2):
             with pytest.raises(SourceError, match=PUT_BACK):
-                store.publish(redo=True)
+                store.publish(force=True)
         table.update_incremental()
         table.restore(erased)
-        assert store.publish(redo=True).release == 4, "and forward again"
+        assert store.publish(force=True).release == 4, "and forward again"
 
 
 def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path) -> None:
@@ -253,13 +253,13 @@ def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path
             statement(upstream.address(), "INSERT INTO people VALUES ('new', 'p', 0, 1, 'x', 'no')")
             wait_for(here, 20)
             with pytest.raises(CountBroken, match="came or went uncounted"):
-                store.publish(redo=True)
+                store.publish(force=True)
             statement(upstream.address(), "DELETE FROM people WHERE id = %s", name(3))
             statement(upstream.address(), "INSERT INTO people VALUES (%s, 'p', 0, 1, 'x', 'no')", name(3))
             wait_for(here, 21)
             store.source.unwatch()
             with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
-                store.publish(redo=True)
+                store.publish(force=True)
             assert store.ledger.releases == 2
 
 

@@ -223,7 +223,7 @@ def test_a_backup_that_is_put_back_is_refused(database: Database, tmp_path: Path
         for k in range(5):  # others have deleted since
             database.ask("INSERT INTO noisygd_delete_deletions VALUES (%s, %s)", k + 1, uuid.uuid4().hex)
         with pytest.raises(SourceError, match="not in its history"):
-            store.publish(redo=True)
+            store.publish(force=True)
         assert store.ledger.releases == 2
 
 

@@ -122,7 +122,7 @@ def test_numbers_about_the_records_hide_no_earlier_position(store: Store, monkey
 
     monkeypatch.setattr(Postgres, "snapshot", put_back)
     with pytest.raises(SourceError, match="a backup that was put back"):
-        store.publish(redo=True)
+        store.publish(force=True)
     assert store.ledger.releases == 3
 
 
@@ -256,7 +256,7 @@ def test_rows_that_changed_unseen_are_in_the_next_release(store: Store, database
 
     type(store.table).snapshot = seen
     try:
-        store.publish(redo=True)
+        store.publish(force=True)
     finally:
         type(store.table).snapshot = original
     assert np.count_nonzero(read[0].occupied) == ROWS + 1
@@ -334,7 +334,7 @@ def test_slots_stay_public(store: Store, database: str) -> None:
         SLOTS,
     )
     with pytest.raises(InvalidRecords, match=f"more rows than the {SLOTS} slots"):
-        store.publish(redo=True)
+        store.publish(force=True)
     statement(database, "DELETE FROM people")
     assert store.publish(erased=ROWS + SLOTS).release == 2, "deleting everybody is a valid request"
 

@@ -34,7 +34,7 @@ def release_of(store: Store, noises: list[np.ndarray]) -> str:
 
 def published(path: Path, noises: list[np.ndarray]) -> str:
     with Store.open(path) as store:
-        store.publish(redo=True)
+        store.publish(force=True)
         return release_of(store, noises)
 
 
@@ -202,7 +202,7 @@ def test_counts_that_another_store_put_together_cut_the_chain(database: str, tmp
     table.run(f"DELETE FROM people WHERE id = '{name(10)}'")
     with Store.open(made(tmp_path / "other", table)) as other:
         other.table.watch()
-        other.publish(redo=True)
+        other.publish(force=True)
         assert other.accountant.events[-1].kind == "unlearn"
     first = noises[0]
     noises[:] = [first, noises[-1]]

@@ -1,0 +1,188 @@
+"""The Coq development compiles, rests on the listed axioms alone, refuses wrong statements, and checks certificates and values.
+
+All but the tests of the text need coqc: `make coq`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from noisygd_delete.evidence import verify_certificate
+from noisygd_delete.evidence.signing import new_key, sign_document
+from proofs_check import coq_certificate, coq_files, coq_values
+
+from ..reports.test_certificate_mutations import papers
+
+INTERFACE = "Laws"
+needs_coq = pytest.mark.skipif(coq_files.why_not() is not None, reason=str(coq_files.why_not()))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled development."""
+    made = tmp_path_factory.mktemp("coq")
+    coq_files.compile_all(made)
+    return made
+
+
+def code(name: str) -> str:
+    """A file without its comments."""
+    return re.sub(r"\(\*.*?\*\)", "", (coq_files.FOLDER / f"{name}.v").read_text(), flags=re.S)
+
+
+# --- the text ---
+
+
+def test_every_file_is_compiled_and_every_row_exists() -> None:
+    from proofs_check.statements import REGISTRY  # all checks, which the other tests need not load
+
+    assert {path.stem for path in coq_files.FOLDER.glob("*.v")} == set(coq_files.FILES)
+    assert set(coq_files.PROVEN) <= set(REGISTRY)
+
+
+@pytest.mark.parametrize("name", coq_files.FILES)
+def test_nothing_is_admitted_or_assumed_outside_the_interface(name: str) -> None:
+    text = code(name)
+    assert not re.search(r"\b(Admitted|admit|Abort|give_up|Unset|bypass_check)\b", text)
+    assumed = re.findall(r"^\s*(Axioms?|Parameters?|Conjectures?|Declare Module)\b", text, flags=re.M)
+    assert bool(assumed) == (name == INTERFACE)
+
+
+def test_every_axiom_of_the_interface_is_cited_or_defines_laws() -> None:
+    text = (coq_files.FOLDER / f"{INTERFACE}.v").read_text()
+    axioms = set(re.findall(r"^Axiom (\w+)", text, flags=re.M))
+    assert len(axioms) == 17
+    for part in ("gdp_gauss", "gdp_compose", "renyi_process", "renyi_gauss", "renyi_compose", "renyi_discrete"):
+        before = text[: text.index(f"Axiom {part} ")].rstrip().rsplit("\n", 1)[-1]
+        assert re.search(r"\b(19|20)\d\d\b", before), part
+
+
+def test_the_table_of_results_has_the_section() -> None:
+    text = (Path(coq_files.__file__).with_name("RESULTS.md")).read_text()
+    assert "\n".join(coq_files.section()) in text
+
+
+def test_the_rows_of_values_are_ten_thousand() -> None:
+    assert sum(1 for _ in coq_values.rows()) == coq_values.ROWS == 10_000
+
+
+# --- Coq ---
+
+
+@needs_coq
+def test_the_axioms_are_those_committed(folder: Path) -> None:
+    found = coq_files.assumptions(folder)
+    assert found == coq_files.ASSUMPTIONS.read_text(), "run python -m proofs_check coq, and read what changed"
+
+
+# a statement changed in one place: the file that states it no longer compiles
+FAULTS = {
+    "a constant of the closed form": ("ClosedForms", "* (1 - c * c) / ((1 - c) * (1 - c) * (1", "* (1 - c) / ((1 - c) * (1 - c) * (1"),
+    "c^2K for c^K": ("ClosedForms", "(s * s / v) * c ^ (2 * K) * (1 + c) / (1 - c).", "(s * s / v) * c ^ K * (1 + c) / (1 - c)."),
+    "steps that contract too little": ("NoisyGD", "eta * (m + M) <= 2 ->", "eta * (m + M) <= 3 ->"),
+    "L for 2L": ("NoisyGD", "neighbours (2 * L) (g :: D) (g' :: D)", "neighbours L (g :: D) (g' :: D)"),
+    "half of the printed noise": ("Theorem51", "4 * q * (L * L) / (lambda * eps * (n * n))", "2 * q * (L * L) / (lambda * eps * (n * n))"),
+    "2 kappa for 4 kappa": ("Theorem51", "4 * condition_number lambda beta * ln (eps_dp / eps_dd) <= INR K", "2 * condition_number lambda beta * ln (eps_dp / eps_dd) <= INR K"),
+    "a schedule that costs less": ("Sums", "INR k / 2 + 1 / 9", "INR k / 4 + 1 / 9"),
+    "a leaver charged c for c^2": ("Sums", "carry_of m * carry_of m / (1 / (1 + m)) = m", "carry_of m / (1 / (1 + m)) = m"),
+    "parents that need not be in the set": ("Staged", "A e = true -> agree h h' -> kernel e h = kernel e h'", "A e = true -> h = h' -> kernel e h = kernel e h'"),
+    "one rounding for two": ("Rounding", "moves M c (s + 2 * E + cell)", "moves M c (s + E + cell)"),
+    "no cell of the grid": ("Rounding", "a + b = B + cell", "a + b = B"),
+    "the tilt without its square": ("Tilt", "normsq Gq - q * (q - 1) * normsq w", "normsq Gq - q * normsq w"),
+    "a weaker condition on the Hessians": ("Tilt", "0 <= r2 <= rho -> (q - 1) * rho < 1 ->", "0 <= r2 <= rho -> (q - 1) * rho < 2 ->"),
+    "the conversion with mu for mu/2": ("Normal", "Phi (- eps / mu + mu / 2) - exp eps", "Phi (- eps / mu + mu) - exp eps"),
+    "an unclipped counter-example": ("CounterExamples", "monotone (fun a => clip 1 (quadratic 4 a))", "monotone (fun a => quadratic 4 a)"),
+    "a reference that beats the pad": ("CounterExamples", "Q2R (7 # 6) < total (fun k => Q2R (law", "Q2R (8 # 6) < total (fun k => Q2R (law"),
+}  # fmt: skip
+
+
+@needs_coq
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_statement_does_not_compile(fault: str, folder: Path) -> None:
+    name, right, wrong = FAULTS[fault]
+    text = (coq_files.FOLDER / f"{name}.v").read_text()
+    assert right in text
+    changed = folder / "Changed.v"
+    changed.write_text(text.replace(right, wrong))
+    outcome = coq_files.compile_file(changed, folder)
+    assert outcome.returncode != 0
+    assert "Syntax error" not in outcome.stderr
+
+
+def paper(method: str, status: str = "published") -> dict:
+    return json.loads(json.dumps(papers(status, method)))
+
+
+PRINTED = {"sharp": 6, "theorem": 6, "minimiser, over the reals": 8}
+
+
+@needs_coq
+@pytest.mark.parametrize("method", PRINTED)
+def test_a_certificate_is_proven_from_its_facts(method: str, tmp_path: Path, folder: Path) -> None:
+    certificate = paper(method, "withheld" if method.startswith("minimiser") else "published")
+    new_key(tmp_path / "key")
+    assert verify_certificate(sign_document(dict(certificate), tmp_path / "key")).passed
+    text, missing = coq_certificate.source_text(certificate)
+    assert not missing
+    assert len(re.findall(r"^Lemma \w+(?<!_range) :", text, flags=re.M)) == PRINTED[method]
+    assert coq_certificate.prove(text, folder) is None
+
+
+@needs_coq
+@pytest.mark.parametrize("method", ["theorem", "minimiser, over the reals"])
+def test_one_unit_in_the_last_place_less_is_refused(method: str, folder: Path) -> None:
+    certificate = paper(method, "withheld" if method.startswith("minimiser") else "published")
+    names: list[str] = []
+    coq_certificate.source_text(certificate, lambda name, printed, _: names.append(name) or printed)
+    for planted in names[::2]:
+        text, _ = coq_certificate.source_text(
+            certificate, lambda name, printed, unit, planted=planted: printed - unit * (name == planted)
+        )
+        answer = coq_certificate.prove(text, folder)
+        assert answer is not None
+        line = int(re.findall(r"line (\d+)", answer)[0])
+        assert text.splitlines()[line - 2].startswith(f"Lemma {planted} ")
+
+
+def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from proofs_check import __main__ as command
+
+    file, out = tmp_path / "paper.json", tmp_path / "Paper.v"
+    file.write_text(json.dumps(paper("mixed")))
+    assert command.main(["coq", str(file), "--out", str(out)]) == 0
+    assert (
+        "not covered: present.all" in capsys.readouterr().out
+    )  # a history of several methods, one of them without formulas
+    file.write_text(json.dumps(paper("sharp")))
+    assert command.main(["coq", str(file), "--out", str(out)]) == 0
+    assert "Lemma present_all_gdp :" in out.read_text()
+
+
+def test_a_method_without_formulas_is_named() -> None:
+    text, missing = coq_certificate.source_text(paper("perturbed"))
+    assert "present.all" in missing
+    assert "\nLemma " not in text
+
+
+def is_accepted(folder: Path, text: str) -> bool:
+    (folder / "Table.v").write_text(text)
+    return coq_files.compile_file(folder / "Table.v", folder).returncode == 0
+
+
+@needs_coq
+def test_the_values_of_the_package_are_those_of_the_formulas(folder: Path) -> None:
+    assert is_accepted(folder, coq_values.source_text())
+
+
+@needs_coq
+def test_a_wrong_value_is_noticed(folder: Path) -> None:
+    def change(place: int, value: Fraction) -> Fraction:
+        return value * (1 + Fraction(1, 2**39)) if place == 57 else value
+
+    assert not is_accepted(folder, coq_values.source_text(1, 100, change))
+    assert is_accepted(folder, coq_values.source_text(1, 100))
