@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from noisygd_delete import Accountant, Budget, Guarantee, losses, make_plan
+from noisygd_delete import Budget, Guarantee, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
