@@ -166,7 +166,7 @@ def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
     by_calendar, waiting = is_on_calendar(ledger), ledger_status(ledger).pending
     figures = claims_of_store(ledger.accountant, plan, by_calendar=by_calendar, waiting=waiting)
     shown = cumulative_guarantee(ledger.accountant, plan)
-    told = {key: _figure(claim) for key, claim in figures.items()}
+    told = {key: _figure(claim) for key, claim in figures.items() if KEYS[key].role == "figure"}
     conditions = conditions_of(
         plan, ledger.accountant, from_data_of(ledger), ((event.mechanism, 1) for event in ledger.events)
     )
