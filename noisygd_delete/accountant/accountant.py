@@ -475,6 +475,65 @@ class Accountant:
             return "Accountant(no releases)"
         return f"Accountant({self.releases} releases; a record still there, every one observed: {describe_guarantee(self.dp_cumulative(), several=True)})"
 
+    # --- the article's two numbers ---
+
+    def epsilon_dp(
+        self, *, order: float | None = None, delta: float | None = None, observed: Iterable[int] | None = None
+    ) -> float:
+        """Return ε_dp: what the observed releases reveal about a record that is still present.
+
+        Args:
+            order: Rényi order q > 1; the result is a (q, ε_dp) Rényi bound, as in the article.
+            delta: δ in (0, 1) in place of `order`; the result is ε of an (ε, δ) bound. With neither, the measure of the
+                plan's budget is used.
+            observed: Release numbers from 1. Default: every release.
+
+        Returns:
+            ε_dp, rounding slack included; infinite if no such bound exists.
+
+        Raises:
+            InvalidParameter: If both or neither of `order` and `delta` can be determined, or a release does not exist.
+        """
+        return self._epsilon(self.dp_cumulative(observed), order, delta, deletion=False)
+
+    def epsilon_dd(
+        self,
+        *,
+        order: float | None = None,
+        delta: float | None = None,
+        observed: Iterable[int] | None = None,
+        erased_at: int | None = None,
+    ) -> float:
+        """Return ε_dd: what the observed releases reveal about an erased record (Definition 4.1).
+
+        Args:
+            order: Rényi order q > 1; the result is a (q, ε_dd) bound, as in the article.
+            delta: δ in (0, 1) in place of `order`; the result is ε of an (ε, δ) bound. With neither, the measure of the
+                plan's budget is used.
+            observed: Release numbers from 1. Default: only the releases from the erasure on, which is valid if no request
+                depended on an earlier model. `range(1, accountant.releases + 1)` is every release and holds for requests
+                that adapt to all of them.
+            erased_at: The release that served the erasure. Default: the last one.
+
+        Returns:
+            ε_dd, rounding slack included; infinite if no such bound exists.
+
+        Raises:
+            InvalidParameter: If both or neither of `order` and `delta` can be determined, or a release does not exist.
+        """
+        erased = max(1, self.releases) if erased_at is None else erased_at
+        seen = range(erased, self.releases + 1) if observed is None else observed
+        return self._epsilon(self.deletion(1, erased, seen), order, delta, deletion=True)
+
+    def _epsilon(self, guarantee: Guarantee, order: float | None, delta: float | None, *, deletion: bool) -> float:
+        if order is None and delta is None and self.plan is not None:
+            budget = self.plan.budget
+            order, delta = budget.order, budget.deletion_delta if deletion else budget.dp_delta
+        if (order is None) == (delta is None):
+            raise InvalidParameter("give exactly one of order=, a Rényi order > 1, and delta=", order=order)
+        guarantee = guarantee.with_slack()
+        return guarantee.epsilon(delta) if order is None else guarantee.renyi(order)  # type: ignore[arg-type]
+
     # --- a record still present ---
 
     def observed(self, observed: Iterable[int] | None) -> Collection[int]:

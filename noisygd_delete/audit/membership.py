@@ -65,8 +65,13 @@ def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
     """Return the plan's Noisy GD on the linear loss with the plan's L, in one dimension.
 
     Raises:
-        AssumptionViolated: If the plan runs several stages in sequence, which is another algorithm.
+        AssumptionViolated: If the plan runs several stages in sequence, or takes its steps on samples: another algorithm.
     """
+    if plan.learning.sampling is not None:
+        raise AssumptionViolated(
+            f"method {plan.method.name!r} takes steps on samples of the rows, and the audit takes them on all; use audit_releases or "
+            "audit_one_run (`--by releases`, `--by one-run`), which run the product itself"
+        )
     if plan.stages:
         raise AssumptionViolated(
             f"method {plan.method.name!r} publishes {len(plan.stages)} stages in a row, and the audit runs one: its figure would be about "

@@ -96,15 +96,20 @@ def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> ND
             f"the audit of one run follows the last stage's steps from the one before it, and this ladder ends in a head or its "
             f"{plan.loss.name} loss does not tell them: use audit_releases, or audit stages of losses.MultilayerPerceptron"
         )
-    loss: Any = plan.loss
     model: Any = plan.model_loss
     before, last = model.parts(np.atleast_2d(weights), plan.features)[-2:]
-    stage, label = plan.stages[-1], np.array([label_of(loss)])
-    moved = (last - (1 - stage.step_size * stage.regularization) ** stage.learn_steps * before).ravel()
-    steps = np.array([loss.clipped_sum(before, row[None], label) for row in rows])
+    stage = plan.stages[-1]
+    moved = last - (1 - stage.step_size * stage.regularization) ** stage.learn_steps * before
+    return measure_steps(plan.loss, before, moved, rows)
+
+
+def measure_steps(loss: Any, point: Weights, moved: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return (rows,) how far `moved` goes along the step of each row: its clipped gradient at `point`, negated."""
+    label = np.array([label_of(loss)])
+    steps = np.array([loss.clipped_sum(point, row[None], label) for row in rows])
     if len(rows) > 1:  # weights that several rows move do not distinguish the rows
         steps[:, (steps != 0).sum(axis=0) > 1] = 0.0
-    return -np.asarray(steps @ moved)
+    return -np.asarray(steps @ moved.ravel())
 
 
 def account(plan: Plan) -> Accountant:

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..errors import NothingPromised
 from .arguments import parse_integer, store_command
 from .plan_file import PLANNED, add_plan_file, fill_arguments
 from .statements import add_request_id
@@ -34,7 +36,8 @@ def learn(parsed: argparse.Namespace) -> int:
     from .release import open_store, run_release
     from .remaining_budget import weak_plan_warning
 
-    with open_store(parsed) as store:
+    with open_store(parsed) as store, warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingPromised)  # the answer says it
         if parsed.dry_run:
             from .plan_selection import describe_plan
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, escape_unprintable
 from ..evidence.atomic_write import open_output
 from ..records import limited_io
 from ..register import (
@@ -139,7 +139,7 @@ def _format_table(lines: list[RegisterRow]) -> str:
     head = f"{'due':<12}{'state':<11}{'right':<15}{'received':<12}{'told':<12}request"
     rows = [
         f"{_format_day(line.due):<12}{line.state:<11}{line.right:<15}{(line.case.received or '–')[:10]:<12}{_format_day(line.answered):<12}"
-        + line.token
+        + escape_unprintable(line.token)
         + (f"  ({'; '.join(line.marks)})" if line.marks else "")
         for line in lines[:_LISTED]
     ]

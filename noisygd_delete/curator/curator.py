@@ -220,7 +220,11 @@ class Curator:
 
         Raises:
             BudgetExceeded: If the release exceeds the budget; nothing was published.
+
+        Warns:
+            NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
         """
+        self.plan.warn_if_vacuous()
         return self._learn(self.plan, Execution.of(execution, rng))
 
     def relearn(

@@ -323,7 +323,11 @@ def learn(
     Raises:
         AssumptionViolated: If the table is not the one that the plan was made for.
         InvalidRecords: If rows or labels are not valid.
+
+    Warns:
+        NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
     """
+    plan.warn_if_vacuous()
     return train(records, plan, plan.learning, None, Execution.of(execution, rng)).model
 
 

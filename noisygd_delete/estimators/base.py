@@ -201,7 +201,9 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             features, labels, advice = self._begin_table(X, y, named)
         records = self._table(features, labels, ids, subjects, self._slots(features.shape[0]))
         self._curator = Curator(records, self._make_plan(records.slots, advice))
-        self._published(self._curator.learn(self._generator()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NothingPromised)  # the plan was made above, and warned of it
+            self._published(self._curator.learn(self._generator()))
         return self
 
     @contextmanager

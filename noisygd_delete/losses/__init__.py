@@ -101,6 +101,8 @@ def from_dict(description: dict[str, Any]) -> Loss:
             raise InvalidParameter(f"loss {name!r} takes base and limit, and nothing else")
         clipped: Loss = __getattr__("clip_loss")(from_dict(fields["base"]), fields["limit"])
         return clipped
+    if name == "network":  # of an extra, above this room: loaded where a plan names it
+        return on_first_use(__name__, {"NetworkLoss": ".networks"})("NetworkLoss").from_dict(fields)  # type: ignore[no-any-return]
     if name == "weighted":
         weights = fields.get("weights")
         if set(fields) != {"base", "weights"} or not isinstance(weights, list):

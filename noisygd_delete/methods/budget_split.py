@@ -45,7 +45,7 @@ class Amounts:
         budget = problem.budget
         if budget.measure is Measures.GDP:
             raise InvalidParameter(
-                "a stage on samples has a Rényi curve, which gives no μ: give the budget as (q, ε) or (ε, δ), or leave sampling_rate out"
+                "steps on samples have a Rényi curve, which gives no μ; give the budget as (q, ε) or (ε, δ)"
             )
         sides = {
             problem.adjacency: (budget.dp, budget.dp_delta),
@@ -63,7 +63,7 @@ class Amounts:
             worth = [offer for offer in offers if offer[1] > 0]
             if not worth:
                 raise InvalidParameter(
-                    f"(ε={amount:g}, δ={delta:g}) is within reach of no listed Rényi order; raise ε or δ, or leave sampling_rate out"
+                    f"(ε={amount:g}, δ={delta:g}) is within reach of no listed Rényi order; raise ε or δ, or take steps on all rows"
                 )
             found.append(
                 min(

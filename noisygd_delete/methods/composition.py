@@ -1,17 +1,23 @@
-"""Composition: no convexity, no smoothness; every noisy step is charged, and only a fresh learn forgets."""
+"""Composition: no convexity, no smoothness, every noisy step is charged, and nothing is forgotten before a fresh learn.
+
+With `batches` the steps are those of DP-SGD: each on a Poisson sample of the rows, charged by its Rényi curve. Zero-out equals add/remove there
+because slots are masked and n is public in rate and divisor.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1, theorem_5_2
-from ..errors import InvalidParameter, check_choice, check_count, check_positive
+from ..errors import AssumptionViolated, InvalidParameter, check_choice, check_count, check_positive
 from ..privacy.guarantee import NON_ADAPTIVE, Worlds
-from .base import Cost, NoisySteps
+from .base import Condition, Cost, NoisySteps
+from .budget_split import Amounts
 from .plan import Calibration, Method, Plan
-from .problem import PlannedGuarantees, Problem, WorstCaseRun
+from .problem import PlannedGuarantees, Problem, Sampling, WorstCaseRun
+from .sampled_steps import ORDERS, least_multiplier, sampled_renyi
 
 FRESH_LEARN = ("demand", "automatic")
 
@@ -22,7 +28,11 @@ _CONDITION = f"{NON_ADAPTIVE} than those since the last fresh learn"  # all step
 
 @dataclass(frozen=True, kw_only=True)
 class CompositionRun(NoisySteps):
-    """Each noisy step is a Gaussian mechanism. Steps without the record neither add nor remove cost."""
+    """Each noisy step is a Gaussian mechanism. Steps without the record add nothing and take nothing away.
+
+    With `batches` = m > 1 a step counted here is a pass: m noisy steps, each on a Poisson sample of the slots with rate 1/m, charged by the Rényi
+    curve of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019) at the listed orders.
+    """
 
     method: ClassVar[str] = "composition"
     source: ClassVar[str] = (
@@ -32,7 +42,31 @@ class CompositionRun(NoisySteps):
         "Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend.",
     )
 
+    batches: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("batches", self.batches)
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Return z, the noise of a step in units of what one record adds to it: τn/(mηL), with the rounding slack inside L."""
+        moved = self.step_size * self.lipschitz * (1 + self.slack) * self.batches / self.records
+        return self.noise_scale / moved
+
+    def conditions(self) -> tuple[Condition, ...]:
+        sampled: tuple[Condition, ...] = (("samples-unseen", {}),) if self.batches > 1 else ()
+        return (*super().conditions(), *sampled)
+
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        if self.batches > 1:
+            facts: dict[str, Any] = {
+                "sampling_rate": 1 / self.batches,
+                "noise_multiplier": self.noise_multiplier,
+                "draws": steps_with * self.batches,
+            }
+            points = ((float(order), sampled_renyi(order=order, worlds=worlds, **facts)) for order in ORDERS)
+            return {"points": tuple(points), "slack": 0.0}  # inside z
         rate = theorem_5_1.composition_rate(**self._chain(), sensitivity=self.sensitivity(worlds), steps=steps_with)
         return {"gdp_squared": 2 * rate}  # ε_q = q μ²/2
 
@@ -52,6 +86,8 @@ class Composition(Method):
         fresh_learn: Whether it then runs automatically ("automatic") or on demand ("demand").
         step_size: η.
         noise_variance: σ².
+        batches: m: each of the K_A and K_Ā is then a pass of m noisy steps on Poisson samples of rate 1/m. 1: a step on
+            all rows.
     """
 
     name: ClassVar[str] = "composition"
@@ -64,8 +100,10 @@ class Composition(Method):
     fresh_learn: str = "demand"
     step_size: float | None = None
     noise_variance: float | None = None
+    batches: int = 1
 
     def __post_init__(self) -> None:
+        check_count("batches", self.batches)
         for name in ("learn_steps", "delete_steps"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
@@ -82,15 +120,16 @@ class Composition(Method):
             )
         if not math.isfinite(problem.loss.constants.lipschitz):
             raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
+        if self.batches > 1:
+            _check_zero_out(problem)
         eta = 1 / problem.objective_smoothness if self.step_size is None else self.step_size
-        learn = self.learn_steps or max(1, math.ceil(_LEARNING_TIME / (eta * problem.regularization)))
+        per_unit = self.batches * eta  # a pass takes so much more time than a step on all rows
+        learn = self.learn_steps or max(1, math.ceil(_LEARNING_TIME / (per_unit * problem.regularization)))
         delete = self.delete_steps or max(1, learn // _REQUEST_SHARE)
-        learns = -(-problem.releases // (self.requests_per_learn + 1))
-        published = learns * max(learn, delete) + (problem.releases - learns) * delete
-        if problem.releases == 1:
-            published = learn + self.requests_per_learn * delete
-        wanted = learn + (self.requests_per_learn - 1) * delete
+        wanted, published = learn + (self.requests_per_learn - 1) * delete, self._published(problem, learn, delete)
         facts: dict[str, Any] = {"records": problem.records, "step_size": eta}
+        if self.batches > 1:
+            return self._sampled_plan(problem, learn, delete, published, wanted, eta)
 
         def least(gdp: float, worlds: Worlds, steps: int) -> float:
             sensitivity = problem.sensitivity(worlds)
@@ -101,13 +140,7 @@ class Composition(Method):
             least(problem.dp_gdp(), problem.adjacency, published),
             least(problem.deletion_gdp(), problem.deletion_notion, wanted),
         ) * (1 + 1e-12)
-        noise_variance = calibrated if self.noise_variance is None else self.noise_variance
-        if not noise_variance >= calibrated * (1 - 1e-11):
-            raise InvalidParameter(
-                f"is below {calibrated:g}, the least that meets both budgets over {self.requests_per_learn} requests; "
-                "leave it out, raise it, or ask for fewer requests_per_learn",
-                noise_variance=noise_variance,
-            )
+        noise_variance = self._at_least(calibrated)
 
         def horizon(gdp: float, worlds: Worlds) -> int:
             return theorem_5_2.composition_horizon(
@@ -117,19 +150,82 @@ class Composition(Method):
         spent = horizon(problem.deletion_gdp(), problem.deletion_notion)
         if problem.releases == 1:  # otherwise the accountant sums the cost of the publications
             spent = min(spent, horizon(problem.dp_gdp(), problem.adjacency) - delete)
-        # any initial law independent of the data is valid; a network defines its own
+        return self._assembled(problem, eta, noise_variance, learn, delete, spent)
+
+    def _published(self, problem: Problem, learn: int, delete: int) -> int:
+        """Return the noisy steps (passes, with `batches`) of the releases that the dp budget is for."""
+        if problem.releases == 1:
+            return learn + self.requests_per_learn * delete
+        learns = -(-problem.releases // (self.requests_per_learn + 1))
+        return learns * max(learn, delete) + (problem.releases - learns) * delete
+
+    def _at_least(self, calibrated: float) -> float:
+        """Return the noise variance asked for, or else the least one.
+
+        Raises:
+            InvalidParameter: If the one asked for is below the least.
+        """
+        noise_variance = calibrated if self.noise_variance is None else self.noise_variance
+        if not noise_variance >= calibrated * (1 - 1e-11):
+            raise InvalidParameter(
+                f"is below {calibrated:g}, the least that meets both budgets over {self.requests_per_learn} requests; "
+                "leave it out, raise it, or ask for fewer requests_per_learn",
+                noise_variance=noise_variance,
+            )
+        return noise_variance
+
+    def _sampled_plan(
+        self, problem: Problem, learn: int, delete: int, published: int, wanted: int, step_size: float
+    ) -> Plan:
+        """Return the plan of passes on samples: z is the least at which both budgets hold, each at one order."""
+        rate, sides = 1 / self.batches, []
+        amounts = Amounts.at_orders(problem, rate, published * self.batches)
+        for amount, order, worlds, passes in (
+            (amounts.dp, amounts.dp_order, problem.adjacency, published),
+            (amounts.deletion, amounts.deletion_order, problem.deletion_notion, wanted),
+        ):
+            assert order is not None
+            allowed = amount * order / 2
+            least = least_multiplier(
+                order=order, allowed=allowed, sampling_rate=rate, draws=passes * self.batches, worlds=worlds
+            )
+            sides.append((least, allowed, order, worlds))
+        moved = problem.loss.constants.lipschitz * (1 + problem.slack) / (rate * problem.records)
+        noise_variance = self._at_least(step_size * (max(side[0] for side in sides) * moved) ** 2 / 2 * (1 + 1e-12))
+        multiplier = math.sqrt(2 * noise_variance / step_size) / moved
+
+        def longest(allowed: float, order: float, worlds: Worlds) -> int:
+            facts = {"order": order, "sampling_rate": rate, "noise_multiplier": multiplier, "worlds": worlds}
+            passes = math.floor(allowed / sampled_renyi(**facts, draws=self.batches)) + 1  # type: ignore[arg-type]
+            while sampled_renyi(**facts, draws=passes * self.batches) > allowed:  # type: ignore[arg-type]
+                passes -= 1
+            return passes
+
+        dp, deletion = (longest(*side[1:]) for side in sides)
+        spent = deletion if problem.releases > 1 else min(deletion, dp - delete)
+        return self._assembled(problem, step_size, noise_variance, learn, delete, spent)
+
+    def _assembled(
+        self, problem: Problem, step_size: float, noise_variance: float, learn: int, delete: int, horizon: int
+    ) -> Plan:
+        # any initial law that does not depend on the data will do; a network brings one of its own
         stationary = theorem_5_1.init_variance(
-            noise_variance=noise_variance, regularization=problem.regularization, step_size=eta
+            noise_variance=noise_variance, regularization=problem.regularization, step_size=step_size
         )
         numbers = Calibration(
-            step_size=eta,
+            step_size=step_size,
             noise_variance=noise_variance,
             init_variance=getattr(problem.loss, "init_variance", stationary),
             learn_steps=learn,
             delete_steps_for_deletion=delete,
-            horizon=spent,
+            horizon=horizon,
         )
         return self.assemble(problem, numbers)
+
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        if self.batches > 1:
+            _check_zero_out(plan.problem)
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Return the plan; its guarantees count every step since the last fresh learn, up to the horizon.
@@ -148,8 +244,19 @@ class Composition(Method):
             deletion=WorstCaseRun(horizon, assuming=_CONDITION),
             relearns=self.fresh_learn == "automatic",
         )
-        run = CompositionRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))
-        return Plan.of(problem, run, numbers, promise=promise)
+        facts = problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance)
+        run = CompositionRun(**facts, batches=self.batches)
+        if self.batches == 1:
+            return Plan.of(problem, run, numbers, promise=promise)
+        passes = self._published(problem, numbers.learn_steps, numbers.delete_steps)
+        counted = replace(promise, counted_on=Sampling(1 / self.batches, passes * self.batches))
+        plan = Plan.of(problem, run, numbers, promise=counted)
+        sampled = (
+            replace(procedure, sampling=Sampling(1 / self.batches, procedure.steps * self.batches))
+            for procedure in (plan.learning, plan.serving)
+        )
+        learning, serving = sampled
+        return replace(plan, learning=learning, serving=serving)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         assert plan.horizon is not None
@@ -162,4 +269,32 @@ class Composition(Method):
             f"({plan.gradient_evaluations['learn']} record gradients); deleting: K_Ā={plan.delete_steps} per request. After "
             f"{plan.horizon} steps since the last fresh learn the deletion budget is spent, about {served} requests; a fresh learn is "
             f"then {then}",
+        )
+
+
+def _check_zero_out(problem: Problem) -> None:
+    """Raise unless passes on samples are covered for this problem."""
+    check_sampled(problem)
+    for name in ("adjacency", "deletion_notion"):
+        worlds: Worlds = getattr(problem, name)
+        if worlds.between_records:
+            raise AssumptionViolated(
+                f"is not counted for steps on samples: give adjacency='zero-out' and deletion_notion={str(Worlds.DEFINITION_4_1)!r}, or leave "
+                "batches out",
+                **{name: str(worlds)},
+            )
+
+
+def check_sampled(problem: Problem) -> None:
+    """Raise unless steps on Poisson samples are covered: each record's gradient clipped by itself, one row per person, zero-out."""
+    if problem.rows_per_subject > 1:
+        raise AssumptionViolated(
+            "is too many for samples: m rows in samples cost far more than m² times one; plan for steps on all rows, or keep "
+            "one row of each person",
+            rows_per_subject=problem.rows_per_subject,
+        )
+    if not problem.loss.clips_each:
+        raise AssumptionViolated(
+            f"steps on samples clip every record's gradient, which the {problem.loss.name} loss does not; take "
+            "losses.MultilayerPerceptron or networks.NetworkLoss, or plan for steps on all rows"
         )

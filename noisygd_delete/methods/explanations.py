@@ -6,7 +6,7 @@ The functions take data, not a plan.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..bounds import forgetting_limits as bounds
 from ..losses.base import Loss
@@ -35,6 +35,23 @@ def plan_heading(problem: Problem) -> str:
 def explain_passes(learn: int, delete: int) -> str:
     """Return the cost of a learn and a deletion."""
     return f"Cost: {learn:,} passes over the table to learn, {delete:,} for a publication that deletes."
+
+
+def explain_saving(gradients: Mapping[str, int], *, cheaper: bool) -> str:
+    """Return what a request saves against learning afresh, and the advice to learn afresh where that is `cheaper`."""
+    learn, delete = gradients["learn"], gradients["delete"]
+    if not cheaper:
+        saved = learn - delete
+        return (
+            f"Saving: a request takes {saved:,} record gradients less than learning afresh, n(K_A − K_Ā)."
+            if saved > 0
+            else ""
+        )
+    return (
+        f"Saving: none. A request takes {delete:,} record gradients and learning afresh {learn:,}. Learn afresh instead (`relearn`): the "
+        "model then owes erased records nothing (ε_dd = 0 for observers of later models), and the release is charged to the dp budget like "
+        "any other."
+    )
 
 
 def explain_noise(run: Procedure, stages: Sequence[Procedure]) -> str:
@@ -170,10 +187,22 @@ def condition_number(problem: Problem) -> float:
     return problem.objective_smoothness / problem.strong_convexity
 
 
-def explain_worth(loss: Loss, excess_risk: float, larger: Iterable[tuple[float, float]]) -> str:
-    """Return the warning of `Plan.worth`; `larger`: pairs of a larger λ and the bound on the excess risk with it."""
+def explain_worth(
+    loss: Loss, excess_risk: float, larger: Iterable[tuple[float, float]], *, untrained: bool = False
+) -> str:
+    """Return the warning of `Plan.worth`.
+
+    Args:
+        larger: Pairs of a larger λ and the bound on the excess risk with it.
+        untrained: Whether a learn takes no step.
+    """
     if loss.label_kind == "none":
         return ""
+    if untrained:
+        return (
+            "Careful: K_A = 0: learning takes no step, and its model, a draw of the initial law, does not promise a model better than "
+            "guessing. A smaller noise variance, or more records, makes learning take steps."
+        )
     import numpy as np  # imported on use: reading a plan does not need it
 
     zero = loss.largest_at_zero(np)

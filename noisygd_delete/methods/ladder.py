@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1
-from ..errors import AssumptionViolated, InvalidParameter, check_choice, check_count, check_positive
+from ..errors import InvalidParameter, check_choice, check_count, check_positive
 from ..losses.staged import HEAD, NETWORK, Staged
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee, Worlds
@@ -19,7 +19,7 @@ from ..privacy.sentences import format_bound
 from . import moments
 from .base import Condition, Cost, Mechanism
 from .budget_split import Amounts
-from .composition import Composition
+from .composition import Composition, check_sampled
 from .minimiser import Minimiser
 from .plan import MOST_STAGES, Calibration, Method, Plan, method_of
 from .problem import PlannedGuarantees, Problem, Sampling, WorstCaseRun
@@ -127,25 +127,6 @@ class SampledStage(Method):
             draws=self.draws,
         )
         return Plan.of(problem, run, numbers, sampling=Sampling(self.sampling_rate, self.draws))
-
-
-def check_sampled(problem: Problem) -> None:
-    """Check that a stage on samples covers the problem.
-
-    Raises:
-        AssumptionViolated: If a subject has several rows, or the loss does not clip the gradient of each record.
-    """
-    if problem.rows_per_subject > 1:
-        raise AssumptionViolated(
-            "is too many for samples: m rows in samples cost far more than m² times one; leave sampling_rate out, or keep "
-            "one row of each person",
-            rows_per_subject=problem.rows_per_subject,
-        )
-    if not problem.loss.clips_each:
-        raise AssumptionViolated(
-            f"a stage on samples clips every record's gradient, which the {problem.loss.name} loss does not; take "
-            "losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out"
-        )
 
 
 def of_stage(stage: Stage, number: int, problem: Problem, staged: Staged, *, gdp: float, worlds: Worlds) -> Problem:

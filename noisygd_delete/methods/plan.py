@@ -6,6 +6,7 @@ Everything in a plan is public and fixed before any record is seen.
 from __future__ import annotations
 
 import math
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..bounds.arithmetic import best_order
 from ..bounds.renyi import renyi_epsilon
-from ..errors import InvalidParameter, NoisyGDDeleteError, check_count
+from ..errors import InvalidParameter, NoisyGDDeleteError, NothingPromised, check_count
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Measures, Total
 from ..privacy.guarantee import Guarantee
@@ -561,6 +562,12 @@ class Plan:
         """Per-record gradients saved per request compared with learning afresh: n(K_A − K_Ā) without a solver."""
         return self.gradient_evaluations["learn"] - self.gradient_evaluations["delete"]
 
+    @property
+    def fresh_learn_is_cheaper(self) -> bool:
+        """Whether a request that resumes from the published model takes at least as many gradients as learning afresh."""
+        resumes = not (self.mechanism.fresh or self.mechanism.carries) and (not self.stages or self.kept > 0)
+        return resumes and self.saving <= 0
+
     def explain(self) -> str:
         """Return an explanation of the noise, the steps and the guarantees.
 
@@ -574,6 +581,7 @@ class Plan:
             ridge,
             explanations.explain_clipping(self.loss),
             *self.method.words(self),
+            explanations.explain_saving(self.gradient_evaluations, cheaper=self.fresh_learn_is_cheaper),
         )
         return "\n\n".join(
             filter(None, (*said, explanations.explain_rounding(self.serving.exactness), *self._promised()))
@@ -584,7 +592,10 @@ class Plan:
         from . import explanations
 
         learn, delete = (round(number / self.records) for number in self.gradient_evaluations.values())
-        said = explanations.plan_heading(self.problem), explanations.explain_passes(learn, delete), *self._promised()
+        cheaper = self.fresh_learn_is_cheaper
+        saving = explanations.explain_saving(self.gradient_evaluations, cheaper=True) if cheaper else ""
+        passes = explanations.explain_passes(learn, delete)
+        said = explanations.plan_heading(self.problem), passes, saving, *self._promised()
         return "\n".join(filter(None, said))
 
     def _promised(self) -> tuple[str, ...]:
@@ -596,7 +607,7 @@ class Plan:
         )
         return waiting, self.worth(), promise
 
-    def worth(self) -> str:
+    def worth(self, *, advise: bool = True) -> str:
         """Return a warning if the excess-risk bound does not show that the model is better than zero weights, else "".
 
         The warning names a λ for which the bound does, if one is near. Losses without labels get no warning. All plans,
@@ -604,8 +615,16 @@ class Plan:
         """
         from . import explanations
 
-        larger = () if self.mechanism.fading else (self._larger(factor) for factor in _LARGER)
-        return explanations.explain_worth(self.loss, self.excess_risk, filter(None, larger))
+        larger = () if self.mechanism.fading or not advise else (self._larger(factor) for factor in _LARGER)
+        untrained = isinstance(self.learning.start, InitialLaw) and not self.learning.counted
+        return explanations.explain_worth(self.loss, self.excess_risk, filter(None, larger), untrained=untrained)
+
+    def warn_if_vacuous(self) -> None:
+        """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous."""
+        if self.learning.counted and not math.isfinite(self.excess_risk):
+            return
+        if doubt := self.worth(advise=False):
+            warnings.warn(doubt, NothingPromised, stacklevel=3)
 
     def _larger(self, factor: float) -> tuple[float, float] | None:
         """Return λ times `factor` and the excess-risk bound of the same method's plan for it; None if there is none."""
@@ -648,6 +667,7 @@ class Plan:
             "rows_per_subject": self.problem.rows_per_subject,
             "gradient_evaluations": self.gradient_evaluations,
             "saving": self.saving,
+            "fresh_learn_is_cheaper": self.fresh_learn_is_cheaper,
             "excess_risk_bound": self.excess_risk if math.isfinite(self.excess_risk) else None,
             "sensitivity_slack": self.mechanism.slack,
         }

@@ -54,7 +54,13 @@ class SampledGaussian(Mechanism):
         return "extractor"
 
     def conditions(self) -> tuple[Condition, ...]:
-        return (*super().conditions(), ("samples-unseen", {}), ("gaussian-noise", {"method": self.method}))
+        declared: tuple[Condition, ...] = () if self.proven else (("constants-declared", {}),)
+        return (
+            *super().conditions(),
+            *declared,
+            ("samples-unseen", {}),
+            ("gaussian-noise", {"method": self.method}),
+        )
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         """Return the cost of a record that took part in `steps_with` steps; steps without it change nothing."""

@@ -13,7 +13,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ..evidence.certificate import claim_to_json
-from ..evidence.claims import Claim, claim_sentence, claim_terms
+from ..evidence.claims import KEYS, Claim, claim_sentence, claim_terms
 from ..evidence.derivation import NOT_COVERED, conditions_of
 from ..evidence.erasure import from_data_of, is_on_calendar, ledger_status
 from ..evidence.store_claims import claims_of_store, cumulative_guarantee, risks_of_store
@@ -72,6 +72,7 @@ def model_card(
             for place in state.besides
         ],
         claims=list(claims.values()),
+        figures=[claim for key, claim in claims.items() if KEYS[key].role == "figure"],
         proofs=cumulative_guarantee(ledger.accountant, ledger.plan).source.split(" + "),
         budget=common.format_budget(ledger.plan),
     )
@@ -165,7 +166,7 @@ def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
     by_calendar, waiting = is_on_calendar(ledger), ledger_status(ledger).pending
     figures = claims_of_store(ledger.accountant, plan, by_calendar=by_calendar, waiting=waiting)
     shown = cumulative_guarantee(ledger.accountant, plan)
-    told = {key: _figure(claim) for key, claim in figures.items()}
+    told = {key: _figure(claim) for key, claim in figures.items() if KEYS[key].role == "figure"}
     conditions = conditions_of(
         plan, ledger.accountant, from_data_of(ledger), ((event.mechanism, 1) for event in ledger.events)
     )

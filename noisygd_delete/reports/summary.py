@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accountant import Accountant, Event, Remaining
-from ..evidence.claims import Claim, claim_sentence, claim_terms
+from ..evidence.claims import KEYS, Claim, claim_sentence, claim_terms
 from ..evidence.erasure import LedgerStatus
 from ..evidence.store_claims import claims_of_store
 from ..methods.plan import Plan
@@ -98,7 +98,7 @@ def store_report(
         loss=plan.loss,
         delete_steps=plan.delete_steps,
         claims={key: claim_sentence(claim, code) for key, claim in claims.items()},
-        terms={key: claim_terms(claim, code) for key, claim in claims.items()},
+        terms={key: claim_terms(claim, code) for key, claim in claims.items() if KEYS[key].role == "figure"},
         condition=claim_sentence(Claim("requests-blind", {}), code),
         record=claim_sentence(Claim("record-fixed", {}), code),
         schedule=claim_sentence(Claim("schedule-calendar" if by_calendar else "schedule-fixed", {}), code),

@@ -60,14 +60,28 @@ class Store:
         table: The rows, in the store or in a source.
     """
 
+    stateless: bool = (
+        False  # whether this session refuses to keep anything of the rows but them, the model and the ledger
+    )
+
     def __init__(self, rolling: StoreTransaction) -> None:
         self._rolling, self._files, self.table = rolling, rolling.files, rolling.table
 
     @classmethod
     def create(
-        cls, path: str | Path, records: Records, schema: Schema, plan: Plan, *, disk: Disk | None = None
+        cls,
+        path: str | Path,
+        records: Records,
+        schema: Schema,
+        plan: Plan,
+        *,
+        stateless: bool = False,
+        disk: Disk | None = None,
     ) -> Self:
         """Create a store in `path`, which must be absent, empty, or left over from an interrupted `create`.
+
+        Args:
+            stateless: as in `open`.
 
         Raises:
             InvalidRecords, AssumptionViolated: If the records do not match the plan; nothing was written.
@@ -80,7 +94,7 @@ class Store:
             training_table.write_table(disk, layout, records)
             return plan
 
-        return cls._founded(path, schema, disk or Disk(), write)
+        return cls._founded(path, schema, disk or Disk(), write, stateless=stateless)
 
     @classmethod
     def create_from(
@@ -91,6 +105,7 @@ class Store:
         plan_for: table_import.PlanFor,
         *,
         tombstones: Tombstones | None = None,
+        stateless: bool = False,
         disk: Disk | None = None,
         dry_run: bool = False,
     ) -> Self:
@@ -102,6 +117,7 @@ class Store:
             schema: The schema of the store: that of `reading`, unless `reading` numbers the records.
             plan_for: Returns the plan for a given number of records. An exception it raises ends the creation.
             tombstones: A list of erased ids; the file must contain none of them.
+            stateless: As in `open`.
             disk: The file operations; the default is `Disk()`.
             dry_run: Raise `DryRun` at the end and erase everything that was written.
 
@@ -123,7 +139,7 @@ class Store:
             return plan
 
         cls._check_room(path)
-        return cls._founded(path, schema, disk or Disk(), fill)
+        return cls._founded(path, schema, disk or Disk(), fill, stateless=stateless)
 
     @classmethod
     def create_over(
@@ -133,6 +149,7 @@ class Store:
         schema: Schema,
         plan: Plan,
         *,
+        stateless: bool = False,
         disk: Disk | None = None,
         memory: int | None = None,
     ) -> Self:
@@ -146,6 +163,7 @@ class Store:
             source: Where the rows are stored.
             schema: The schema of the rows.
             plan: The plan of the store.
+            stateless: As in `open`.
             disk: The file operations; the default is `Disk()`.
             memory: Bytes of rows to hold during the one read that checks that they fit the plan; see
                 `sources.reading.rows_of`.
@@ -161,7 +179,9 @@ class Store:
 
         check_over(source, schema, plan, memory)
         plan = plan.in_any_order()
-        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
+        return cls._founded(
+            path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict(), stateless=stateless
+        )
 
     @classmethod
     def _founded(
@@ -172,6 +192,7 @@ class Store:
         write: Callable[[Disk, Layout], Plan],
         *,
         source: dict[str, Any] | None = None,
+        stateless: bool = False,
     ) -> Self:
         """Create the folder of a new store.
 
@@ -200,9 +221,10 @@ class Store:
                 first = Entry(
                     kind=EntryKinds.INIT, time=utc_now(), pending=0, plan=fields[0], schema=fields[1], source=source
                 )
-                return cls._over(
-                    OpenedStore(layout, disk, lock, Ledger.create(disk, layout.ledger, first)), settled=True
-                )
+                ledger = Ledger.create(disk, layout.ledger, first)
+                store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=True)
+                store.stateless = stateless
+                return store
             except BaseException:
                 lock.release()
                 if mode is not None:
@@ -236,6 +258,7 @@ class Store:
         path: str | Path,
         *,
         wait: float = 0.0,
+        stateless: bool = False,
         disk: Disk | None = None,
         tombstones: Tombstones | None = None,
         execution: Execution | None = None,
@@ -245,6 +268,10 @@ class Store:
         Args:
             path: The folder of the store.
             wait: Seconds to wait for the lock.
+            stateless: Refuse, in this session, whatever keeps more of the rows between two calls than the rows themselves,
+                the published model and the ledger: edits whose release is deferred, by a method that carries noise from
+                one release to the next (`sums`), because a patch of noisy sums is kept with them. No other method keeps
+                more.
             disk: The file operations; the default is `Disk()`.
             tombstones: A list kept outside the store: ids erased from now on are recorded there, and ids recorded there
                 are refused.
@@ -254,6 +281,7 @@ class Store:
         Raises:
             StoreLocked: If another process still holds the lock after `wait` seconds.
             StoreCorrupt: If the files contradict one another.
+            InvalidParameter: If `stateless` is asked of a store that holds a patch.
         """
         layout, disk = Layout.at(path), disk or Disk()
         presence.require_store(layout)
@@ -266,6 +294,12 @@ class Store:
                 store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=False)
                 store._files.tombstones = tombstones
                 with store._rolling.changing(execution or Execution()):
+                    if stateless and layout.patch.exists():
+                        raise InvalidParameter(
+                            f"{layout.root}: {store.pending_edits} edits wait with a patch of noisy sums, which a stateless store does not "
+                            "keep; open it without stateless=True and call publish first"
+                        )
+                    store.stateless = stateless
                     return store
             except BaseException:
                 lock.release()
@@ -379,11 +413,15 @@ class Store:
 
         Raises:
             InvalidParameter: If a model was published before.
+
+        Warns:
+            NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
         """
         if self.ledger.releases and self.ledger.position(request_id) is None:
             raise InvalidParameter(
                 f"{self.path}: a model has been published already; use relearn for a fresh one (charged like any release)"
             )
+        self.plan.warn_if_vacuous()
         return self.relearn(request_id=request_id, execution=execution)
 
     def relearn(
@@ -514,6 +552,7 @@ class Store:
             SourceError: If a row reported as deleted still exists; neither that request nor a later one was recorded.
         """
         new = 0
+        self._check_stateless()
         with self._rolling.changing(execution or Execution()):
             for one in found:
                 counts = EditCounts(deleted=one.rows)
@@ -550,8 +589,8 @@ class Store:
             execution: How to run the release.
 
         Raises:
-            InvalidRequest: If the request is not valid, the request_id belongs to a request with other contents, or the
-                request changes rows in a source instead of deleting them. Nothing was changed.
+            InvalidRequest: If the request is not valid, the request_id belongs to a request with other contents, the
+                request changes rows in a source instead of deleting them, or a stateless store would keep a patch. Nothing was changed.
             SourceError: If the source did not answer. If the deletion was committed there, the next call continues from
                 it.
         """
@@ -560,8 +599,18 @@ class Store:
             request = training_table.names_as_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
+            if not publish:
+                self._check_stateless()
             change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
             return replace(self._rolling.finish(change, execution), requested=change.counts)
+
+    def _check_stateless(self) -> None:
+        """Raise where edits that wait for a release would leave a patch in a stateless store."""
+        if self.stateless and self.plan.mechanism.carries:
+            raise InvalidRequest(
+                f"{self.path}: a release by method {self.plan.method.name!r} that waits keeps a patch of noisy sums, which a store opened with "
+                "stateless=True does not keep; nothing was changed. Publish with each request"
+            )
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -690,6 +739,7 @@ class Store:
         """
         from .batch import BatchResult, RequestBatch
 
+        self._check_stateless()
         if not self.table.shares_transactions:
             return self._edit_each(requests)
         asked = [training_table.names_as_text(request) for request in requests]

@@ -239,7 +239,9 @@ def test_closeness_is_that_of_the_whole_chain():
     steps = Counter()
     right = type(NEAR.gibbs).distance_after
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(NEAR.gibbs), "closer", lambda self, **given: steps.update(["step"]) or right(self, **given))
+        patch.setattr(
+            type(NEAR.gibbs), "distance_after", lambda self, **given: steps.update(["step"]) or right(self, **given)
+        )
         accountant = Accountant(events=events)
         assert len(accountant.deletion_of_each()) == 400
     assert steps["step"] <= 2 * len(events)

@@ -296,7 +296,7 @@ def test_within_the_budget_is_said_of_a_cap_on_the_sum_only():
 
 QUERIES = """
 import sys
-from noisygd_delete.accountant import Accountant, Event, report
+from noisygd_delete.accountant import Accountant, Event, build_report
 from noisygd_delete.methods.sharp import SharpRun
 {fault}
 facts = SharpRun(records=26000, step_size=3.98, noise_variance=2.9e-5, strong_convexity=1e-3, lipschitz=1.0)
@@ -312,7 +312,7 @@ QUERIES = dict(
     seen=lambda a: a.deletion(7, len(a.events) // 2, range(2, len(a.events), 5)),
     each=lambda a: a.deletion_of_each(), totals=lambda a: a.dp_cumulative_of_each(),
     adaptive=lambda a: a.deletion_adaptive(3),
-    what_if=lambda a: a.what_if(a.events[-1]).dp_cumulative(), report=lambda a: report(a, models_seen=3).text(),
+    what_if=lambda a: a.what_if(a.events[-1]).dp_cumulative(), report=lambda a: build_report(a, models_seen=3).text(),
 )
 def lines_run(query, accountant):
     # lines of Python executed: the work of a query, the same on every machine

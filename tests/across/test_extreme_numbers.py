@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from noisygd_delete import Accountant, Budget, Guarantee, losses, make_plan
+from noisygd_delete import Budget, Guarantee, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
@@ -99,14 +99,15 @@ def test_a_step_size_that_expands_is_refused_wherever_it_comes_from(method) -> N
         mechanism_from_dict({**plan.mechanism.to_dict(), "step_size": 3 * plan.step_size})
 
 
-def test_a_ledger_from_before_smoothness_was_kept_still_answers() -> None:
+def test_a_fact_missing_from_a_ledger_is_refused() -> None:
+    """Even one that has a default: an absent smoothness would leave the step size half checked."""
     now = facts().to_dict()
-    old = mechanism_from_dict({name: value for name, value in now.items() if name != "objective_smoothness"})
-    assert old == facts()
-    chain = Accountant(events=[Event("learn", 9, 0, old), Event("unlearn", 9, 1, facts())])
-    assert chain.deletion().gdp > 0
+    assert mechanism_from_dict(now) == facts()
+    for name in now.keys() - {"method"}:
+        with pytest.raises(InvalidParameter, match=name):
+            mechanism_from_dict({key: value for key, value in now.items() if key != name})
     with pytest.raises(InvalidParameter, match="step_size"):  # what m alone forbids
-        mechanism_from_dict({**old.to_dict(), "step_size": 1.5 / old.strong_convexity})
+        mechanism_from_dict({**now, "step_size": 1.5 / facts().strong_convexity})
 
 
 def test_a_run_without_a_step_from_the_minimiser_is_not_free() -> None:

@@ -142,5 +142,5 @@ def test_request_ids(store: Path) -> None:
         by = {name for name, door in doors.items() if is_taken(door, token)}
         assert by in (set(), set(doors)), (token, by)
         body = json.dumps({"request_id": token, "delete": ["a"]}).encode()
-        if is_taken(lambda sent: asked.read_as(asked.Asked, sent), body):
+        if is_taken(lambda sent: asked.parse_as(asked.RequestBody, sent), body):
             assert by, token

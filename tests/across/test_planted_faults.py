@@ -66,12 +66,11 @@ def test_a_request_starts_from_the_whole_published_model() -> None:
 
 def test_a_network_divides_by_the_slots_and_not_by_the_records_in_them() -> None:
     torch = pytest.importorskip("torch", reason="networks need torch")
-    from noisygd_delete_lab.torch_network import Network
-
     from noisygd_delete.engine.objective import ClippedObjective
+    from noisygd_delete.networks import NetworkLoss
 
     linear = torch.nn.Linear(3, 2)
-    loss = Network(radius=1.0, classes=2, module=linear, init_variance=0.1, curvature=0.5, clip=1e6)
+    loss = NetworkLoss(radius=1.0, classes=2, module=linear, start="zero", init_variance=0.1, curvature=0.5, clip=1e6)
     rows, labels = np.eye(3)[[0, 1, 2, 0]] * 0.9, np.array([0, 1, 1, 0])
     weights = np.random.default_rng(1).normal(size=(1, 8))
 

@@ -58,7 +58,8 @@ def test_a_draft_confirmed_with_the_datas_own_ranges_warns(folder: Path, printed
 
 
 def test_records_without_ids_are_numbered(folder: Path, capsys, printed, complaint) -> None:
-    assert "their ids are 1 to 40, in the order of the file" in printed(*init("--slots", "50"))
+    ids = json.loads(printed(*init("--slots", "50", "--json")))["ids"]
+    assert ids == {"column": None, "numbered": [1, ROWS]}
     assert main(["learn", "store"]) == main(["delete", "store", "17", "40"]) == 0
     with Store.open("store") as store:
         assert len(store.records) == 38
@@ -133,7 +134,8 @@ def test_the_first_rows_of_a_person_are_kept_and_the_plan_covers_them(folder: Pa
     _two_rows_each(folder)
     schema = (folder / "schema.toml").read_text()
     (folder / "schema.toml").write_text(f'subject = "who"\nrows_per_subject = 1\nid = "id"\n{schema}')
-    assert "rows left out, beyond the first 1 of their person: 20" in printed(*init("--slots", "30"))
+    made = json.loads(printed(*init("--slots", "30", "--json")))
+    assert (made["records"], made["rows_left_out"], made["beyond_rows_per_subject"]) == (20, 20, 20)
     (folder / "schema.toml").write_text(f'subject = "who"\nrows_per_subject = 2\nid = "id"\n{schema}')
     answer = json.loads(printed("init", "two", *init("--json")[2:]))
     assert (answer["records"], answer["rows_left_out"]) == (ROWS, 0)

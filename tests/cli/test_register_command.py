@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main
+from noisygd_delete.errors import escape_unprintable
 from noisygd_delete.register import RequestCase
 from noisygd_delete.store import Store
 
@@ -200,13 +201,14 @@ def test_a_request_id_forges_no_line_of_a_list(folder: Path, capsys, monkeypatch
     run("delete", "store", "identifier-004", "--request-id", odd, status=2)
     run("register", "receive", "store", "--request-id", odd, status=2)
     with Store.open("store") as store, monkeypatch.context() as before:
-        before.setattr(
-            "noisygd_delete.store.request_log.check_token", lambda token: None
-        )  # as an earlier version took it
+        before.setattr("noisygd_delete.store.request_log.check_token", lambda token: None)  # as an edited file holds it
         store.register.receive({odd: RequestCase(received="2020-05-04T09:30+02:00")})
     capsys.readouterr()
     run("register", "list", "store")
-    assert repr(odd) in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4  # the head, two requests, their number
+    assert sum(escape_unprintable(odd) in line for line in lines) == 1
+    assert not any(odd in line for line in lines)
 
 
 def test_the_report_begins_with_what_is_late_due_and_left(folder: Path) -> None:

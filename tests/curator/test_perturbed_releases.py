@@ -264,9 +264,9 @@ def _same_signs_only(*, order: float, ratio: float, below: float) -> float:
 
 
 CLAIMS = {
-    "the Hessian term forgotten": (tilt, "_without", lambda order, r: 0.0),
-    "q and q − 1 swapped": (tilt, "_without", tilt._moment_with_record),
-    "the solver's tolerance ignored": (flow, "spread", lambda **_: 0.0),
+    "the Hessian term forgotten": (tilt, "_moment_without_record", lambda order, r: 0.0),
+    "q and q − 1 swapped": (tilt, "_moment_without_record", tilt._moment_with_record),
+    "the solver's tolerance ignored": (flow, "rounded_solution_distance", lambda **_: 0.0),
 }
 
 

@@ -6,6 +6,7 @@ import inspect
 import itertools
 import warnings
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pytest
@@ -294,6 +295,98 @@ class Declared(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         return tags
+
+
+class Elsewhere(Declared):
+    """What it learns is kept by the class, not by the object."""
+
+    middle_ = 0.0
+
+    def fit(self, X, y=None):
+        Elsewhere.middle_ = np.nanmean(np.asarray(X), axis=0)
+        return self
+
+
+def test_what_a_class_keeps_is_seen_in_its_rows() -> None:
+    assert not accepted(Elsewhere(), TABLES["numbers"])
+
+
+SCALER = StandardScaler().fit(TABLES["numbers"])
+LIMITS = {"middle": 5.0, "names": ["age", "income"]}
+
+
+class Applied:
+    """A callable object, and a holder of a function."""
+
+    shared = SCALER
+
+    def __init__(self, held: object = None) -> None:
+        self.held = held
+
+    def __call__(self, X):
+        return X if self.held is None else self.held[0].transform(X)
+
+    def read(self, X):
+        return self(X)
+
+
+def by_global(X):
+    return SCALER.transform(X)
+
+
+def by_default(X, held=SCALER):
+    return held.transform(X)
+
+
+def by_keyword(X, *, held=({"scaler": SCALER},)):
+    return held[0]["scaler"].transform(X)
+
+
+def by_class(X):
+    return Applied.shared.transform(X)
+
+
+def by_inner(X):
+    def inner():
+        return by_global(X)
+
+    return inner()
+
+
+def bound(one):
+    def function(X):
+        def inner():
+            return one.transform(X)
+
+        return inner()
+
+    return function
+
+
+ARRAY = np.array([SCALER, None], object)
+
+
+HOLDING = {
+    "global": (by_global, False),
+    "default": (by_default, False),
+    "keyword": (by_keyword, False),
+    "attribute of a class": (by_class, False),
+    "called inside": (by_inner, False),
+    "object": (Applied([SCALER]), False),
+    "method": (Applied([SCALER]).read, False),
+    "partial": (partial(by_default, held=SCALER), False),
+    "array": (lambda X, held=ARRAY: held[0].transform(X), False),
+    "closure of a closure": (bound(SCALER), False),
+    "object without": (Applied(), True),
+    "numbers": (lambda X, held=LIMITS: X - held["middle"], True),
+    "global numbers": (lambda X: X - LIMITS["middle"], True),
+}
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_functions_that_hold_a_fitted_estimator_are_found(name: str) -> None:
+    function, right = HOLDING[name]
+    assert accepted(FunctionTransformer(function), TABLES["numbers"]) == right
 
 
 @pytest.mark.parametrize(("learn", "right"), [("nothing", True), ("mean", False), ("private", False)])

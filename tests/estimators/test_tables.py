@@ -139,11 +139,17 @@ def test_a_target_has_its_ridge_from_the_columns_of_the_table_not_from_those_of_
     assert given.plan_.regularization == 0.01
 
 
-@pytest.mark.parametrize("bounds", [(0, 10), {"size": (0, 10)}])
+@pytest.mark.parametrize(
+    ("bounds", "error", "words"),
+    [
+        ((0, 10), InvalidRecords, r"'town' is not of numbers: .*feature_bounds=\{'town': \['a', 'b'\]"),
+        ({"size": (0, 10)}, InvalidParameter, "'town'"),
+    ],
+)
 @pytest.mark.parametrize("kind", ["object", "category", "string"])
-def test_a_column_of_words_asks_for_its_list(bounds, kind: str) -> None:
+def test_a_column_of_words_asks_for_its_list(bounds, error, words, kind: str) -> None:
     frame = pd.DataFrame({"size": [1.0, 2.0], "town": pd.Series(["u", "v"], dtype=kind)})
-    with pytest.raises(InvalidRecords, match=r"'town' is not of numbers: .*feature_bounds=\{'town': \['a', 'b'\]"):
+    with pytest.raises(error, match=words):
         NoisyGDClassifier(feature_bounds=bounds).fit(frame, ["no", "yes"])
 
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .plan import Numbers, Plan
+from .plan import Calibration, Plan
 from .problem import Problem
 from .sharp import Sharp, SharpRun
 
@@ -49,7 +49,7 @@ class Patient(Sharp):
         plan = super().plan(problem)
         return plan.changed(delete_steps_for_deletion=self.patience * plan.delete_steps_for_deletion)
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         run = PatientRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 '''.lstrip()
@@ -82,7 +82,7 @@ assert [key for key, entry in REGISTRY.items() if licences.stale(entry, accepted
 sizes = ["--records", "5000", "--features", "8", "--json"]
 assert main(["plan", "--method", "patient:patience=3", *sizes]) == 0
 assert main(["plan", "--compare", *sizes[:-1], "--releases", "3"]) == 0
-assert "patient" in methods.compared()
+assert "patient" in methods.compared_methods()
 
 plan = make_plan(losses.Linear(radius=1.0), records=60, features=3, regularization=0.25, budget=Budget.from_gdp(dp=2.0, deletion=0.3), method=methods.of("patient", patience=3))
 assert plan.delete_steps_for_deletion % 3 == 0

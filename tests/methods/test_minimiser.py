@@ -131,7 +131,7 @@ def test_a_chain_may_turn_into_another() -> None:
     [
         ({"method": "theorem", "solver": "cold"}, InvalidParameter, "solver belongs to 'minimiser'"),
         ({"method": "sharp", "diffusion_steps": 3}, InvalidParameter, "diffusion_steps belongs to 'minimiser'"),
-        ({"start": "published"}, InvalidParameter, "one word: the method"),
+        ({"start": "published"}, InvalidParameter, "no option start"),
         ({"gradient_tolerance": 1e-17}, InvalidParameter, "rounding"),
         ({"gradient_tolerance": 1.0}, InvalidParameter, "solver 'cold'"),
         ({"gradient_tolerance": math.nan}, InvalidParameter, "finite"),

@@ -53,9 +53,8 @@ def need(right: bool, why: str) -> None:
 def canonical(value: Any) -> str:
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
-        return (
-            "{" + ",".join(f"{json.dumps(name, ensure_ascii=False)}:{canonical(value[name])}" for name in names) + "}"
-        )
+        fields = (f"{json.dumps(name, ensure_ascii=False)}:{canonical(value[name])}" for name in names)
+        return "{" + ",".join(fields) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(canonical, value)) + "]"
     if type(value) in (int, float):
@@ -81,9 +80,8 @@ def number(value: float) -> str:
     if -6 < point <= 0:
         return sign + "0." + "0" * -point + digits
     power = point - 1
-    return (
-        sign + digits[0] + ("." + digits[1:] if len(digits) > 1 else "") + f"e{'+' if power > 0 else '-'}{abs(power)}"
-    )
+    fraction = "." + digits[1:] if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{fraction}e{'+' if power > 0 else '-'}{abs(power)}"
 
 
 def whole_numbers(value: Any) -> Any:
@@ -92,11 +90,8 @@ def whole_numbers(value: Any) -> Any:
         return {name: whole_numbers(part) for name, part in value.items()}
     if isinstance(value, list):
         return [whole_numbers(part) for part in value]
-    return (
-        int(value)
-        if type(value) is float and value.is_integer() and abs(value) < 2**53 and repr(value) != "-0.0"
-        else value
-    )
+    whole = type(value) is float and value.is_integer() and abs(value) < 2**53 and repr(value) != "-0.0"
+    return int(value) if whole else value
 
 
 def check_signature(paper: dict[str, Any]) -> str:
@@ -443,10 +438,8 @@ def check_figure(claim: dict[str, Any], squared: float, paper: dict[str, Any], w
     said, mu = claim["values"], math.sqrt(squared)
     delta, order = paper["public_facts"]["delta"], paper["public_facts"]["plan"]["problem"]["budget"].get("order")
     need(said["worlds"] == worlds, f"{claim['key']}: other worlds")
-    need(
-        said["question"] == ("which" if worlds in ("replace", "pairwise") else "used"),
-        f"{claim['key']}: another question",
-    )
+    question = "which" if worlds in ("replace", "pairwise") else "used"
+    need(said["question"] == question, f"{claim['key']}: another question")
     own = said["delta"]
     need(type(own) is float and 0 < own <= delta and said["order"] == order, f"{claim['key']}: another δ or order")
     bounds = {
@@ -538,19 +531,15 @@ def check(paper: dict[str, Any]) -> str:
     for what, worlds in due.items():
         between = worlds == "pairwise"
         if about is None:
-            wanted[f"{what}.before"] = (
-                figures(releases, None, between, False),
-                "replace" if between else "zero-out",
-                "schedule",
-            )
+            unpublished = "replace" if between else "zero-out"
+            wanted[f"{what}.before"] = figures(releases, None, between, False), unpublished, "schedule"
             continue
         wanted[f"{what}.later"] = figures(releases, about, between, True), worlds, "requests-blind"
         wanted[f"{what}.all"] = figures(releases, about, between, False), worlds, "schedule"
     adjacency = problem["adjacency"]
     between, last = adjacency == "replace", releases[-1]
-    chain = max(
-        number for number, release in enumerate(releases) if release.fresh
-    )  # of sums, all draws of it tell more than one
+    # of sums, all draws of a chain tell more than one
+    chain = max(number for number, release in enumerate(releases) if release.fresh)
     one = (
         of_sums(releases[chain:], None, between)
         if last.run.method == "sums"
@@ -565,10 +554,8 @@ def check(paper: dict[str, Any]) -> str:
         (claim,) = by_key[key]
         check_figure(claim, squared, paper, worlds)
         if not (key == "present.one" and len(releases) == 1):
-            need(
-                (schedule if condition == "schedule" else condition) in claim["conditions"],
-                f"{key}: its condition is missing",
-            )
+            owed = schedule if condition == "schedule" else condition
+            need(owed in claim["conditions"], f"{key}: its condition is missing")
         target = "record-fixed" if key.startswith("present.") else "target-fixed"
         need(target in claim["conditions"], f"{key}: that its record was fixed beforehand is not said")
         about_all = key.startswith("present") or (key.startswith("erased") and whole)

@@ -83,7 +83,8 @@ def test_a_total_is_a_public_fact_of_the_plan() -> None:
     assert plan.summary()["total"] == {"epsilon": 9.0, "delta": 1e-7, "gdp": True}
     assert "All publications together stay within (ε=9, δ=1e-7)" in plan.explain()
     without = {**plan.to_dict(), "problem": {k: v for k, v in plan.to_dict()["problem"].items() if k != "total"}}
-    assert plan_from_dict(without).total is None  # a plan from before there was one
+    with pytest.raises(InvalidParameter, match="'total'"):  # a cap that is lost is no plan without one
+        plan_from_dict(without)
 
 
 @pytest.mark.parametrize("total", [(0.5, 1e-6), (0, 1e-6), (1.0, 1.0), (1.0,), "much"])

@@ -57,7 +57,7 @@ def about(worlds: Worlds, **fields) -> Guarantee:
 
 
 def test_worlds_say_whom_they_are_about_and_a_typo_is_refused() -> None:
-    assert [worlds.about for worlds in Worlds] == ["dp", "dp", "deletion", "deletion"]
+    assert [worlds.about for worlds in Worlds] == ["dp", "dp", "deletion", "deletion", "deletion"]
     with pytest.raises(ValueError, match="replase"):
         Worlds("replase")
 

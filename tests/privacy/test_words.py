@@ -73,7 +73,7 @@ def compared(tree: ast.AST) -> list[tuple[str, str]]:
 
 
 WORDS = {
-    "kind": (EventKinds, EntryKinds, tuple(KINDS)),
+    "kind": (EventKinds, EntryKinds, tuple(KINDS), ("id", "subject")),  # the last: of an `UnknownName`
     "status": (Statuses,),
     "measure": (Measures,),
     "adjacency": (Worlds,),

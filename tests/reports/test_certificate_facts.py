@@ -334,7 +334,9 @@ def test_a_plan_is_one_that_its_method_covers_within_its_budget(paper) -> None:
         assert not check(with_value(paper, (*plan, name), value * factor), "claims"), name
 
 
-@pytest.mark.parametrize(("name", "value"), [("proven", 1), ("slack", True), ("rows_per_subject", 1.0)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("proven", 1), ("slack", True), ("rows_per_subject", True), ("rows_per_subject", 1.5)]
+)
 def test_every_field_of_a_release_has_its_type(paper, name: str, value: object) -> None:
     """1 equals true to Python, and is another value in a file that others read."""
     checks = verify_certificate(with_value(paper, ("public_facts", "ledger", 0, "mechanism", name), value)).checks

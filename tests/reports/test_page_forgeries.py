@@ -17,7 +17,7 @@ from noisygd_delete.evidence import sign_document
 from noisygd_delete.reports import certificate_html
 from noisygd_delete.reports.html import LOADER, page_script
 
-from .browser import dom, in_a_browser
+from .browser import dom, in_a_browser, run
 from .certificate_mutations import dumped
 from .test_certificate_mutations import papers
 from .test_page_checks_itself import _typing, page_of, shown_of
@@ -125,6 +125,25 @@ def test_a_reader_who_gives_the_key_sees_the_checked_paper_alone(
 ) -> None:
     (tmp_path / "other.html").write_text(GREEN)
     assert shown_of(FORGERIES[way](page_of(paper, after=_typing(paper["signature"]["key_id"]))), tmp_path) == honest
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_no_style_sheet_beside_the_root_is_applied(paper: dict, tmp_path: Path, place: str) -> None:
+    """The page as XHTML, where an instruction outside the root names a style sheet, which can write text of its own."""
+    page = certificate_html(paper, checking=True)
+    held = "".join(re.findall(r'(?s)<pre id="(?:signed|packed)" hidden>.*?</pre>', page)).replace(
+        " hidden>", ' hidden="">'
+    )
+    (tmp_path / "forged.css").write_text(f"html::before {{ content: '{FALSE}' }}")
+    count = "setTimeout(() => { document.body.dataset.sheets = document.styleSheets.length; }, 3000);"
+    sheet = '<?xml-stylesheet href="forged.css" type="text/css"?>'
+    root = f"""<html xmlns="http://www.w3.org/1999/xhtml" lang="en"><head><title>A</title></head><body>{held}
+<script>{count}</script><script><![CDATA[{LOADER.read_text()}]]></script></body></html>"""
+    file = tmp_path / "page.xhtml"
+    file.write_text(sheet + root if place == "before" else root + sheet, encoding="utf-8")
+    there = run(file, tmp_path, "--virtual-time-budget=3600000", "--dump-dom")
+    assert 'class="box check half"' in there  # the check ran
+    assert 'data-sheets="0"' in there
 
 
 def test_a_page_inside_another_one_is_never_green(paper: dict, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ PRACTICE = RegisterPolicy(purposes="Kredit", models="Modell A", contact="datensc
                     lawful_basis="Art. 6", review="2027-01-31", controller="Beispiel GmbH")  # fmt: skip
 QUESTIONS = (
     "record still there, the learned model", "record still there, all releases", "erased record, the release that erased it",
-    "erased record, the learned model and every later one", "erased record, releases from its erasure on", "erased record, the learned model and the later one",
+    "erased record, the learned model and every later one", "erased record, releases from its erasure on",
 )  # fmt: skip
 ATTACKS = ("shadow model", "likelihood ratio", "one run", "kernel witness")
 AUDIT = tuple(
@@ -166,7 +166,7 @@ def test_attacks_have_names_in_the_language_wherever_they_stand(code: str) -> No
     assert audit_name(AUDIT[0]["name"], page_labels(ORIGINAL)) == AUDIT[0]["name"]
     said = "noch vorhandener Datensatz, das gelernte Modell: Schattenmodell"
     page = certificate_html(a_paper("sharp", "published", audit=AUDIT[:1]), code=code)
-    assert f"Angriffsversuch “{said}”" in html.unescape(page)
+    assert f"Angriffsversuch „{said}“" in html.unescape(page)
     facts = plan_by("sharp")
     page = store_report(
         plan=facts, events=[Event("learn", facts.learn_steps, 0, facts.mechanism)], audit=AUDIT[:1], code=code

@@ -72,7 +72,7 @@ def counted(monkeypatch):
     counting(ledgers, "parse_outline", "entries read")
     counting(entries, "_entry_digest", "links checked")
     counting(Account, "_add", "releases recorded")
-    for walk in ("stretches", "alone", "erasures"):
+    for walk in ("iterate_stretches", "releases_alone", "iterate_erasures"):
         counting(history, walk, "releases walked", lambda past, *_: len(past))
     return calls
 

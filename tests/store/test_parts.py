@@ -119,10 +119,12 @@ def test_replacing_a_file_is_all_or_nothing_and_follows_no_link(tmp_path: Path) 
     assert secret.read_text() == "untouched"
     (tmp_path / "link").symlink_to(secret)
     with pytest.raises(StoreCorrupt):
-        read_file(tmp_path / "link")
+        read_file(tmp_path / "link", 100)
     disk.replace(tmp_path / "b", b"one")
     disk.replace(tmp_path / "b", b"two")
-    assert read_file(tmp_path / "b") == b"two"
+    assert read_file(tmp_path / "b", 3) == b"two"
+    with pytest.raises(StoreCorrupt):
+        read_file(tmp_path / "b", 2)
     disk.erase(tmp_path / "never there")
 
 

@@ -95,6 +95,7 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
         "source",
         "position",
     }  # where rows lie, if not here, and how far its own count had come: transactions, not contents
+    facts.add("definition")  # a digest of the catalogue's rows for the table: identifiers and transactions, no contents
     facts.add("mark")  # random, left in a source by a deletion, and told nobody
     facts.add("counted")  # edits that a trigger or a table's own versions counted, and by which of them: numbers
     facts |= {"occasion", "unused_dates"}  # whether a calendar set the time of a release: public, and not its time

@@ -203,7 +203,7 @@ def _encode_numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[l
 def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str], float]:
     """Return a function that parses one number with these marks.
 
-    Groups have three digits; a mark elsewhere is a typing error and not a number. A unit may precede or follow the
+    Groups have three digits; a mark elsewhere, or before a power of ten, is a typing error and not a number. A unit may precede or follow the
     number, and does not change it: 30% is 30.
     """
     mark = _SPACES if thousands == " " else re.escape(thousands)
@@ -216,7 +216,7 @@ def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str
         if found is None:
             return math.nan
         sign, digits, fraction, power = (part or "" for part in found.groups())
-        if not digits and not fraction:
+        if (not digits and not fraction) or (power and digits and not digits.isdecimal()):
             return math.nan
         return float(f"{sign}{re.sub(r'[^0-9]', '', digits) or 0}.{fraction or 0}{power}")
 

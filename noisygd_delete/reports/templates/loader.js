@@ -10,7 +10,8 @@
   page.lang = Element.prototype.getAttribute.call(root, "lang") ?? "";
   signed.id = "signed";
   signed.hidden = true;
-  Element.prototype.replaceWith.call(root, page);
+  Document.prototype.replaceChildren.call(document);  // and what is beside the root: `<?xml-stylesheet?>`
+  Node.prototype.appendChild.call(document, page);
   try {
     const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));

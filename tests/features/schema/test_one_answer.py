@@ -158,6 +158,16 @@ def test_other_numbers_are_no_doubt(texts: list[str]) -> None:
     assert not draft_column("amount", texts).doubts
 
 
+@pytest.mark.parametrize("mark", [".", ","])
+@pytest.mark.parametrize("unit", ["", "%"])
+def test_a_mark_before_a_power_of_ten_is_the_decimal_one(mark: str, unit: str) -> None:
+    look = draft_column("amount", [f"{value:.3e}{unit}".replace(".", mark) for value in AMOUNTS])
+    assert not look.doubts
+    assert "thousands" not in look.fields
+    assert look.fields.get("decimal", ".") == mark
+    assert look.fields["bounds"][1] < 10_000
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("other", [".", ","])
 def test_another_column_of_the_file_settles_the_marks(way: str, other: str) -> None:

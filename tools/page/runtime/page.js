@@ -77,7 +77,9 @@ $.page = () => {
   for (const [id, made] of Object.entries({check: box, state, checks: failures, tools, paper: article})) made.id = id;
   const page = element("html", "", element("head", "", title), element("body", "", element("main", "", box, article)));
   page.lang = code;
-  Element.prototype.replaceWith.call(root, page);
+  Document.prototype.replaceChildren.call(document);  // and what is beside the root: `<?xml-stylesheet?>`
+  Node.prototype.appendChild.call(document, page);
+  new MutationObserver((found) => found.flatMap((one) => [...one.addedNodes]).forEach((node) => node.remove())).observe(document, {childList: true});
   window.navigation?.addEventListener("navigate", (event) => { if (event.downloadRequest === null) event.preventDefault(); });  // a refresh of the former document
   const style = new CSSStyleSheet();
   style.replaceSync($.style);

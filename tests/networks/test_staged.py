@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from noisygd_delete_lab.torch_network import Network
 
 from noisygd_delete import Budget, Curator, Records
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.networks import NetworkLoss
 from tests.bank import sized_plan
 
 
-def network(module: torch.nn.Module) -> Network:
-    return Network(radius=1.0, classes=3, module=module, clip=0.3, init_variance=0.1, curvature=0.5)
+def network(module: torch.nn.Module) -> NetworkLoss:
+    return NetworkLoss(radius=1.0, classes=3, module=module, clip=0.3, start="zero", init_variance=0.1, curvature=0.5)
 
 
-def plan_for(loss: Network, last: Stage):
+def plan_for(loss: NetworkLoss, last: Stage):
     return sized_plan(
         loss, 40, 5, 1e-2, Budget(order=4, dp=2.0, deletion=0.5), method=Ladder((Stage("network", 4), last))
     )

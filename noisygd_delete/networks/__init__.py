@@ -1,0 +1,30 @@
+"""Train a torch module of your own, delete records from it, and account for both.
+
+    module = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.Tanh(), torch.nn.Linear(32, 10))
+    loss = NetworkLoss(radius=1.0, classes=10, module=module)
+    plan = make_plan(loss, records=n, features=64, regularization=1e-3, budget=budget, method="ladder")
+    curator = Curator(Records(rows, labels), plan)
+    curator.learn()
+    curator.delete([3])
+
+Every record's gradient is clipped by itself, which is all that the methods `composition` (every noisy step is charged) and `ladder` (a base and
+later stages that a deletion runs again) rest on. Neither convexity nor smoothness of the network is used.
+
+Requires `pip install 'noisygd-delete[torch]'`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy_imports import on_first_use
+
+if TYPE_CHECKING:
+    from .description import build_module, describe_module
+    from .loss import NetworkLoss
+
+__all__ = ["NetworkLoss", "build_module", "describe_module"]
+
+__getattr__ = on_first_use(
+    __name__, {"NetworkLoss": "loss", **dict.fromkeys(("build_module", "describe_module"), "description")}
+)
