@@ -1403,7 +1403,7 @@ $.libraries["cryptography.hazmat.primitives.serialization"] = {
     return $.ga(key, "from_public_bytes")([raw.slice(12)]);
   },
 };
-$.libraries["records.limited_io"] = {content: ([data]) => new TextEncoder().encode(data), parsed: ([text]) => $.parsed(text), KEY: 65536n};
+$.libraries["records.limited_io"] = {read_file: ([data]) => new TextEncoder().encode(data), parse_json: ([text]) => $.parsed(text), KEY: 65536n};
 
 // --- RFC 8785 ---
 
