@@ -27,7 +27,7 @@ from .entry import Entry
 from .layout import Layout
 from .ledger import Ledger
 
-_PIECE = 1 << 20  # bytes of a model hashed at a time
+_PIECE = 1 << 18  # bytes of a model hashed at a time
 
 
 def write_model(disk: Disk, layout: Layout, model: Model, release: int) -> str:

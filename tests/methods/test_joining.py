@@ -84,7 +84,7 @@ assert main(["plan", "--method", "patient:patience=3", *sizes]) == 0
 assert main(["plan", "--compare", *sizes[:-1], "--releases", "3"]) == 0
 assert "patient" in methods.compared_methods()
 
-plan = make_plan(losses.Linear(radius=1.0), records=60, features=3, regularization=0.25, budget=Budget.from_gdp(dp=2.0, deletion=0.3), method=methods.of("patient", patience=3))
+plan = make_plan(losses.Linear(radius=1.0), records=60, features=3, regularization=0.25, budget=Budget.from_gdp(dp=2.0, deletion=0.3), method=methods.resolve_method("patient", patience=3))
 assert plan.delete_steps_for_deletion % 3 == 0
 rows = [[1.0, 0.0, 0.0]] * 60
 curator = Curator(Records(rows, [1.0] * 60), plan)

@@ -52,7 +52,7 @@ def test_what_the_description_takes_and_refuses_is_what_the_service_does(store: 
     """Where form alone decides; a row has to be of the table's schema besides."""
     desk = opened(store)
     described = desk.client.get("/openapi.json").json()
-    schema = {"$ref": "#/components/schemas/Asked", "components": described["components"]}
+    schema = {"$ref": "#/components/schemas/RequestBody", "components": described["components"]}
     judge = jsonschema.Draft202012Validator(schema)
     tried = [
         {"delete": [name(1)]}, {"delete": [1, "a"]}, {"subjects": ["x"], "channel": "e-mail"}, {"replace": {name(1): raw(1)}},

@@ -289,7 +289,7 @@ def test_planted_a_person_of_too_many_rows_who_is_forgotten_is_seen(
     table: Any, tmp_path: Path, noises, monkeypatch
 ) -> None:
     """Where one of three rows goes, the two that are left come in."""
-    for module in ("postgres", "lake"):
+    for module in ("postgres", "duckdb_tables"):
         monkeypatch.setattr(
             f"noisygd_delete.store.sources.{module}.rows_to_read", lambda rows, key, most, name_of: rows
         )
@@ -651,7 +651,7 @@ def test_a_column_that_changes_without_a_row_being_written(
         {**FIELDS, "columns": {**FIELDS["columns"], "c": {"categories": ["x", "z"], "unknown": "zero"}}}
     )
     if not looked:
-        monkeypatch.setattr(trigger, "shaped_anew", lambda *_: False)
+        monkeypatch.setattr(postgres.Postgres, "_definition", lambda *_: "0" * 64)
     with Store.open(made(tmp_path / "store", table, schema)) as store:
         table.run(RESHAPED[how])
         assert (store.publish(force=True).kind == "relearn") == looked

@@ -164,6 +164,18 @@ def test_names_are_compared_to_the_byte(
     assert database.ask("SELECT count(*) FROM keyed")[0][0] == before[0][0] - 1
 
 
+@pytest.mark.parametrize("check", ["check_names", "check_persons"])
+def test_a_collation_without_case_decides_nothing(database: Database, tmp_path: Path, check: str) -> None:
+    from . import test_names_by_bytes as by_bytes
+
+    kind = "varchar(40) COLLATE utf8mb4_unicode_ci"
+    database.ask("DROP TABLE people")
+    database.ask(f"CREATE TABLE people (id {kind}, person {kind}, a double, b int, c varchar(10), y varchar(10))")
+    for row in by_bytes.ROWS:
+        database.ask("INSERT INTO people VALUES (%s, %s, 0.5, %s, 'x', 'no')", *row)
+    getattr(by_bytes, check)((database.address, lambda text: list(database.ask(text))), tmp_path)
+
+
 KEEPING = {
     "a trigger that raises": "CREATE TRIGGER keep BEFORE DELETE ON people FOR EACH ROW SIGNAL SQLSTATE '45000'",
     "a foreign key": "CREATE TABLE orders (who varchar(60), FOREIGN KEY (who) REFERENCES people (id)) SELECT id AS who FROM people WHERE c = 'z'",

@@ -80,18 +80,6 @@ def in_duckdb(request: Any, folder: Path) -> tuple[Any, Callable[[str], list[Any
     return place, ask
 
 
-def in_mysql(request: Any, folder: Path) -> tuple[Any, Callable[[str], list[Any]]]:
-    database = request.getfixturevalue("database")
-    database.ask("DROP TABLE IF EXISTS loose")
-    kind = "varchar(40) COLLATE utf8mb4_unicode_ci"
-    database.ask(
-        f"CREATE TABLE loose (id {kind}, person {kind}, a double, b int, c varchar(10), y varchar(10)) ENGINE=InnoDB CHARACTER SET utf8mb4"
-    )
-    for row in ROWS:
-        database.ask("INSERT INTO loose VALUES (%s, %s, 0.5, %s, 'x', 'no')", *row)
-    return database.address, lambda text: list(database.ask(text.replace("people", "loose")))
-
-
 KINDS = {
     "citext": in_postgres("citext"),
     "a collation without case": in_postgres("text COLLATE ci"),
@@ -110,7 +98,7 @@ def over(table: tuple[str, Any], **facts: Any) -> Source:
 
 
 def ids(table: tuple[str, Any]) -> list[str]:
-    return [row[0] for row in table[1]("SELECT CAST(id AS VARCHAR), b FROM people ORDER BY b")]
+    return [row[0] for row in table[1]("SELECT id, b FROM people ORDER BY b")]
 
 
 def check_names(table: Any, folder: Path) -> None:
