@@ -78,6 +78,24 @@ def check_preprocessing(features: Any) -> None:
         )
 
 
+def check_target_preprocessing(targets: Any) -> None:
+    """Warn if the targets, of shape (records,), look standardized by their own mean and deviation.
+
+    `TransformedTargetRegressor(regressor, transformer=StandardScaler())` hands them over like that. Targets that merely reach
+    both ends of [0, 1] are not reported: shares do.
+    """
+    values = np.asarray(targets, float)
+    if len(values) < _FEWEST or not _scaled_marker(values[:, None]).endswith("StandardScaler"):
+        return
+    warnings.warn(
+        "the targets have mean 0 and deviation 1: were they standardized by a StandardScaler fitted to these records (as in "
+        "TransformedTargetRegressor)? Its mean and deviation are statistics of all of them, outside any certificate, and stay in "
+        "every prediction after a deletion. Give the raw targets with target_bounds",
+        PrivatePreprocessing,
+        stacklevel=4,
+    )
+
+
 def _scaled_marker(features: Any) -> str:
     """Return the scaler that the varying, non-binary columns all look like; "" if none."""
     low, high = features.min(axis=0), features.max(axis=0)

@@ -16,7 +16,7 @@ from .. import losses
 from ..curator.model import Model
 from ..errors import InvalidParameter, InvalidRecords, check_scale
 from .base import DeletionEstimator
-from .checks import warn_clipped
+from .checks import check_target_preprocessing, warn_clipped
 from .rows import public_bounds
 
 Array = NDArray[np.float64]
@@ -145,6 +145,7 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         low, high = public_bounds("target_bounds", self.target_bounds, ["target"])
         self._target_middle, self._target_half = float(low[0] + high[0]) / 2, float(high[0] - low[0]) / 2
         self._check_targets(y)
+        check_target_preprocessing(y)
 
     def _count_clipped(self, features: Any, labels: Any) -> None:
         super()._count_clipped(features, labels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import tracemalloc
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -217,6 +218,24 @@ def test_ids_and_subjects_are_routed_like_any_metadata() -> None:
 def test_cross_validation_works_and_keeps_no_account_together() -> None:
     X = rows()
     assert cross_val_score(classifier(), X, labels(X, 2), cv=3).mean() > 0.7
+
+
+def test_targets_standardized_by_the_records_are_warned_about() -> None:
+    X, rng = rows(), np.random.default_rng(0)
+    y = 3 + 2 * X[:, 0] + rng.standard_normal(len(X))
+
+    def is_warned(model: Any, targets: Any) -> bool:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X, targets)
+        return any(issubclass(each.category, PrivatePreprocessing) for each in caught)
+
+    def regressor(bounds: tuple[float, float]) -> NoisyGDRegressor:
+        return NoisyGDRegressor(feature_bounds=(-60, 60), target_bounds=bounds)
+
+    assert is_warned(TransformedTargetRegressor(regressor((-6, 6)), transformer=StandardScaler()), y)
+    assert not is_warned(regressor((-200, 200)), y)
+    assert not is_warned(regressor((0, 1)), (y - y.min()) / (y.max() - y.min())), "shares reach both ends"
 
 
 def test_scaling_by_the_records_themselves_is_warned_about_in_a_plain_pipeline_and_refused_in_ours() -> None:
