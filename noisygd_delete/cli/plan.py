@@ -74,6 +74,10 @@ def _plan_from_file(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[
             raise InvalidParameter(
                 f"give --records and --features; or write what is asked, for other commands: {plan_command(asked)}"
             )
+        from ..privacy.guarantee import check_delta
+
+        for name in sorted({"delta", "total_delta"} & asked.keys()):
+            check_delta(name, asked[name])
         text = f"wrote {parsed.out}: give --plan {parsed.out} to init, quickstart, advise, relearn or audit"
         return format_plan_file(asked), {"plan": parsed.out, "asked": asked}, text
     if parsed.method == AUTO:

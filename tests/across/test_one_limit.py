@@ -57,6 +57,7 @@ def test_delta(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
         "budget": lambda delta: Budget.from_epsilon_delta(dp=(1.0, delta), deletion=(0.5, delta)),
         "total": lambda delta: Total(8.0, delta),
         "plan": planned("--delta", "--dp", "1", "--deletion", "0.1", "--no-total"),
+        "plan file": lambda delta: main(["plan", "--delta", str(delta), "--out", str(tmp_path / "plan.toml")]),
         "total of a plan": planned("--total-delta", "--total-epsilon", "1000"),
         "certificate": lambda delta: erasure_certificate(erasure, plan=made, events=events, delta=float(delta)),
         "account": lambda delta: budget(store, delta=float(delta)),
