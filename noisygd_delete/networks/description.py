@@ -47,18 +47,18 @@ def describe_module(module: torch.nn.Module) -> list[list[Any]]:
     import torch
 
     if type(module) is not torch.nn.Sequential:
-        raise _undescribed(module)
+        raise _undescribed_error(module)
     described = []
     for layer in module.children():
         name = type(layer).__name__
         if name not in LAYERS or type(layer) is not getattr(torch.nn, name):
-            raise _undescribed(layer)
+            raise _undescribed_error(layer)
         arguments = {argument: _plain(getattr(layer, argument)) for argument in LAYERS[name]}
         if getattr(layer, "padding_mode", "zeros") != "zeros" or any(map(_is_unusual, arguments.values())):
-            raise _undescribed(layer)
+            raise _undescribed_error(layer)
         described.append([name, arguments])
     if [describe_parameters(module)] != [describe_parameters(build_module(described))]:
-        raise _undescribed(module)  # a layer option that the description does not carry changes the parameters
+        raise _undescribed_error(module)  # a layer option that the description does not carry changes the parameters
     return described
 
 
@@ -117,7 +117,7 @@ def _tuples(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _undescribed(part: torch.nn.Module) -> InvalidParameter:
+def _undescribed_error(part: torch.nn.Module) -> InvalidParameter:
     return InvalidParameter(
         f"the network part {type(part).__name__} cannot be described in a file; use a torch.nn.Sequential of {', '.join(LAYERS)}"
     )

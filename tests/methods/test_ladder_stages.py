@@ -232,7 +232,7 @@ def test_the_law_of_samples_stays_within_their_charge_and_forgotten_samples_do_n
         (
             lambda: plan_for((SAMPLED, SAMPLED), loss=losses.TanhNetwork(1.0, outer_weights=(1.0, -1.0))),
             AssumptionViolated,
-            "clips every record",
+            "clip every record",
         ),
         (lambda: plan_for((SAMPLED, SAMPLED), budget=Budget(order=600, dp=1, deletion=0.1)), InvalidParameter, "512"),
         (lambda: plan_for(MOMENTS, features=5000), InvalidParameter, "Stage\\('head'\\)"),

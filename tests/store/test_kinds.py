@@ -43,7 +43,7 @@ def test_a_curator_and_a_store_tell_the_kinds_apart(path: Path) -> None:
             keeper.serve(inserted(51), publish=False)
             mixed = keeper.serve(EditRequest.delete(subjects=[person(0)]))
             assert (mixed.edits, mixed.counts) == (3, EditCounts(deleted=2, inserted=1))
-            assert keeper.publish(**{"redo": True} if keeper is store else {}).label == "resume"
+            assert keeper.publish(**{"force": True} if keeper is store else {}).label == "resume"
         assert [event.counts for event in store.accountant.events] == [
             event.counts for event in curator.accountant.events
         ]
