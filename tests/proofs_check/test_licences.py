@@ -94,13 +94,13 @@ UNNAMED = {
     ),
     "a method that Python calls": (
         "guarantee:Guarantee.__post_init__",
-        'bound("rate", self.rate)',
+        'check_bound("rate", self.rate)',
         "pass",
         {"S.history", "B.3"},
     ),
     "a constant of a kind of event": ("extractor:ORDERS", "*range(2, 33)", "*range(2, 32)", {"S.history"}),
     "a check of what is handed in": (
-        "errors:positive",
+        "errors:check_positive",
         "not number > 0",
         "not number >= 0",
         {"S.history", "S.logistic"},
@@ -157,13 +157,13 @@ def test_a_row_names_its_methods_by_class_or_by_the_name_in_the_catalogue():
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("shifted_interpolation:gdp_limit", '"""μ_∞ = ', '"""Other words: μ_∞ = '),
+        ("shifted_interpolation:gdp_limit", '"""Return ', '"""Return, in other words, '),
         (
             "shifted_interpolation:gdp_limit",
             "    return (\n        sensitivity / records",
             "    # a comment\n    return (\n        sensitivity  /  records",
         ),
-        ("errors:positive", "must be ", "has to be "),
+        ("errors:check_positive", "must be ", "has to be "),
         (
             "shifted_interpolation:gdp_limit",
             "noise_variance: float, records: float\n",
