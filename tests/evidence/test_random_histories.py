@@ -198,13 +198,13 @@ def test_papers_about_a_store_state_of_a_record_still_there_what_its_certificate
 def newest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     right = derivation.conditions_of
 
-    def careless(plan: Plan, accountant: Accountant, from_data: Any) -> Any:
+    def careless(plan: Plan, accountant: Accountant, from_data: Any, runs: Any) -> Any:
         kept = {key for key, _ in plan.mechanism.conditions()}
         mine = [Claim(key, values) for key, values in plan.mechanism.conditions()]
         return [
             *(
                 claim
-                for claim in right(plan, accountant, from_data)
+                for claim in right(plan, accountant, from_data, runs)
                 if claim.key not in kept and "method" not in claim.values
             ),
             *mine,
@@ -219,7 +219,7 @@ def everyone_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ranges_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     right = derivation.conditions_of
-    monkeypatch.setattr(derivation, "conditions_of", lambda plan, accountant, from_data: right(plan, accountant, ()))
+    monkeypatch.setattr(derivation, "conditions_of", lambda plan, accountant, _, runs: right(plan, accountant, (), runs))
 
 
 def unconditional(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,6 +239,7 @@ def any_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def nothing_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "_PUBLISHED", {})  # by which an event checks its kind
+    monkeypatch.setattr(derivation, "_row_norms", lambda runs: [])  # which refuses what does not publish a model
     for kind in (SampledGaussian, CountedRecords, type(plan_by("ladder").mechanism)):
         monkeypatch.setattr(kind, "left", "")
 
