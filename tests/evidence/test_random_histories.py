@@ -219,7 +219,9 @@ def everyone_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ranges_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     right = derivation.conditions_of
-    monkeypatch.setattr(derivation, "conditions_of", lambda plan, accountant, _, runs: right(plan, accountant, (), runs))
+    monkeypatch.setattr(
+        derivation, "conditions_of", lambda plan, accountant, _, runs: right(plan, accountant, (), runs)
+    )
 
 
 def unconditional(monkeypatch: pytest.MonkeyPatch) -> None:
