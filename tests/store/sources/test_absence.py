@@ -14,7 +14,7 @@ import pytest
 
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.cli import main
-from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
+from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError, UnknownName
 from noisygd_delete.store import Store, Tombstones
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.postgres import Postgres
@@ -275,8 +275,9 @@ def test_a_name_that_the_key_cannot_hold_is_not_there(database: str, tmp_path: P
         for wrong in odd:
             with pytest.raises(InvalidRequest, match=r"not in the table|not Unicode text"):
                 store.serve(EditRequest.delete([wrong]))
-        with pytest.raises(InvalidRequest, match="in the table"):
+        with pytest.raises(UnknownName) as unknown:
             store.serve(EditRequest.delete(subjects=["no uuid"]))
+        assert (unknown.value.kind, unknown.value.name) == ("subject", "no uuid")
         assert store.serve(EditRequest.delete(subjects=[known.upper()], request_id="r")).counts.deleted == 1
         assert store.serve(EditRequest.delete(subjects=[known.upper()], request_id="r")).answered_before
     assert statement(database, "SELECT FROM numbered") == ROWS - 1
