@@ -9,10 +9,10 @@ JUDGE := .venv-api
 
 .PHONY: demo test slow coq services engines publishers desk-to-registry api examples package long faults database-faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
-$(READY): pyproject.toml lab/pyproject.toml server/pyproject.toml constraints.txt
+$(READY): pyproject.toml packages/lab/pyproject.toml packages/server/pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]" --editable lab --editable server
+	$(RUN) -m pip install --quiet --upgrade --constraint requirements/constraints.txt pip
+	$(RUN) -m pip install --quiet --constraint requirements/constraints.txt --editable ".[dev]" --editable packages/lab --editable packages/server
 	touch $@
 
 demo: $(READY)          ## learn and delete on scikit-learn's digits, to the certificate
@@ -31,10 +31,10 @@ slow: $(READY)          ## what the fast suite leaves out of the same rooms: tes
 services: $(READY)      ## rooms that start PostgreSQL or a service
 	$(SUITE) $(SERVICES)
 
-$(PUBLISHERS)/.ready: pyproject.toml server/pyproject.toml constraints-publishers.txt
+$(PUBLISHERS)/.ready: pyproject.toml packages/server/pyproject.toml requirements/constraints-publishers.txt
 	$(PYTHON) -m venv $(PUBLISHERS)
-	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint constraints-publishers.txt \
-		--editable ".[publish,postgres]" --editable server s3fs "moto[server,s3]" httpx2 pytest hypothesis
+	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint requirements/constraints-publishers.txt \
+		--editable ".[publish,postgres]" --editable packages/server s3fs "moto[server,s3]" httpx2 pytest hypothesis
 	touch $@
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
@@ -44,9 +44,9 @@ desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model regist
 	$(PUBLISHERS)/bin/python -m pytest tests/service/test_end_to_end.py -m long --table=benchmarks/results/desk-to-registry.md
 
 # Ray and Spark are heavy, so they have an environment and pins of their own
-$(ENGINES)/.ready: pyproject.toml engines/pyproject.toml constraints-engines.txt
+$(ENGINES)/.ready: pyproject.toml packages/engines/pyproject.toml requirements/constraints-engines.txt
 	$(PYTHON) -m venv $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --constraint constraints-engines.txt --editable ".[files]" --editable engines pytest psutil
+	$(ENGINES)/bin/python -m pip install --quiet --constraint requirements/constraints-engines.txt --editable ".[files]" --editable packages/engines pytest psutil
 	touch $@
 
 engines: $(ENGINES)/.ready  ## clusters of Ray and Spark of two workers each, killed and scanned; needs Java 17
@@ -114,7 +114,7 @@ bench-check: $(READY)   ## does anything grow faster with a resource than commit
 	$(RUN) -m benchmarks growth --check
 
 docs: $(READY)          ## the documentation site, into site/, and the tests of its pages
-	$(RUN) -m mkdocs build --strict
+	$(RUN) -m mkdocs build --config-file .ci/mkdocs.yml --strict
 	$(SUITE) tests/docs --deselect=tests/docs/test_documentation.py::test_the_site_builds_strictly
 
 clean:

@@ -22,7 +22,7 @@ MEASUREMENTS = {
     "dp_ebm": "an attack on the models of DP-EBM, retrained, on the persons of the demonstration",
     "capacity": "how many rows may leave before quality goes: the forecast by public numbers, and ten models of wages",
     "cost": "the first page: a deletion by each method beside refits with scikit-learn on Adult, every chain whole",
-    "paper": "the figures of paper/, drawn from committed results",
+    "paper": "the figures of docs/note/, drawn from committed results",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",
     "compare_networks": "deletion from networks: ladder, noisy fine-tuning and its control, Rewind-to-Delete, DP2Unlearning",
     "refit": "the command `delete` on Adult over a process that refits with scikit-learn, 1 and 10 records",

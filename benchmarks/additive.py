@@ -1,7 +1,7 @@
 """Additive models at equal (ε, δ) on six tables: `maps.Additive` and the columns, beside DP-EBM and diffprivlib; boosting and logistic without
 privacy.
 
-DP-EBM is `interpret`'s (the extra `additive` of `lab/`), with the schema's ranges for its bounds. diffprivlib does not import beside this
+DP-EBM is `interpret`'s (the extra `additive` of `packages/lab/`), with the schema's ranges for its bounds. diffprivlib does not import beside this
 scikit-learn: $DIFFPRIVLIB_PYTHON names an interpreter that has it with an older one, else it is left out. Every row of a split is equally likely
 to be tested. "Defaults" choose nothing by looking at test rows. "Best of grid" is the setting with the best mean on the test rows, for ours and
 for rivals alike: what somebody could get who knew it beforehand. A run that broke off goes on with `--resume FILE`, the lines that it printed.

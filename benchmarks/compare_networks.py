@@ -182,7 +182,7 @@ fresh splits with settings fixed before them, least and largest in brackets. Eve
 for the erased at most ({deletion:g}, δ), for who saw later models alone, one request that did not depend on earlier ones. The game is played on the first {attacked}
 records with everything calibrated to them: guessing is right {chance:.2f} of the time; "falls": more than guessing, and nothing promised.
 
-*Noisy fine-tuning* is Koloskova et al. (2025) with the tight constants (`lab/noisygd_delete_lab/network_bounds.py`); the row below it is its control. *Private base, then tuning without
+*Noisy fine-tuning* is Koloskova et al. (2025) with the tight constants (`packages/lab/noisygd_delete_lab/network_bounds.py`); the row below it is its control. *Private base, then tuning without
 noise* is DP2Unlearning (2025). The ladder's rows have a base of 60 steps at ε_dd = {deletion:g}."""
 NAMES = {
     "digits": "scikit-learn's 1,797 digits, 1,437 to learn from",

@@ -1,4 +1,4 @@
-"""The figures of `paper/`, drawn from committed results alone: nothing is measured here.
+"""The figures of `docs/note/`, drawn from committed results alone: nothing is measured here.
 
 Each picture carries the numbers that it was drawn from, so a test can tell whether it is of the results that are committed now.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks import datasets, report
 
-PAPER = datasets.ROOT / "paper"
+PAPER = datasets.ROOT / "docs" / "note"
 Figure = dict[str, Any]  # "across", and by name of each line what is up
 
 

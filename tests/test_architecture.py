@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
-SERVER, ENGINES, LAB = (PACKAGE.parent / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab"))
+SERVER, ENGINES, LAB = (PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab"))
 
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (

@@ -1,4 +1,4 @@
-"""Names and prose follow the style of CONTRIBUTING.md: functions are named by what they do, prose uses the field's terms."""
+"""Names and prose follow the style of docs/CONTRIBUTING.md: functions are named by what they do, prose uses the field's terms."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("noisygd_delete", "server/noisygd_delete_server", "engines/noisygd_delete_engines")
+PACKAGES = ("noisygd_delete", "packages/server/noisygd_delete_server", "packages/engines/noisygd_delete_engines")
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
-PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*(ROOT / name for name in ("README.md", "docs/CONTRIBUTING.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 # participles and adverbs that do not end in -ed or -ing
 IRREGULAR = frozenset(

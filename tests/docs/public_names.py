@@ -2,7 +2,7 @@
 
 What `import noisygd_delete` offers and what the pages of the API document of its rooms, the parameters of what can be called, and the
 members of the front's classes: all of it is promised, and what is an experiment is in another distribution, the lab. A line that leaves this
-file, or loses a parameter, breaks somebody's program: it needs a deprecation first (CONTRIBUTING.md) and a line in CHANGELOG.md.
+file, or loses a parameter, breaks somebody's program: it needs a deprecation first (docs/CONTRIBUTING.md) and a line in CHANGELOG.md.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ HEAD = ["asked", "here", "look at", "the operator's"]
 TEXTS = [
     *ROOT.glob("*.md"),
     *(page for page in (ROOT / "docs").rglob("*.md") if page.name != "conformance.md"),
-    *(ROOT / "paper").glob("*.md"),
+    *(ROOT / "docs" / "note").glob("*.md"),
     *(ROOT / "examples").rglob("*.md"),
     ROOT / "benchmarks" / "demonstration.html",
     *(ROOT / "noisygd_delete" / "privacy" / "texts").glob("*.toml"),

@@ -19,7 +19,7 @@ PATH = 8_500
 
 
 def navigation() -> list[object]:
-    return next(iter(yaml.safe_load_all((ROOT / "mkdocs.yml").read_text())))["nav"]
+    return next(iter(yaml.safe_load_all((ROOT / ".ci" / "mkdocs.yml").read_text())))["nav"]
 
 
 def way_through() -> list[str]:

@@ -25,8 +25,8 @@ import noisygd_delete
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-SERVER = tomllib.loads((ROOT / "server" / "pyproject.toml").read_text())["project"]
-LOCK = (ROOT / "release.lock").read_text()
+SERVER = tomllib.loads((ROOT / "packages" / "server" / "pyproject.toml").read_text())["project"]
+LOCK = (ROOT / "requirements" / "release.lock").read_text()
 LOCKED_EXTRAS = ("sklearn", "files", "postgres", "mysql", "fast", "stamp")
 
 
@@ -39,8 +39,8 @@ def extras_named(text: str) -> set[str]:
 def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
     assert there == {*LOCKED_EXTRAS, "torch", "publish", "serve", "engines", "all", "dev"}
-    pages = [ROOT / name for name in ("README.md", "RELEASING.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml")]
-    for folder in ("noisygd_delete", "lab", "server", "engines", "docs", "examples", "tests", ".ci"):
+    pages = [ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")]
+    for folder in ("noisygd_delete", "packages", "docs", "examples", "tests", ".ci"):
         pages += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".ipynb", ".toml", "")]
     named = {page.name: extras_named(page.read_text()) for page in pages if page.is_file()}
     assert sum(map(len, named.values())) > 20
@@ -78,7 +78,7 @@ def lock_faults(lock: str, constraints: str) -> list[str]:
 
 
 def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> None:
-    constraints = (ROOT / "constraints.txt").read_text()
+    constraints = (ROOT / "requirements" / "constraints.txt").read_text()
     assert lock_faults(LOCK, constraints) == []
     locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE)}
     asked = [
@@ -92,7 +92,7 @@ def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> N
 
 def test_a_lock_with_a_fault_is_seen() -> None:
     planted = LOCK + "torch==2.13.0 \\\n    --hash=sha256:" + "0" * 64 + "\nnumpy==1.0\n"
-    found = lock_faults(planted, (ROOT / "constraints.txt").read_text())
+    found = lock_faults(planted, (ROOT / "requirements" / "constraints.txt").read_text())
     assert found == [
         "torch: a local build has another hash",
         "numpy: no hash",
@@ -101,7 +101,7 @@ def test_a_lock_with_a_fault_is_seen() -> None:
 
 
 def test_the_engines_have_the_version_of_the_package() -> None:
-    engines = tomllib.loads((ROOT / "engines" / "pyproject.toml").read_text())["project"]
+    engines = tomllib.loads((ROOT / "packages" / "engines" / "pyproject.toml").read_text())["project"]
     assert engines["version"] == noisygd_delete.__version__
     assert engines["dependencies"][0] == f"noisygd-delete[files]=={noisygd_delete.__version__}"
 
@@ -124,10 +124,8 @@ def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:
     assert "urls" not in PROJECT, "an address goes here once there is one, and into CITATION.cff"
     assert any("3.11" in line for line in PROJECT["classifiers"])
     assert PROJECT["license-files"] == ["LICENSE"]
-    included = (ROOT / "MANIFEST.in").read_text()
-    for name in ("CITATION.cff", "SECURITY.md", "CODE_OF_CONDUCT.md", "Dockerfile", "compose.yaml", "release.lock"):
+    for name in ("CITATION.cff", "docs/SECURITY.md", "docs/CODE_OF_CONDUCT.md", "requirements/release.lock"):
         assert (ROOT / name).exists()
-        assert f" {name}" in included
 
 
 def test_the_citation_is_one() -> None:
@@ -161,21 +159,21 @@ def container_faults(dockerfile: str) -> list[str]:
             name == "ADD" or re.search(r"\b(curl|wget)\b", words) for name, words in steps
         ),
         "takes more than the package": {words for name, words in steps if name == "COPY" and "--from" not in words}
-        <= {"release.lock .", "pyproject.toml README.md LICENSE ./", "noisygd_delete noisygd_delete", "server server"},
+        <= {"requirements/release.lock .", "pyproject.toml README.md LICENSE ./", "noisygd_delete noisygd_delete", "packages/server server"},
     }
     return [rule for rule, holds in rules.items() if not holds]
 
 
 def test_the_container_keeps_its_rules() -> None:
-    written = (ROOT / "Dockerfile").read_text()
+    written = (ROOT / "packages" / "server" / "Dockerfile").read_text()
     assert container_faults(written) == []
     assert container_faults(written.replace("BASE=python:3.11-slim", "BASE=python")) == [
         "a base image without a version"
     ]
     assert container_faults(written.replace("USER 10001:10001\n", "")) == ["runs as root"]
     assert container_faults(written.replace("--require-hashes ", "")) == ["packages without hashes"]
-    assert container_faults(written.replace("COPY release.lock .", "COPY . .")) == ["takes more than the package"]
-    kept = (ROOT / ".dockerignore").read_text().split()
+    assert container_faults(written.replace("COPY requirements/release.lock .", "COPY . .")) == ["takes more than the package"]
+    kept = (ROOT / "packages" / "server" / "Dockerfile.dockerignore").read_text().split()
     assert kept[0] == "*", "nothing goes to the builder but what is named"
     for name in re.findall(r"^COPY (?!--)(.*) \S+$", written, re.MULTILINE):
         assert all(f"!{word}" in kept and (ROOT / word).exists() for word in name.split())
@@ -183,7 +181,7 @@ def test_the_container_keeps_its_rules() -> None:
 
 def test_the_composition_gives_the_engine_nothing_but_its_volume() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
-    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    services = yaml.safe_load((ROOT / "packages" / "server" / "compose.yaml").read_text())["services"]
     for engine in (services["engine"], services["service"]):
         assert engine["read_only"] is True
         assert engine["cap_drop"] == ["ALL"]
@@ -212,7 +210,7 @@ def test_the_image_runs_as_nobody_under_a_read_only_root_without_a_network() -> 
 
     if docker is None or answer("info") is None:
         pytest.skip("no docker daemon answers")
-    base = re.findall(r"^ARG BASE=(\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)[-1]
+    base = re.findall(r"^ARG BASE=(\S+)", (ROOT / "packages" / "server" / "Dockerfile").read_text(), re.MULTILINE)[-1]
     if answer("image", "inspect", base) is None and answer("pull", "--quiet", base) is None:
         pytest.skip(f"{base} is not here and cannot be fetched")
     assert answer("build", "--quiet", "--network", "host", "--tag", "noisygd-delete-test", ".") is not None
@@ -305,7 +303,7 @@ def test_the_recipe_asks_for_what_the_package_does(materials: ModuleType, tmp_pa
 
 def too_new(needs: dict[str, str], python: str) -> list[str]:
     """The pins of constraints.txt that cannot be installed there, from what the installed ones ask for."""
-    pins = [line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line]
+    pins = [line.partition("==")[0] for line in (ROOT / "requirements" / "constraints.txt").read_text().splitlines() if "==" in line]
     return [name for name in pins if not SpecifierSet(needs.get(canonicalize_name(name), "")).contains(python)]
 
 

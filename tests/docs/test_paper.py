@@ -1,4 +1,4 @@
-"""paper/: every number is one of a committed result or is computed here, figures are of those results, citations and keys exist."""
+"""docs/note/: every number is one of a committed result or is computed here, figures are of those results, citations and keys exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofs_check.closed_forms import charged_steps
 from tests.docs.prose import ROOT, words
 from tests.docs.test_claims import verdicts
 
-PAPER, NOTE = ((ROOT / "paper" / name).read_text() for name in ("paper.md", "note.md"))
+PAPER, NOTE = ((ROOT / "docs" / "note" / name).read_text() for name in ("paper.md", "note.md"))
 
 
 def cost(method: str, column: str) -> str:
@@ -191,12 +191,12 @@ def test_the_paper_is_as_long_as_the_journal_wants() -> None:
 def test_a_figure_is_of_the_results_that_are_committed(name: str) -> None:
     drawn, _ = paper.FIGURES[name]
     made_of = paper.fingerprint(drawn()).encode()
-    assert made_of in (ROOT / "paper" / f"{name}.png").read_bytes(), "python -m benchmarks paper draws it anew"
+    assert made_of in (ROOT / "docs" / "note" / f"{name}.png").read_bytes(), "python -m benchmarks paper draws it anew"
     assert f"({name}.png)" in PAPER + NOTE
 
 
 def test_whoever_is_cited_is_in_the_bibliography_and_the_other_way_round() -> None:
-    entries = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text(), re.MULTILINE))
+    entries = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "note" / "paper.bib").read_text(), re.MULTILINE))
     assert set(re.findall(r"@(\w+)", re.sub(r"`[^`]*`", "", PAPER + NOTE))) == entries
 
 

@@ -98,7 +98,7 @@ def test_the_version_is_stated_once(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_pages_and_workflows_name_targets_that_are_there() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for name in ("RELEASING.md", "CONTRIBUTING.md", ".ci/run", "README.md"):
+    for name in ("docs/releasing.md", "docs/CONTRIBUTING.md", ".ci/run", "README.md"):
         for words in re.findall(r"\bmake ((?:[a-z]+ ?)+)(?=[`$&T\n])", (ROOT / name).read_text()):
             assert set(words.split()) <= targets, f"{name}: make {words}"
     assert "run: .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text()
@@ -108,7 +108,7 @@ def test_hooks_need_nothing_but_what_is_pinned() -> None:
     """Every hook is local and runs a module of .venv that constraints.txt pins, or of this repository."""
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
     repositories = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    pinned = (ROOT / "constraints.txt").read_text()
+    pinned = (ROOT / "requirements" / "constraints.txt").read_text()
     assert [repository["repo"] for repository in repositories] == ["local"]
     for hook in repositories[0]["hooks"]:
         assert hook["language"] == "system"

@@ -1,4 +1,4 @@
-"""THREAT_MODEL.md names tests that exist, and grades every fault."""
+"""docs/threat-model.md names tests that exist, and grades every fault."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "THREAT_MODEL.md").read_text()
+TEXT = (ROOT / "docs" / "threat-model.md").read_text()
 NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PATHS = os.pathsep.join([str(ROOT), str(ROOT / "server")])  # where a process finds both distributions
+PATHS = os.pathsep.join([str(ROOT), str(ROOT / "packages" / "server")])  # where a process finds both distributions
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
