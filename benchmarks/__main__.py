@@ -25,6 +25,7 @@ MEASUREMENTS = {
     "paper": "the figures of docs/note/, drawn from committed results",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",
     "compare_networks": "deletion from networks: ladder, noisy fine-tuning and its control, Rewind-to-Delete, DP2Unlearning",
+    "networks": "a torch network on digits and MNIST: accuracy, cost of a deletion, ε, beside Opacus trained again and noisy fine-tuning",
     "refit": "the command `delete` on Adult over a process that refits with scikit-learn, 1 and 10 records",
     "certified_removal": "Figures 1 to 3 of Guo et al. (2020), 3 against 8: on digits that ship with scikit-learn, or on MNIST",
     "wide": "softmax on wide tables and many classes: a pass over its two matrix products",
