@@ -11,7 +11,8 @@ from tests.docs.prose import ROOT, prose, words
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+MADE = DOCS / "article.md"  # of the table in article.toml
+PAGES = [ROOT / "README.md", *sorted(set(DOCS.rglob("*.md")) - {MADE})]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
 # upper bounds on the words of all pages and of the way through; new methods and stated conditions raised them last
 LIMIT = 33_600
