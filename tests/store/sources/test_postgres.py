@@ -295,7 +295,12 @@ def test_requests_that_cannot_be_carried_out_change_nothing(store: Store, databa
 
 def test_a_table_in_a_source_takes_nothing_from_one_of_files_that_would_touch_a_file(store: Store) -> None:
     taken = set(vars(TrainingTable)) - set(vars(TableInSource))
-    assert {name for name in taken if callable(getattr(TrainingTable, name))} == {"forget", "check", "has_stamp", "_apply"}
+    assert {name for name in taken if callable(getattr(TrainingTable, name))} == {
+        "forget",
+        "check",
+        "has_stamp",
+        "_apply",
+    }
     before = {path: path.read_bytes() for path in store.path.rglob("*") if path.is_file()}
     store.table.forget()
     store.table.check()
@@ -354,7 +359,10 @@ def test_what_goes_wrong_is_told_without_a_row_or_a_password(database: str, tmp_
     assert "secret" not in str(refused.value)
     for facts, said in (
         ({"table": "nothing"}, "UndefinedTable, SQLSTATE 42P01"),
-        ({"query": "SELECT id, a::int / 0 AS a, b, c, y FROM people WHERE id = 'identifier-token-0003'"}, "DivisionByZero"),
+        (
+            {"query": "SELECT id, a::int / 0 AS a, b, c, y FROM people WHERE id = 'identifier-token-0003'"},
+            "DivisionByZero",
+        ),
     ):
         with pytest.raises(SourceError, match=said) as told:
             records_of(source_at(database, id="id", **facts), SCHEMA, SLOTS)
