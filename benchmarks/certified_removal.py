@@ -133,7 +133,7 @@ def main(arguments: list[str]) -> None:
     body = format_body(data, heading, figure_1, single, batched, gap, ranked)
     print(body)
     report.write(
-        f"certified_removal_{name}", f"Certified removal, Figures 1 to 3: {name}", f"python -m benchmarks certified_removal --data {name}", body, measured
+        f"removal_{name}", f"Certified removal, Figures 1 to 3: {name}", f"python -m benchmarks certified_removal --data {name}", body, measured
     )  # fmt: skip
     _draw(name, data.train, single, batched, ranked)
 
@@ -204,7 +204,7 @@ data and is not part of the paper's certificate.
 
 {report.table(["records", "norm of the update", "margin", "misclassified"], extremes)}
 
-![The figures](certified_removal_{data.name}.png)"""
+![The figures](removal_{data.name}.png)"""
 
 
 def _draw(
@@ -248,4 +248,4 @@ def _draw(
             cell.set_axis_off()
             if column == 0:
                 cell.set_title(("hardest", "easiest")[row], fontsize="small", loc="left")
-    figure.savefig(report.RESULTS / f"certified_removal_{name}.png", dpi=120, metadata={"Software": None})
+    figure.savefig(report.RESULTS / f"removal_{name}.png", dpi=120, metadata={"Software": None})
