@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
-SERVER, ENGINES, LAB = (PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab"))
+SERVER, SOURCES, LAB = (
+    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "sources", "lab")
+)
+DISTRIBUTIONS = (SERVER, SOURCES, LAB)  # each depends on the engine; neither the engine nor a sibling imports it
 
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
@@ -36,11 +39,7 @@ HEAVY = {
     "torch": {"engine", "networks"},
     "sklearn": {"reports", "estimators", "cli"},
     "onnxruntime": {"features"},
-    "pyarrow": {"features", "store"},
-    "psycopg": {"store"},
-    "pymysql": {"store"},
-    "duckdb": {"store"},
-    "deltalake": {"store"},
+    "pyarrow": {"features"},
     "matplotlib": {"reports", "audit"},
     "sqlite3": {"store"},
     **{
@@ -50,13 +49,14 @@ HEAVY = {
             "uvicorn",
             "joserfc",
             "opentelemetry",
+            "psycopg",
+            "pymysql",
+            "duckdb",
+            "deltalake",
             "ray",
             "pyspark",
-            SERVER.name,
-            ENGINES.name,
-            LAB.name,
         )
-    },  # beside the package
+    },  # of the other distributions
     "onnx": {"store"},
     "fsspec": {"store"},
     "mlflow": {"store"},
@@ -97,7 +97,7 @@ def imports(path: Path, package: Path = PACKAGE):
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
-SERVED = sorted([*SERVER.glob("*.py"), *ENGINES.glob("*.py")])
+SERVED = sorted([*SERVER.rglob("*.py"), *SOURCES.rglob("*.py")])
 
 
 def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
@@ -162,6 +162,63 @@ def test_only_the_command_line_prints() -> None:
         if path not in commands:
             calls = [n for n in nodes(path) if isinstance(n, ast.Call)]
             assert not any(isinstance(c.func, ast.Name) and c.func.id == "print" for c in calls), path
+
+
+def forbidden_distributions(path: Path, own: str = "") -> set[str]:
+    """Return the distributions that a file imports, by a statement or by a literal name, besides its own."""
+    named = {target for target, internal, _ in imports(path, path.parent) if not internal}
+    for node in nodes(path):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            named |= {part.value.split(".")[0] for part in node.args if isinstance(part, ast.Constant)}
+    return (named & {package.name for package in DISTRIBUTIONS}) - {own}
+
+
+def test_the_engine_imports_no_other_distribution_and_these_not_one_another() -> None:
+    found = {place(path): names for path in FILES if (names := forbidden_distributions(path))}
+    for package in DISTRIBUTIONS:
+        for path in package.rglob("*.py"):
+            found |= {str(path): names for names in [forbidden_distributions(path, package.name)] if names}
+    assert found == {}
+
+
+def test_a_planted_import_of_a_distribution_is_caught(tmp_path: Path) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text(
+        "from noisygd_delete_lab import x\ndef f():\n    importlib.import_module('noisygd_delete_sources.postgres')\n"
+    )
+    assert forbidden_distributions(planted, LAB.name) == {SOURCES.name}
+    assert forbidden_distributions(planted) == {SOURCES.name, LAB.name}
+
+
+# lowest first: a file of the sources imports files of lower rows, and of its own row none
+SOURCE_ROWS: tuple[tuple[str, ...], ...] = (
+    ("sql", "scratch", "session", "events", "residue_report", "parquet_files"),
+    ("source", "definition"),
+    ("reading", "trigger"),
+    ("carried_noise",),
+    ("table",),
+    ("postgres", "mysql", "duckdb_tables"),
+    ("workers", "residue_files"),
+    ("factory", "residue_scan"),
+    ("cli",),
+)
+
+
+def source_file(path: Path) -> str:
+    return path.relative_to(SOURCES).parts[0].removesuffix(".py")
+
+
+def test_files_of_the_sources_import_lower_rows_alone() -> None:
+    level = {name: row for row, names in enumerate(SOURCE_ROWS) for name in names}
+    files = [path for path in SOURCES.rglob("*.py") if path != SOURCES / "__init__.py"]
+    assert {source_file(path) for path in files} == set(level)
+    upward = {
+        (source_file(path), target)
+        for path in files
+        for target, internal, _ in imports(path, SOURCES)
+        if internal and target != source_file(path) and level.get(target, -1) >= level[source_file(path)]
+    }
+    assert upward == set()
 
 
 def test_a_planted_upward_arrow_is_caught(tmp_path: Path) -> None:
@@ -279,9 +336,8 @@ def test_a_planted_match_on_a_method_is_caught(tmp_path: Path) -> None:
     assert sorted(method_questions(planted)) == ["LadderRun", "sampled-steps"]
 
 
-HOLDERS = {"HeldSums", "ClusterSums", "RowsElsewhere", "ClusterRecords", ENGINES.name, "ray", "pyspark", "sums_held"}
+HOLDERS = {"HeldSums", "ClusterSums", "RowsElsewhere", "ClusterRecords", "ray", "pyspark", "sums_held"}
 KNOW_NONE = {"curator", "accountant", "methods", "planner", "privacy", "evidence", "reports", "store", "audit"}
-HOLD_ROWS = "sources"  # the part of the store whose tables lie elsewhere
 
 
 def holders_known(path: Path) -> set[str]:
@@ -300,11 +356,7 @@ def holders_known(path: Path) -> set[str]:
 
 
 def test_learner_accountant_and_papers_do_not_know_who_holds_the_rows() -> None:
-    known = {
-        place(path): holders_known(path)
-        for path in FILES
-        if room_of(path) in KNOW_NONE and HOLD_ROWS not in path.relative_to(PACKAGE).parts
-    }
+    known = {place(path): holders_known(path) for path in FILES if room_of(path) in KNOW_NONE}
     assert {path: names for path, names in known.items() if names} == {}
 
 
@@ -346,6 +398,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "oracles",
         "proofs_check",
         "service",
+        "sources",
     }
     folders = {path.name for path in here.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
     assert folders - others <= LEVEL.keys()

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from ..errors import BudgetExceeded, MissingDependency, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreLocked
 from ..version import __version__
 from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, format_error, options_of
+from .extensions import EXTRAS, find_extension, missing_extension
 from .terminal import escape_unencodable, flush_streams, print_error
 
 # commands whose module has another name; a module is imported only when its command is used
@@ -27,7 +28,6 @@ _MODULES = {
     "report": "export",
     "status": "budget",
 }
-_OF_THE_SERVER = ("serve", "token", "requests")
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
@@ -63,7 +63,7 @@ def parser(command: str | None = None) -> Intermixed:
         command: The only command to register; None registers all, "" none.
 
     Raises:
-        MissingDependency: If `command` belongs to the service and the service is not installed.
+        MissingDependency: If `command` belongs to another distribution that is not installed.
     """
     root, commands = _root()
     names = list(LINES) if command is None else [command] if command else []
@@ -71,9 +71,7 @@ def parser(command: str | None = None) -> Intermixed:
         if module is not None:
             import_module(module, __package__).register(commands)
         elif command is not None:
-            raise MissingDependency(
-                f"`{command}` belongs to the service; pip install noisygd-delete-server (in a clone: pip install ./server)"
-            )
+            raise missing_extension(command)
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
     return root
@@ -84,11 +82,9 @@ def _module(command: str) -> str | None:
 
     It is in this package, or an entry point of another distribution; None if no installed distribution provides it.
     """
-    if command not in _OF_THE_SERVER:
-        return f".{_MODULES.get(command, command).replace('-', '_')}"
-    from importlib.metadata import entry_points  # slow to load, and needed by these alone
-
-    return next((found.value for found in entry_points(group="noisygd_delete.commands", name=command)), None)
+    if command in EXTRAS:
+        return find_extension(command)
+    return f".{_MODULES.get(command, command).replace('-', '_')}"
 
 
 def overview() -> Intermixed:

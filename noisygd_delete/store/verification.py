@@ -22,11 +22,11 @@ from ..errors import (
 from ..records import limited_io
 from . import disk, file_footer, journal, models, names, publishing, rollback_guard, training_table
 from . import ledger as places
+from .byte_search import Needles
 from .disk import connect_database, explain_disk_errors, is_blank, read_file
 from .layout import JOURNAL, LONGEST_COPY, Layout, Lock
 from .ledger import Ledger
 from .request_log import RequestLog
-from .sources.residue_report import Needles
 
 _CHUNK = 1 << 22
 _SHORTEST = 4

@@ -14,8 +14,8 @@ import pytest
 from noisygd_delete.cli import parser
 from noisygd_delete.evidence import verify_certificate
 from tests.service.processes import Begin, serving
-from tests.store.sources.conftest import Server, database, server
-from tests.store.sources.conftest import name as record
+from tests.sources.conftest import Server, database, server
+from tests.sources.conftest import name as record
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
 __all__ = ["database", "server", "serving"]  # fixtures
@@ -111,7 +111,9 @@ def test_the_composition_as_it_is_written_up_to_a_release_after_an_erasure(
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
             secret = next((word for word in done.stdout.split() if word.startswith("ngd_")), "")
-        words = yaml.safe_load((ROOT / "packages" / "server" / "compose.yaml").read_text())["services"]["service"]["command"]
+        words = yaml.safe_load((ROOT / "packages" / "server" / "compose.yaml").read_text())["services"]["service"][
+            "command"
+        ]
         assert words[:4] == ["serve", "people", "--tokens", "tokens.toml"]
         assert words[4:7] == ["--host", "0.0.0.0", "--behind-proxy"]
         with serving(tmp_path, str(tmp_path / "people"), *words[7:-1], "0.2") as service:

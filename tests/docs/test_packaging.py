@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import json
 import re
@@ -22,12 +23,15 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import noisygd_delete
+from noisygd_delete.cli.extensions import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SERVER = tomllib.loads((ROOT / "packages" / "server" / "pyproject.toml").read_text())["project"]
+SOURCES = tomllib.loads((ROOT / "packages" / "sources" / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements" / "release.lock").read_text()
-LOCKED_EXTRAS = ("sklearn", "files", "postgres", "mysql", "fast", "stamp")
+LOCKED_EXTRAS = ("sklearn", "files", "fast", "stamp")
+LOCKED_SOURCES = ("files", "postgres", "mysql")
 
 
 def extras_named(text: str) -> set[str]:
@@ -38,8 +42,21 @@ def extras_named(text: str) -> set[str]:
 
 def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
-    assert there == {*LOCKED_EXTRAS, "torch", "publish", "serve", "engines", "all", "dev"}
-    pages = [ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")]
+    assert there == {
+        *LOCKED_EXTRAS,
+        "torch",
+        "publish",
+        "serve",
+        "sources",
+        "postgres",
+        "mysql",
+        "engines",
+        "all",
+        "dev",
+    }
+    pages = [
+        ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")
+    ]
     for folder in ("noisygd_delete", "packages", "docs", "examples", "tests", ".ci"):
         pages += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".ipynb", ".toml", "")]
     named = {page.name: extras_named(page.read_text()) for page in pages if page.is_file()}
@@ -85,6 +102,7 @@ def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> N
         *PROJECT["dependencies"],
         *SERVER["dependencies"][1:],
         *(line for extra in LOCKED_EXTRAS for line in PROJECT["optional-dependencies"][extra]),
+        *(line for extra in LOCKED_SOURCES for line in SOURCES["optional-dependencies"][extra]),
     ]
     for line in asked:
         assert re.match(r"[\w-]+", line)[0].lower() in locked, line  # type: ignore[index]
@@ -100,23 +118,32 @@ def test_a_lock_with_a_fault_is_seen() -> None:
     ]
 
 
-def test_the_engines_have_the_version_of_the_package() -> None:
-    engines = tomllib.loads((ROOT / "packages" / "engines" / "pyproject.toml").read_text())["project"]
-    assert engines["version"] == noisygd_delete.__version__
-    assert engines["dependencies"][0] == f"noisygd-delete[files]=={noisygd_delete.__version__}"
+def test_the_sources_have_the_version_of_the_package_and_bring_their_commands_and_kinds() -> None:
+    assert SOURCES["version"] == noisygd_delete.__version__
+    assert SOURCES["dependencies"] == [f"noisygd-delete=={noisygd_delete.__version__}"]
+    points = SOURCES["entry-points"]
+    assert points["noisygd_delete.commands"].keys() == {name for name, extra in EXTRAS.items() if extra == "sources"}
+    for kind, place in points["noisygd_delete.sources"].items():
+        module, _, name = place.partition(":")
+        assert getattr(importlib.import_module(module), name).kind == kind
 
 
 def test_the_server_has_the_version_of_the_package_and_brings_its_commands() -> None:
     assert SERVER["version"] == noisygd_delete.__version__
     assert SERVER["dependencies"][0] == f"noisygd-delete=={noisygd_delete.__version__}"
-    from noisygd_delete.cli.commands import _OF_THE_SERVER
+    commands = SERVER["entry-points"]["noisygd_delete.commands"]
+    assert commands.keys() == {name for name, extra in EXTRAS.items() if extra == "serve"}
 
-    assert SERVER["entry-points"]["noisygd_delete.commands"].keys() == set(_OF_THE_SERVER)
 
-
-def test_the_extras_of_server_and_engines_install_their_distributions() -> None:
+def test_the_extras_install_the_distributions_of_their_commands() -> None:
     extras = PROJECT["optional-dependencies"]
-    assert (extras["serve"], extras["engines"]) == (["noisygd-delete-server"], ["noisygd-delete-engines"])
+    assert extras["serve"] == ["noisygd-delete-server"]
+    parts = {"sources": "files,postgres,mysql", "postgres": "postgres", "mysql": "mysql", "engines": "ray,spark"}
+    assert {extra: extras[extra] for extra in parts} == {
+        extra: [f"noisygd-delete-sources[{names}]"] for extra, names in parts.items()
+    }
+    asked = {name for names in parts.values() for name in names.split(",")}
+    assert asked == SOURCES["optional-dependencies"].keys()
 
 
 def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:
@@ -159,7 +186,13 @@ def container_faults(dockerfile: str) -> list[str]:
             name == "ADD" or re.search(r"\b(curl|wget)\b", words) for name, words in steps
         ),
         "takes more than the package": {words for name, words in steps if name == "COPY" and "--from" not in words}
-        <= {"requirements/release.lock .", "pyproject.toml README.md LICENSE ./", "noisygd_delete noisygd_delete", "packages/server server"},
+        <= {
+            "requirements/release.lock .",
+            "pyproject.toml README.md LICENSE ./",
+            "noisygd_delete noisygd_delete",
+            "packages/server server",
+            "packages/sources sources",
+        },
     }
     return [rule for rule, holds in rules.items() if not holds]
 
@@ -172,7 +205,9 @@ def test_the_container_keeps_its_rules() -> None:
     ]
     assert container_faults(written.replace("USER 10001:10001\n", "")) == ["runs as root"]
     assert container_faults(written.replace("--require-hashes ", "")) == ["packages without hashes"]
-    assert container_faults(written.replace("COPY requirements/release.lock .", "COPY . .")) == ["takes more than the package"]
+    assert container_faults(written.replace("COPY requirements/release.lock .", "COPY . .")) == [
+        "takes more than the package"
+    ]
     kept = (ROOT / "packages" / "server" / "Dockerfile.dockerignore").read_text().split()
     assert kept[0] == "*", "nothing goes to the builder but what is named"
     for name in re.findall(r"^COPY (?!--)(.*) \S+$", written, re.MULTILINE):
@@ -252,6 +287,7 @@ def test_licences_are_listed_for_all_that_the_lock_installs(materials: ModuleTyp
     assert set(listed) == locked
     assert sum(len(names.split(", ")) for _, names in rows) == len(listed)
     needed = materials.installed(frozenset(LOCKED_EXTRAS)) | materials.installed(of=materials.SERVER)
+    needed |= materials.installed(frozenset(LOCKED_SOURCES), of=materials.SOURCES)
     for name, package in needed.items():
         if name in locked:
             assert listed[name] == materials.licence(package), "python .ci/materials.py licences writes the list anew"
@@ -303,7 +339,11 @@ def test_the_recipe_asks_for_what_the_package_does(materials: ModuleType, tmp_pa
 
 def too_new(needs: dict[str, str], python: str) -> list[str]:
     """The pins of constraints.txt that cannot be installed there, from what the installed ones ask for."""
-    pins = [line.partition("==")[0] for line in (ROOT / "requirements" / "constraints.txt").read_text().splitlines() if "==" in line]
+    pins = [
+        line.partition("==")[0]
+        for line in (ROOT / "requirements" / "constraints.txt").read_text().splitlines()
+        if "==" in line
+    ]
     return [name for name in pins if not SpecifierSet(needs.get(canonicalize_name(name), "")).contains(python)]
 
 

@@ -123,7 +123,7 @@ class Parts:
         return [cls(each) for each in held._cluster.held]
 
     def of_rows(self, loss) -> np.ndarray:
-        from noisygd_delete_engines.questions import GradientSum
+        from noisygd_delete_sources.workers.questions import GradientSum
 
         return GradientSum(loss, np.ones((1, D)), "float64").of(self.partition)
 

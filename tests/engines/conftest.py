@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noisygd_delete_engines import on_ray, on_spark
-from noisygd_delete_engines.table import ClusterRecords
+from noisygd_delete_sources.factory import open_rows
+from noisygd_delete_sources.workers import on_ray, on_spark
+from noisygd_delete_sources.workers.table import ClusterRecords
 
 from noisygd_delete import Budget, Schema, losses, make_plan
-from noisygd_delete.store.sources.factory import open_rows
 
 ROOT = Path(__file__).parents[2]
 N, SLOTS, FILES = 4000, 4200, 4

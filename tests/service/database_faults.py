@@ -30,14 +30,14 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from noisygd_delete_sources import source_at
 
 from noisygd_delete.cli import main as main_command
 from noisygd_delete.evidence.verification import verify_certificate
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.sources import source_at
+from tests.sources.conftest import Server, learned, plan, server_folder, started
 from tests.store.conftest import memory_folder
-from tests.store.sources.conftest import Server, learned, plan, server_folder, started
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk

@@ -20,12 +20,13 @@ import pytest
 pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
+from noisygd_delete_sources import source_at
+
 from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import Store, status, verify
-from noisygd_delete.store.sources import source_at
+from tests.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 from tests.store.conftest import found
 from tests.store.publishers.conftest import coefficients
-from tests.store.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk

@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+from noisygd_delete_sources import residue
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
@@ -17,7 +18,6 @@ from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.publishers.address import RELEASE, name_of
 from noisygd_delete.store.publishers.folder import CURRENT, MARK, Folder
-from noisygd_delete.store.sources import residue
 
 from ..conftest import SCHEMA, Crash, CrashAt, found, name, plan, records
 from .conftest import coefficients, founded
