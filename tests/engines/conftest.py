@@ -138,7 +138,7 @@ def short_folder() -> Iterator[Path]:
 def two_workers() -> Iterator[None]:
     """Settings that the engines read, and that their workers inherit."""
     with pytest.MonkeyPatch.context() as patch:
-        paths = [str(ROOT), str(ROOT / "packages" / "engines"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(ROOT), str(ROOT / "packages" / "sources"), *filter(None, [os.environ.get("PYTHONPATH")])]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         patch.setenv("MASTER", "local-cluster[2,1,1024]")
         patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

@@ -102,7 +102,7 @@ def test_a_process_killed_at_the_commit(database: str, folder: Path, instant: st
         "psycopg.Connection.commit = die\n"
         f"main(['delete', 'store', '{name(3)}', '--request-id', 'r'])\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")])}
     done = subprocess.run([sys.executable, "-c", killed], env=environment, capture_output=True, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL
     assert Path("store/journal/request.json").exists()

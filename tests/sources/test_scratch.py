@@ -173,7 +173,7 @@ def test_a_killed_process_leaves_nothing_that_could_be_read(tmp_path: Path, plac
         "scratch.AESGCM = Clear\n"
     )
     code = HOLDING.format(planted=fault if planted else "")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")])}
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path / "rows.npy")], env=environment, stdout=subprocess.PIPE
     ) as held:
@@ -236,7 +236,7 @@ print((peak() - before) / (4 * rows * features))
 
 def test_memory_is_bounded_by_a_few_blocks_and_some_bytes_a_slot() -> None:
     """200,000 rows of 128 columns, 102 MB: their labels take 17 bytes a slot, the rest is a block or two."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")])}
 
     def share(way: str) -> float:
         done = subprocess.run(
