@@ -15,7 +15,7 @@ PACKAGES = (
     "packages/sources/noisygd_delete_sources",
 )
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
-PAGES = [*(ROOT / name for name in ("README.md", "docs/CONTRIBUTING.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 # participles and adverbs that do not end in -ed or -ing
 IRREGULAR = frozenset(

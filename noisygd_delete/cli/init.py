@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
+from ..extensions import require_extension
 from ..methods.base import AUTO
 from .arguments import add_command, parse_integer
-from .extensions import load_extension
 from .plan_file import ADVISED, add_plan_file, fill_arguments, plan_command
 from .terminal import print_result
 
@@ -84,6 +84,11 @@ def _add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusi
     )
 
 
+def _source_commands() -> Any:
+    """Return the module that carries out `init --source`."""
+    return require_extension("init", "source", "sources", "`init --source`")
+
+
 def add_map(parser: argparse.ArgumentParser) -> None:
     """Add the option `--map`, the public feature map for a schema without one."""
     parser.add_argument(
@@ -112,10 +117,8 @@ def _draft(parsed: argparse.Namespace) -> int:
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
     target = open_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
-    if parsed.data is None:
-        table = load_extension("init-source").sample_rows(parsed)
-    else:
-        table = read_table(parsed.data, parsed.delimiter)
+    from_file = parsed.data is not None
+    table = read_table(parsed.data, parsed.delimiter) if from_file else _source_commands().sample_rows(parsed)
     text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject).text
     if not parsed.dry_run:
         target.write(text)
@@ -143,7 +146,7 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None) ->
     parsed.slots = parsed.records if parsed.slots is None else parsed.slots
     schema = _schema(parsed)
     if parsed.source is not None:
-        return int(load_extension("init-source").create_store(parsed, schema))
+        return int(_source_commands().create_store(parsed, schema))
     for option, default in (("table", None), ("query", None), ("engine", "local")):
         if getattr(parsed, option) != default:
             raise InvalidParameter(f"--{option} belongs to --source; a file of --data is copied into the store")

@@ -1,7 +1,7 @@
 """Rows in an external source: the interface of a source to a store, and the kinds of sources that are installed.
 
 A distribution adds a kind by an entry point in the group `noisygd_delete.sources`. Its name is the kind that ledgers
-record; its object is a frozen dataclass that implements `ExternalSource`. This package imports no such distribution.
+record; its object is a frozen dataclass that implements `ExternalSource`. The engine imports no such distribution.
 
     [project.entry-points."noisygd_delete.sources"]
     postgresql = "noisygd_delete_sources.postgres:Postgres"
@@ -14,14 +14,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import MissingDependency, StoreCorrupt
+from ..errors import StoreCorrupt
+from ..extensions import require_extension
 
 if TYPE_CHECKING:
     from ..features.schema import Schema
     from ..methods.plan import Plan
     from .training_table import OpenedStore, TrainingTable
 
-GROUP = "noisygd_delete.sources"
 _UNDESCRIBED = "the ledger does not describe where the rows are; restore the store from a backup"
 
 
@@ -86,29 +86,16 @@ class ExternalSource(Protocol):
         """Return those of the given ids, or persons, that have rows."""
 
 
-def source_kinds() -> dict[str, Any]:
-    """Return the entry points of the installed kinds of sources by name."""
-    from importlib.metadata import entry_points  # slow to load, and needed for external sources only
-
-    return {found.name: found for found in entry_points(group=GROUP)}
-
-
 def source_from(description: Mapping[str, Any] | None) -> ExternalSource:
     """Return the source that a ledger describes.
 
     Raises:
         StoreCorrupt: If the description is incomplete or contradicts its kind.
-        MissingDependency: If no installed distribution provides its kind.
+        MissingDependency: If no installed package provides its kind.
     """
     if not isinstance(description, Mapping) or not {"kind", "address", "id"} <= set(description):
         raise StoreCorrupt(_UNDESCRIBED)
-    kinds = source_kinds()
-    if description["kind"] not in kinds:
-        raise MissingDependency(
-            f"the rows of this store are in a source of kind {description['kind']!r}, and {', '.join(sorted(kinds)) or 'no kind'} is "
-            "installed: pip install 'noisygd-delete[sources]'"
-        )
-    kind = kinds[description["kind"]].load()
+    kind = require_extension("sources", description["kind"], "sources", f"a source of kind {description['kind']!r}")
     if not set(description) <= {"kind", *(field.name for field in fields(kind))}:
         raise StoreCorrupt(_UNDESCRIBED)
     source: ExternalSource = kind(**{name: value for name, value in description.items() if name != "kind"})

@@ -23,7 +23,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import noisygd_delete
-from noisygd_delete.cli.extensions import EXTRAS
+from noisygd_delete.extensions import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -118,21 +118,18 @@ def test_a_lock_with_a_fault_is_seen() -> None:
     ]
 
 
-def test_the_sources_have_the_version_of_the_package_and_bring_their_commands_and_kinds() -> None:
-    assert SOURCES["version"] == noisygd_delete.__version__
-    assert SOURCES["dependencies"] == [f"noisygd-delete=={noisygd_delete.__version__}"]
-    points = SOURCES["entry-points"]
-    assert points["noisygd_delete.commands"].keys() == {name for name, extra in EXTRAS.items() if extra == "sources"}
-    for kind, place in points["noisygd_delete.sources"].items():
+def test_each_kind_of_source_has_an_entry_point_of_its_name() -> None:
+    for kind, place in SOURCES["entry-points"]["noisygd_delete.sources"].items():
         module, _, name = place.partition(":")
         assert getattr(importlib.import_module(module), name).kind == kind
 
 
-def test_the_server_has_the_version_of_the_package_and_brings_its_commands() -> None:
-    assert SERVER["version"] == noisygd_delete.__version__
-    assert SERVER["dependencies"][0] == f"noisygd-delete=={noisygd_delete.__version__}"
-    commands = SERVER["entry-points"]["noisygd_delete.commands"]
-    assert commands.keys() == {name for name, extra in EXTRAS.items() if extra == "serve"}
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_has_the_version_of_the_engine_and_brings_its_commands(package: str) -> None:
+    project = tomllib.loads((ROOT / "packages" / package / "pyproject.toml").read_text())["project"]
+    assert project["version"] == noisygd_delete.__version__
+    assert project["dependencies"][0] == f"noisygd-delete=={noisygd_delete.__version__}"
+    assert project["entry-points"]["noisygd_delete.commands"].keys() == set(PACKAGES[package])
 
 
 def test_the_extras_install_the_distributions_of_their_commands() -> None:

@@ -17,9 +17,9 @@ from typing import Any, ClassVar, NoReturn, cast
 
 from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.errors import InvalidParameter, check_choice
+from noisygd_delete.extensions import extension_names, load_extension
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import LeftOut
-from noisygd_delete.store.source_kinds import source_kinds
 
 from . import parquet_files as files
 from .duckdb_tables import DeltaTable, DuckdbFile, ParquetFolder, number_of
@@ -188,10 +188,10 @@ def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Store
     for kind in (DeltaTable, DuckdbFile, ParquetFolder) if engine is None else (DeltaOnEngine, FolderOnEngine):
         if kind.recognises(path):
             return kind(str(path), **facts)
-    for other in source_kinds().values() if engine is None else ():
-        kind = other.load()
-        if kind not in _KINDS and kind.recognises(address):
-            return cast("StoreSource", kind(address, **facts))
+    for name in extension_names("sources") if engine is None else ():
+        other = load_extension("sources", name)
+        if other not in _KINDS and other.recognises(address):
+            return cast("StoreSource", other(address, **facts))
     raise InvalidParameter(
         f"{address!r}: give postgresql://HOST/DATABASE, mysql://HOST/DATABASE, a DuckDB file (*.duckdb), the folder of a Delta table (with its _delta_log), or "
         "a folder of Parquet files (*.parquet)"
