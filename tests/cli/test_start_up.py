@@ -17,7 +17,7 @@ from noisygd_delete.errors import InvalidSchema, StoreCorrupt
 from noisygd_delete.store import Store, status, verify
 
 HEAVY = (
-    "noisygd_delete_sources",
+    "noisygd_delete_sources.source",
     "numpy",
     "scipy",
     "numba",

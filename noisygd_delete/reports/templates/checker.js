@@ -2289,16 +2289,6 @@ return high;
 });
 return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _pairwise_additions, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, golden_section_minimum, best_order, first_safe, least_safe, first_whole, check_choice};
 })();
-$.modules["store.sources.residue_report"] = (() => {
-let Verdicts;
-const Word = $.modules["errors"]["Word"];
-Verdicts = $.cls("Verdicts", [Word], ($ns) => {
-$ns.ERASED = "ERASED";
-$ns.RESIDUAL = "RESIDUAL";
-$ns.NOT_COVERED = "NOT COVERED";
-});
-return {Verdicts, Word};
-})();
 $.modules["records.counts"] = (() => {
 let KINDS, EditCounts, NO_EDITS;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
@@ -7439,7 +7429,7 @@ return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]
 return {_DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, GridMethod, SharpRun, first_whole, forecast_passes, forecast_excess_risk, check_positive, check_count, SOLVERS, check_choice, InvalidParameter, gradient_error, Plan, Any, non_negative, AssumptionViolated, ROOM};
 })();
 $.modules["evidence.facts"] = (() => {
-let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _check_columns, check_chronological, check_digest, check_certificate_id, check_version, check_audit_rows, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, check_report_rows, check_source_order, check_residue_rows, check_destinations, check_released;
+let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _check_columns, check_chronological, check_digest, check_certificate_id, check_version, check_audit_rows, Verdicts, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, check_report_rows, check_source_order, check_residue_rows, check_destinations, check_released;
 const re = $.libraries["re"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -7448,6 +7438,7 @@ const Any = $.libraries["typing"]["Any"];
 const UUID = $.libraries["uuid"]["UUID"];
 const Statuses = $.modules["accountant.events"]["Statuses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const Word = $.modules["errors"]["Word"];
 const check_choice = $.modules["errors"]["check_choice"];
 const check_count = $.modules["errors"]["check_count"];
 const check_real = $.modules["errors"]["check_real"];
@@ -7456,7 +7447,6 @@ const local_day = $.modules["register.case"]["local_day"];
 const parse_datetime = $.modules["register.case"]["parse_datetime"];
 const parse_day = $.modules["register.case"]["parse_day"];
 const entry = $.modules["store.entry"];
-const Verdicts = $.modules["store.sources.residue_report"]["Verdicts"];
 const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
 const Notices = $.modules["evidence.notices"]["Notices"];
 const check_text = $.modules["evidence.notices"]["check_text"];
@@ -7630,6 +7620,11 @@ throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "
 }
 return found;
 });
+Verdicts = $.cls("Verdicts", [Word], ($ns) => {
+$ns.ERASED = "ERASED";
+$ns.RESIDUAL = "RESIDUAL";
+$ns.NOT_COVERED = "NOT COVERED";
+});
 MOST_PLACES = 1000n;
 MOST_PUBLISHERS = 50n;
 UNKNOWN = "unknown";
@@ -7709,7 +7704,7 @@ throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.fo
 }
 return null;
 });
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _check_columns, check_chronological, check_digest, check_certificate_id, check_version, check_audit_rows, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, check_report_rows, check_source_order, check_residue_rows, check_destinations, check_released, Any, Mapping, Notices, NOTHING_STATED, Statuses, InvalidParameter, UUID, pairwise, parse_datetime, check_count, check_text, last_day, check_choice, Verdicts, check_real, parse_day, local_day};
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _check_columns, check_chronological, check_digest, check_certificate_id, check_version, check_audit_rows, Verdicts, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, check_report_rows, check_source_order, check_residue_rows, check_destinations, check_released, Any, Mapping, Notices, NOTHING_STATED, Statuses, InvalidParameter, UUID, pairwise, Word, parse_datetime, check_count, check_text, last_day, check_choice, check_real, parse_day, local_day};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, hidden_past, Account, _stretch, CONTRADICTION;
@@ -8536,10 +8531,10 @@ const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const success_per_hundred = $.modules["privacy.sentences"]["success_per_hundred"];
-const Verdicts = $.modules["store.sources.residue_report"]["Verdicts"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const UNKNOWN = $.modules["evidence.facts"]["UNKNOWN"];
+const Verdicts = $.modules["evidence.facts"]["Verdicts"];
 HARDLY = 0.9;
 MOST_ODDS = 100.0;
 NOT_COVERED = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let claimable, key; {const $v2 = $.unpack($v1, 2, -1);key = $v2[0];claimable = $v2[1];} if (!$.t($.eq($.ga(claimable, "role"), "uncovered"))) continue; yield key; } })($.cm(KEYS, "items", []))]);
