@@ -24,7 +24,7 @@ from noisygd_delete.losses import multilayer_perceptron as perceptron
 from noisygd_delete.losses.base import Loss
 from tests.bank import sized_plan
 
-from ..store.clusters.in_process import in_partitions
+from ..sources.clusters.in_process import in_partitions
 
 Tree = Callable[[Any, tuple[int, ...]], np.ndarray]
 

@@ -17,7 +17,7 @@ from noisygd_delete.engine.sums import HeldSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
 from tests.bank import sized_plan
 
-from ..store.clusters.in_process import in_partitions
+from ..sources.clusters.in_process import in_partitions
 from .test_distributed import Part
 
 N, SLOTS, D = 5000, 5200, 4

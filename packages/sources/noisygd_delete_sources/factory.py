@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NoReturn, cast
 
 from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.errors import InvalidParameter, check_choice
-from noisygd_delete.extensions import extension_names, load_extension
+from noisygd_delete.extensions import extension_names, require_extension
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import LeftOut
 
@@ -189,7 +189,7 @@ def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Store
         if kind.recognises(path):
             return kind(str(path), **facts)
     for name in extension_names("sources") if engine is None else ():
-        other = load_extension("sources", name)
+        other = require_extension("sources", name, "sources", name)
         if other not in _KINDS and other.recognises(address):
             return cast("StoreSource", other(address, **facts))
     raise InvalidParameter(
