@@ -95,7 +95,7 @@ def serve_request(
         release = store.serve(request, publish=not parsed.no_publish, case=case, execution=execution)
         if case is not None and parsed.withdraw:
             store.withdraw()
-    return report_release(parsed, store, release, **counts)
+    return report_release(parsed, store, release, None, **counts)
 
 
 def _format_forecast(answer: Mapping[str, Any]) -> str:
@@ -127,7 +127,6 @@ def report_release(
     parsed: argparse.Namespace,
     store: Store,
     release: Release,
-    *,
     learned: Plan | None = None,
     **counts: dict[str, int],
 ) -> int:
