@@ -27,7 +27,7 @@ _MODULES = {
     "report": "export",
     "status": "budget",
 }
-_OF_THE_SERVER = ("serve", "token", "requests")
+_OF_THE_SERVER = ("serve", "token", "requests", "publish-to")
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
@@ -63,7 +63,7 @@ def parser(command: str | None = None) -> Intermixed:
         command: The only command to register; None registers all, "" none.
 
     Raises:
-        MissingDependency: If `command` belongs to the service and the service is not installed.
+        MissingDependency: If `command` belongs to a distribution that is not installed.
     """
     root, commands = _root()
     names = list(LINES) if command is None else [command] if command else []
@@ -72,7 +72,7 @@ def parser(command: str | None = None) -> Intermixed:
             import_module(module, __package__).register(commands)
         elif command is not None:
             raise MissingDependency(
-                f"`{command}` belongs to the service; pip install noisygd-delete-server (in a clone: pip install ./server)"
+                f"`{command}` belongs to the package noisygd-delete-server: pip install 'noisygd-delete[serve]'"
             )
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
