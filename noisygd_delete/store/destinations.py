@@ -15,20 +15,19 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import msgspec
 
 from ..errors import MissingDependency, StoreCorrupt
+from ..extensions import load_extension
 from ..records import limited_io
 from . import rollback_guard
 from .disk import Disk, read_file
 from .layout import Layout
 from .ledger import Ledger
 
-HOOK = "noisygd_delete.on_release"  # group of entry points
 UNKNOWN = "unknown:"  # locations a store may have published to but has no record of
 LONGEST_ADDRESS = 1000
 _LONGEST = 1 << 20
@@ -139,6 +138,9 @@ class DestinationFile:
         return changed
 
 
+Hook = Callable[[Any, DestinationFile], None]
+
+
 def read_destinations(layout: Layout) -> DestinationList | None:
     """Return what is known of destinations; None if there are none.
 
@@ -214,25 +216,18 @@ def destination_status(layout: Layout, ledger: Ledger) -> list[dict[str, Any]]:
     return [each.to_dict(pending=pending) for each, pending in found]
 
 
-# --- hook ---
-
-Hook = Callable[[Any, DestinationFile], None]
-
-
 def find_hook() -> Hook | None:
     """Return the release hook that an installed distribution provides; None if there is none.
 
-    A hook is called as `on_release(artifact, file)` after every change of a store some of whose destinations do not
+    A hook is the entry point `publishers` of the group `noisygd_delete.on_release`. It is called as `on_release(artifact, file)` after every change of a store some of whose destinations do not
     hold the current release; `artifact` is the release as an `Artifact`, or None if no model may be in service. It
     brings each destination of `file` up to date, records the outcome there, and raises for none of them.
     """
-    from importlib.metadata import entry_points  # slow to import, and needed only by a store with destinations
-
-    for found in entry_points(group=HOOK):
-        with suppress(ImportError):  # a broken installation must not block a release
-            hook: Hook = found.load()
-            return hook
-    return None
+    try:
+        hook: Hook | None = load_extension("on_release", "publishers")
+    except ImportError:  # a broken installation must not block a release
+        return None
+    return hook
 
 
 def require_hook(layout: Layout) -> None:

@@ -17,7 +17,7 @@ from noisygd_delete.evidence import erasure_certificate, new_key, sign_document,
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.artifact import Artifact
-from noisygd_delete.store.destinations import HOOK, Destination, DestinationFile, DestinationList, find_hook
+from noisygd_delete.store.destinations import Destination, DestinationFile, DestinationList, find_hook
 
 from .conftest import name, row
 
@@ -41,7 +41,7 @@ def install(monkeypatch: pytest.MonkeyPatch, hook: Any) -> None:
     points, others = [] if hook is None else [SimpleNamespace(load=lambda: hook)], metadata.entry_points
 
     def entry_points(**asked: str) -> Any:
-        return points if asked.get("group") == HOOK else others(**asked)
+        return points if asked["group"] == "noisygd_delete.on_release" else others(**asked)
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
 
@@ -103,7 +103,7 @@ def test_without_a_hook_an_erasure_goes_on_and_names_what_is_outstanding(
     document = erasure_certificate(erasure, plan=plan, events=events)
     assert [claim["values"]["left"] for claim in document["claims"] if claim["key"] == "elsewhere.left"] == [1]
     new_key(tmp_path / "key.pem")
-    assert verify_certificate(sign_document(document, tmp_path / "key.pem"), public_key=tmp_path / "key.pem.pub").holds
+    assert verify_certificate(sign_document(document, tmp_path / "key.pem"), public_key=tmp_path / "key.pem.pub").passed
 
 
 def test_without_a_hook_a_release_that_erases_nothing_is_refused_before_anything_changes(
