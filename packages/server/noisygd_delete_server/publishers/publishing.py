@@ -164,7 +164,8 @@ def on_release(artifact: Artifact | None, file: DestinationFile) -> None:
 
 def _begin(known: Destination, artifact: Artifact | None) -> Destination:
     """Return the state while a release is being published; for None, while all releases are being removed."""
-    there = [number for number in (known.oldest, artifact and artifact.release) if number is not None]
+    release = None if artifact is None else artifact.release
+    there = [number for number in (known.oldest, release) if number is not None]
     return replace(known, oldest=min(there, default=None), problem=known.problem or _UNDER_WAY)
 
 
