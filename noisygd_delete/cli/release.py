@@ -22,7 +22,7 @@ from ..register import RequestCase, Rights
 from ..store import Store
 from .remaining_budget import before_and_after, left_text, weak_plan_warning
 from .statements import case_from, with_request_id
-from .terminal import print_error_after, print_result, progress_bar
+from .terminal import print_outdated_destinations, print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..store import Tombstones
@@ -141,8 +141,8 @@ def report_release(
     """
     doubt = {} if learned is None else weak_plan_warning(learned)
     left = store.accountant.remaining().to_dict()
-    places = {"publishers": listed} if (listed := store.publishers_told()) else {}
-    print_error_after(store)
+    places = {"publishers": listed} if (listed := store.destination_status()) else {}
+    print_outdated_destinations(store)
     told = f"{describe_release(release)}\n{left_text(left)}"
     out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
     aside = store.table.left_out.text(

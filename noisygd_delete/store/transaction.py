@@ -3,7 +3,7 @@
 They run in one direction only:
 
     journal → erase rows in place → Noisy-GD from the published model → new model durable → ledger entry (the switch) →
-    remove the old model → clear the journal → publishers (see `publishing`)
+    remove the old model → clear the journal → destinations (see `destinations`)
 
 If noise is carried over from the previous release, the release is drawn before the rows are erased; if the release
 comes later, a patch is drawn instead (see the section *candidate* of `models`).
@@ -28,8 +28,9 @@ from ..engine.execution import Group
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreError
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, SlotEdits, limited_io
+from . import destinations, file_footer, journal, models, names, training_table
 from . import disk as database
-from . import file_footer, journal, models, names, publishing, training_table
+from .destinations import DestinationFile
 from .disk import Disk, explain_disk_errors, read_file
 from .entry import Entry, EntryKinds, Occasions
 from .layout import LONGEST_COPY, Layout
@@ -38,7 +39,7 @@ from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
 
 if TYPE_CHECKING:
-    from .publishers import Artifact
+    from .artifact import Artifact
 
 
 # --- group ---
@@ -135,7 +136,7 @@ def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
         put_back = file_footer.says(layout, ledger.length, ledger.digest)
         ledger.seal(disk)
         if put_back:
-            publishing.mark_list_untrusted(disk, layout)
+            destinations.mark_list_untrusted(disk, layout)
     file_footer.note(disk, layout, ledger.length, ledger.digest)
 
 
@@ -218,7 +219,7 @@ class StoreTransaction:
     def __init__(self, files: OpenedStore, table: TrainingTable, *, settled: bool) -> None:
         self.files, self.table, self.settled = files, table, settled
         self.recovered: Release | None = None
-        self._led_on: tuple[str | None] | None = None  # the last release that publishers were synchronised to
+        self._synced: tuple[str | None] | None = None  # the last release that destinations were brought to
 
     @property
     def ledger(self) -> Ledger:
@@ -258,7 +259,7 @@ class StoreTransaction:
 
     @contextmanager
     def changing(self, execution: Execution) -> Iterator[None]:
-        """Complete what an earlier failure left unfinished, run the body, then synchronise the publishers."""
+        """Complete what an earlier failure left unfinished, run the body, then synchronise the destinations."""
         if execution.rng is not None:
             raise InvalidParameter(
                 "a store publishes under certified noise alone; give an Execution without rng, or use a Curator for research"
@@ -269,23 +270,30 @@ class StoreTransaction:
         self.settled = False
         yield
         self.settled = True
-        self.sync_publishers()
+        self.sync_destinations()
 
-    def sync_publishers(self, *, again: bool = False) -> None:
-        """Bring publishers to the current release.
+    def sync_destinations(self, *, again: bool = False) -> None:
+        """Bring destinations to the current release.
 
         A failed one is tried once per release, or once more with `again`.
         """
-        aim = (publishing.wanted_release(self.ledger),)
-        if again or self._led_on != aim:
-            self._led_on = aim
-            publishing.follow(self.files.disk, self.files.layout, self.ledger, self.artefact)
+        aim = (destinations.wanted_release(self.ledger),)
+        if again or self._synced != aim:
+            self._synced = aim
+            destinations.run_hook(self.destination_file, self.ledger, self._artifact)
 
-    def artefact(self) -> Artifact:
+    @property
+    def destination_file(self) -> DestinationFile:
+        """The list of the store's destinations."""
+        return DestinationFile(self.files.disk, self.files.layout)
+
+    def _artifact(self) -> Artifact:
         """Return the current model in the form in which it leaves the store."""
+        from .artifact import make_artifact  # imported on use: a store without destinations needs no schema
+
         model = self.files.model()
         assert model is not None
-        return publishing.artefact(self.files.layout, self.ledger, model, self.files.schema)
+        return make_artifact(self.files.layout, self.ledger, model, self.files.schema)
 
     def _settle(self, execution: Execution) -> None:
         files = self.files
