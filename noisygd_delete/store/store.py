@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.events import is_within_budget
-from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
+from ..curator.release import Release, make_release
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, check_count
 from ..methods import Mechanism
@@ -463,7 +463,9 @@ class Store:
             )
         self._require_hook()
         with self._rolling.changing(execution):
-            release, event = self._rolling.run("learn", plan, execution)
+            plan.warn_if_vacuous()
+            with self._rolling.open_task(plan, execution, learn=True) as (records, task):
+                release, event = make_release(records, task, execution)
             changed = models.plain_answer(plan.to_dict()) if plan != current else None
             with explain_disk_errors(self.path, _PRESENT):
                 release = replace(release, request_id=request_id)
@@ -522,7 +524,10 @@ class Store:
         if not unseen:
             self._require_hook()
         with self._rolling.changing(execution), explain_disk_errors(self.path, _PRESENT):
-            release = self._rolling.released(request_id, execution, unused_dates=unused_dates)
+            with self._rolling.open_task(self.plan, execution) as (records, task):
+                release, event = make_release(records, task, execution)
+            release = replace(release, request_id=request_id)
+            self._rolling.commit(release, event, unused_dates=unused_dates)
             self._rolling.catch_up()
         return release
 
