@@ -53,13 +53,13 @@ HEAVY = {
             "pymysql",
             "duckdb",
             "deltalake",
+            "fsspec",
+            "mlflow",
             "ray",
             "pyspark",
         )
     },  # of the other distributions
     "onnx": {"store"},
-    "fsspec": {"store"},
-    "mlflow": {"store"},
 }
 
 
@@ -404,6 +404,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "mutation",
         "oracles",
         "proofs_check",
+        "publishers",
         "service",
         "sources",
     }

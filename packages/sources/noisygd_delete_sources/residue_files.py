@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from noisygd_delete.errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, SourceError
-from noisygd_delete.store import publishing
+from noisygd_delete.store import destinations
 from noisygd_delete.store.byte_search import Needles
 from noisygd_delete.store.disk import require_store
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.publishers.address import on_this_machine
 
 from .duckdb_tables import DeltaTable
 from .residue_report import Place, not_covered, verdict
@@ -126,12 +125,12 @@ def published_of(path: str) -> tuple[list[str], list[Place]]:
     try:
         layout = Layout.at(path)
         require_store(layout)
-        aim, found = publishing.wanted_release(Ledger.read(layout.ledger)), publishing.destinations(layout)
+        aim, found = destinations.wanted_release(Ledger.read(layout.ledger)), destinations.list_destinations(layout)
     except NoisyGDDeleteError:
         return [], []
     here, said = list[str](), list[Place]()
     for each in found:
-        places = [str(place) for place in on_this_machine(each.address) if place.exists()]
+        places = [place for place in each.paths if Path(place).exists()]
         here += places
         if not places:
             said.append(

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from noisygd_delete.accountant import Event, EventKinds
-from noisygd_delete.curator.curator import Release
 from noisygd_delete.curator.learning import check_fit
 from noisygd_delete.curator.model import Continuation, Model
+from noisygd_delete.curator.release import Release
 from noisygd_delete.engine import CurrentRecords, Execution, local_rows
 from noisygd_delete.errors import (
     CountBroken,
@@ -358,7 +358,7 @@ class TableInSource(TrainingTable):
             yield records
         self._gone.clear()
 
-    def patch(self, pending: EditCounts) -> Continuation | None:
+    def continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
         return self._chain.after if self._state[1] else None
 
     def is_cut(self, pending: EditCounts) -> bool:
