@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
-SERVER, ENGINES, LAB = (
-    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab")
+SERVER, ENGINES, LAB, COMPLIANCE = (
+    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab", "compliance")
 )
 
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("version", "lazy_imports", "errors", "extensions"),
+    ("version", "lazy_imports", "errors", "dates", "extensions"),
     ("bounds", "losses"),
-    ("records", "features", "privacy", "register", "networks"),
+    ("records", "features", "privacy", "networks"),
     ("engine",),
     ("methods",),
     ("planner",),
@@ -57,6 +57,7 @@ HEAVY = {
             SERVER.name,
             ENGINES.name,
             LAB.name,
+            COMPLIANCE.name,
         )
     },  # beside the package
     "onnx": {"store"},
@@ -99,7 +100,7 @@ def imports(path: Path, package: Path = PACKAGE):
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
-SERVED = sorted([*SERVER.glob("*.py"), *ENGINES.glob("*.py")])
+SERVED = sorted([*SERVER.glob("*.py"), *ENGINES.glob("*.py"), *COMPLIANCE.rglob("*.py")])
 
 
 def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
@@ -345,6 +346,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
     }
     others = {
         "across",
+        "compliance",
         "docs",
         "engines",
         "examples",

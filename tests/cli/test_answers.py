@@ -42,7 +42,7 @@ ANSWERS = [
     "certificate store --request-id first --key key.pem --out c.json --html c.html",
     "verify-certificate c.json --public-key key.pem.pub",
     "report store --out r.html",
-    "export store --registry d.yaml --model-card card.html --assessment a.html",
+    "document store --registry d.yaml --model-card card.html --assessment a.html",
     "register list store",
     "register show store first",
     "register receive store --request-id third --received 2026-05-04T09:30+02:00",

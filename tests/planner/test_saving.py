@@ -58,7 +58,23 @@ def test_softmax_on_digits_is_told_to_learn_afresh_from_python_and_from_a_shell(
     assert (plan.learn_steps, plan.delete_steps) == (1422, 1623)
     assert plan.fresh_learn_is_cheaper
     assert "relearn" in plan.explain()
-    asked = "plan --loss softmax:classes=10 --records 1497 --features 65 --regularization 0.01 --dp 8 --deletion 0.1 --delta 1e-5".split()
+    asked = [
+        "plan",
+        "--loss",
+        "softmax:classes=10",
+        "--records",
+        "1497",
+        "--features",
+        "65",
+        "--regularization",
+        "0.01",
+        "--dp",
+        "8",
+        "--deletion",
+        "0.1",
+        "--delta",
+        "1e-5",
+    ]
     assert main([*asked, "--method", "theorem", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["fresh_learn_is_cheaper"] is True

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from noisygd_delete_compliance import RegisterRow, Served, States
 
+from noisygd_delete.dates import day_now
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import EditCounts, check_repeat
-from noisygd_delete.register import RegisterRow, Served, States
-from noisygd_delete.register.case import day_now
 from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger

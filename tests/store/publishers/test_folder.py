@@ -10,10 +10,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.request_rows import line_of
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
-from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.publishers.address import RELEASE, name_of
 from noisygd_delete.store.publishers.folder import CURRENT, MARK, Folder

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance.request_rows import line_of
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError
-from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store
 from noisygd_delete.store.publishers.address import RELEASE
 

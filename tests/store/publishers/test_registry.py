@@ -21,10 +21,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.request_rows import line_of
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import PublisherError
-from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, verify
 
 from ..conftest import CrashAt, found, name
