@@ -136,6 +136,38 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
     assert {place(path): found for path in FILES if (found := heavy_imports(path, room_of(path)))} == {}
 
 
+OTHER_PACKAGES = {  # the packages that each package may import, besides the engine
+    COMPLIANCE: set(),
+    SERVER: {COMPLIANCE.name},
+    ENGINES: set(),
+    LAB: set(),
+}
+
+
+def packages_imported(folder: Path) -> set[str]:
+    """Return the other packages that the files of a package import."""
+    names = {package.name for package in OTHER_PACKAGES} - {folder.name}
+    return {
+        target for path in folder.rglob("*.py") for target, internal, _ in imports(path, folder) if not internal
+    } & names
+
+
+def test_packages_depend_on_the_engine_and_on_those_they_state() -> None:
+    assert {package.name for package in OTHER_PACKAGES} == {
+        folder.name for folder in (PACKAGE.parent / "packages").glob("*/noisygd_delete_*") if folder.suffix == ""
+    }
+    for package, allowed in OTHER_PACKAGES.items():
+        assert packages_imported(package) <= allowed
+        stated = (package.parent / "pyproject.toml").read_text()
+        assert all(f'"{name.replace("_", "-")}==' in stated for name in packages_imported(package))
+
+
+def test_a_planted_import_of_a_package_is_caught(tmp_path: Path) -> None:
+    (tmp_path / "planted.py").write_text("def f():\n    from noisygd_delete_server.service import Service\n")
+    assert packages_imported(tmp_path) == {SERVER.name}
+    assert heavy_imports(tmp_path / "planted.py", "cli", tmp_path) == [f"must not import {SERVER.name}"]
+
+
 def test_a_planted_heavy_import_is_caught(tmp_path: Path) -> None:
     planted = tmp_path / "planted.py"
     planted.write_text("import torch\ndef f():\n    import ray\n")
@@ -323,6 +355,7 @@ def test_the_root_holds_nothing_but_rooms() -> None:
     assert {path.stem for path in PACKAGE.glob("*.py")} <= {
         "__init__",
         "__main__",
+        "dates",
         "errors",
         "extensions",
         "lazy_imports",

@@ -43,6 +43,7 @@ ANSWERS = [
     "verify-certificate c.json --public-key key.pem.pub",
     "report store --out r.html",
     "document store --registry d.yaml --model-card card.html --assessment a.html",
+    "export store --plain plain.json",
     "register list store",
     "register show store first",
     "register receive store --request-id third --received 2026-05-04T09:30+02:00",
