@@ -52,6 +52,8 @@ HEAVY = {
             "uvicorn",
             "joserfc",
             "opentelemetry",
+            "fsspec",
+            "mlflow",
             "ray",
             "pyspark",
             SERVER.name,
@@ -61,8 +63,6 @@ HEAVY = {
         )
     },  # beside the package
     "onnx": {"store"},
-    "fsspec": {"store"},
-    "mlflow": {"store"},
 }
 
 
@@ -100,7 +100,7 @@ def imports(path: Path, package: Path = PACKAGE):
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
-SERVED = sorted([*SERVER.glob("*.py"), *ENGINES.glob("*.py"), *COMPLIANCE.rglob("*.py")])
+SERVED = sorted([*SERVER.rglob("*.py"), *ENGINES.glob("*.py"), *COMPLIANCE.rglob("*.py")])
 
 
 def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
@@ -389,6 +389,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "mutation",
         "oracles",
         "proofs_check",
+        "publishers",
         "service",
     }
     folders = {path.name for path in here.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}

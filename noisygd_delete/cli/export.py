@@ -53,8 +53,8 @@ def register(commands: Any) -> None:
 
 def _export(parsed: argparse.Namespace) -> int:
     from ..features.schema.shapes import monotone_weights
-    from ..store.publishers.artifact import BEGINS
-    from ..store.publishing import current_artifact
+    from ..store.artifact import current_artifact
+    from ..store.onnx_graph import BEGINS
 
     asked = {"--onnx": parsed.onnx, "--plain": parsed.plain}
     files = {option: file for option, file in asked.items() if file is not None}

@@ -96,7 +96,7 @@ def state_all(facts: dict[str, Any], store: Store, requests: Sequence[EditReques
     """Record these facts about every request of a stream that was served."""
     if not facts:
         return
-    changes = {}
+    changes: dict[str, NoteUpdate] = {}
     for one in requests:
         if one.request_id is not None and store.ledger.position(one.request_id) is not None:
             only_replaces = one.replacements and not (one.deletions or one.subjects)

@@ -24,8 +24,8 @@ from noisygd_delete.records import EditCounts
 from noisygd_delete.reports import store_report, summary
 from noisygd_delete.reports.summary import LISTED
 from noisygd_delete.reports.texts import ORIGINAL, Language, language_codes, load_language
+from noisygd_delete.store.destinations import Destination
 from noisygd_delete.store.entry import EntryKinds
-from noisygd_delete.store.publishing import PublisherState
 from tests.reports.histories import releases, usual_plan
 from tests.reports.test_certificate_languages import shown_text
 
@@ -83,8 +83,8 @@ STANDING = LedgerStatus(
     ),
     None,
     besides=(
-        PublisherState("folder:/srv/models", held="release-5-0123456789ab", oldest=5),
-        PublisherState("mlflow:https://models.example", "people", "production", oldest=2, problem="it does not answer"),
+        Destination("folder:/srv/models", held="release-5-0123456789ab", oldest=5),
+        Destination("mlflow:https://models.example", "people", "production", oldest=2, problem="it does not answer"),
     ),
 )
 STOPPED = replace(STANDING, withdrawn="2026-06-02T22:30:00+00:00")

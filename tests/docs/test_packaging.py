@@ -39,7 +39,7 @@ def extras_named(text: str) -> set[str]:
 
 def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
-    assert there == {*LOCKED_EXTRAS, "torch", "publish", "serve", "engines", "all", "dev"}
+    assert there == {*LOCKED_EXTRAS, "torch", "publish", "serve", "compliance", "engines", "all", "dev"}
     pages = [
         ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")
     ]
@@ -168,7 +168,8 @@ def container_faults(dockerfile: str) -> list[str]:
             "requirements/release.lock .",
             "pyproject.toml README.md LICENSE ./",
             "noisygd_delete noisygd_delete",
-            "packages/server server",
+            "packages/compliance packages/compliance",
+            "packages/server packages/server",
         },
     }
     return [rule for rule, holds in rules.items() if not holds]

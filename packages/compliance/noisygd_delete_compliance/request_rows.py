@@ -13,7 +13,8 @@ from noisygd_delete.dates import day_now, holidays_that_extend, local_day, parse
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.notices import TEXTS, Notices, OperatorStatements
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store import disk, publishing
+from noisygd_delete.store import disk
+from noisygd_delete.store.destinations import Destination, list_destinations
 from noisygd_delete.store.entry import EntryKinds, Outline
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
@@ -43,7 +44,7 @@ def register_lines(store: str | Path, *, today: date | None = None) -> list[Regi
 def lines_of(ledger: Ledger, register: Register, *, today: date | None = None) -> list[RegisterRow]:
     """Return every request of a ledger and a register, as `register_lines`."""
     practice, known = register.practice, register.cases()
-    served = dict(_served_requests(ledger.outline, publishing.destinations(Layout(ledger.path.parent))))
+    served = dict(_served_requests(ledger.outline, list_destinations(Layout(ledger.path.parent))))
     found = [
         RegisterRow(token, case, served.get(committed), practice, today or day_now(case.received))
         for token, (committed, case) in known.items()
@@ -68,9 +69,7 @@ def practice_of(store: str | Path) -> RegisterPolicy:
     return register_of(store).practice
 
 
-def _served_requests(
-    entries: list[Outline], destinations: Sequence[publishing.PublisherState]
-) -> Iterator[tuple[str, Served]]:
+def _served_requests(entries: list[Outline], destinations: Sequence[Destination]) -> Iterator[tuple[str, Served]]:
     """Yield the name in the ledger and the outcome of every request; the first entry of each name comes last."""
     covering: tuple[int, str] | None = None  # the next release after this entry: its number and time
     gone: str | None = None  # when the store stopped publishing the previous model

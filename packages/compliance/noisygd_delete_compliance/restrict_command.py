@@ -22,7 +22,6 @@ from .case import RequestCase, Rights
 from .register import Register
 
 if TYPE_CHECKING:
-    from noisygd_delete.curator.curator import Release
     from noisygd_delete.store import Store
 
     from .restricted_records import RestrictedRecords
@@ -69,8 +68,7 @@ def register(commands: Any) -> None:
 
 
 def restrict(parsed: argparse.Namespace) -> int:
-    from noisygd_delete.cli.release import open_store, run_release
-    from noisygd_delete.engine import Execution
+    from noisygd_delete.cli.release import open_store, report_release, tracking_progress
     from noisygd_delete.errors import InvalidRequest
     from noisygd_delete.evidence.atomic_write import check_outside_store, open_output
     from noisygd_delete.records import EditRequest
@@ -94,7 +92,7 @@ def restrict(parsed: argparse.Namespace) -> int:
         case = replace(case, restricted=day_now(case.received))
         note = Register(store.request_log).adding(case, keep_right=True)
 
-        def run(execution: Execution) -> Release:
+        with tracking_progress(parsed, parsed.command, store.plan) as execution:
             try:
                 done = store.repeats(request)
             except InvalidRequest as error:
@@ -111,9 +109,7 @@ def restrict(parsed: argparse.Namespace) -> int:
             release = store.serve(request, publish=not parsed.no_publish, note=note, execution=execution)
             if parsed.withdraw:
                 store.withdraw()
-            return release
-
-        return run_release(parsed, parsed.command, store.plan, run, store)
+        return report_release(parsed, store, release)
 
 
 def check_own_rows(store: Store) -> None:
@@ -136,8 +132,7 @@ def erasures_since(store: Store, taken: int | None) -> list[str]:
 
 
 def lift(parsed: argparse.Namespace) -> int:
-    from noisygd_delete.cli.release import open_store, run_release
-    from noisygd_delete.engine import Execution
+    from noisygd_delete.cli.release import open_store, report_release, tracking_progress
 
     from .restricted_records import RestrictedRecords, read_key
 
@@ -169,7 +164,7 @@ def lift(parsed: argparse.Namespace) -> int:
                 "relearn, where the budget is spent), then lift; nothing was changed"
             )
 
-        def run(execution: Execution) -> Release:
+        with tracking_progress(parsed, parsed.command, store.plan) as execution:
             request = aside.back(back)
             store.dry_run(request, publish=False)
             warn_restricted("lift", store, aside, back=True)
@@ -183,6 +178,5 @@ def lift(parsed: argparse.Namespace) -> int:
                 register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)
                 )
-            return store.serve(request, publish=not parsed.no_publish, execution=execution)
-
-        return run_release(parsed, parsed.command, store.plan, run, store)
+            release = store.serve(request, publish=not parsed.no_publish, execution=execution)
+        return report_release(parsed, store, release)
