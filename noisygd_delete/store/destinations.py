@@ -32,7 +32,7 @@ UNKNOWN = "unknown:"  # locations a store may have published to but has no recor
 LONGEST_ADDRESS = 1000
 _LONGEST = 1 << 20
 _SHOWN = 12  # digits of the digest in a name
-_PUT_BACK = "what lies there is not known: the list of publishers is one of another time, or lost"
+_PUT_BACK = "its contents are unknown: the list of publishers is stale, or lost"
 _INSTALL = "publishing there needs a package that is not installed: pip install 'noisygd-delete[serve]'"
 
 
@@ -170,7 +170,7 @@ def fault(layout: Layout) -> str | None:
     noted = rollback_guard.list_noted(layout.ledger)[1]
     if not _is_restored_list(_read_list(layout), noted):
         return None
-    return f"{layout.publishers}: put back from a copy, or removed; any other command notes that there may be places it does not name"
+    return f"{layout.publishers}: restored from an earlier copy, or removed; any other command records that there may be unknown destinations"
 
 
 def _is_restored_list(found: DestinationList | None, noted: str) -> bool:
@@ -189,8 +189,8 @@ def _read_list(layout: Layout) -> DestinationList | None:
                 raise ValueError("not an address")
     except (ValueError, IndexError, msgspec.ValidationError) as error:
         raise StoreCorrupt(
-            f"{layout.publishers}: not what this program wrote; restore it from a backup, or remove it and name the publishers again "
-            "(publish-to)"
+            f"{layout.publishers}: not what this program wrote; restore it from a backup, or remove it and name "
+            "the destinations again (publish-to)"
         ) from error
     return found
 

@@ -120,6 +120,7 @@ def test_a_package_has_the_version_of_the_engine_and_brings_its_commands(package
 def test_the_extras_of_server_and_engines_install_their_distributions() -> None:
     extras = PROJECT["optional-dependencies"]
     assert (extras["serve"], extras["engines"]) == (["noisygd-delete-server"], ["noisygd-delete-engines"])
+    assert extras["publish"] == ["noisygd-delete-server[publish]"]
 
 
 def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:

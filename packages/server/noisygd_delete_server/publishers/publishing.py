@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 300  # maximum length of a recorded error message
 _MOST = 50  # publishers
-_UNDER_WAY = "it was being put there when the program was interrupted"
+_UNDER_WAY = "publishing was interrupted"
 _NOTHING_CHANGED = "nothing was changed"
 
 
