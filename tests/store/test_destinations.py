@@ -41,7 +41,7 @@ def install(monkeypatch: pytest.MonkeyPatch, hook: Any) -> None:
     points, others = [] if hook is None else [SimpleNamespace(load=lambda: hook)], metadata.entry_points
 
     def entry_points(**asked: str) -> Any:
-        return points if asked["group"] == "noisygd_delete.on_release" else others(**asked)
+        return points if asked.get("name") == "on-release" else others(**asked)
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
 

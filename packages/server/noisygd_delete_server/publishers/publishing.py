@@ -1,6 +1,6 @@
 """Bring the destinations of a store up to date with its ledger, and change their list.
 
-`on_release` is the hook that the store calls after every change (entry point `noisygd_delete.on_release`). Each attempt
+`on_release` is the hook that the store calls after every change (entry point `on-release` of `noisygd_delete.hooks`). Each attempt
 is recorded before and after it in the store's list, so that an interrupted one is repeated. A failing destination does
 not block the others: the failure is recorded, and the next command tries again.
 """
