@@ -219,9 +219,10 @@ def destination_status(layout: Layout, ledger: Ledger) -> list[dict[str, Any]]:
 def find_hook() -> Hook | None:
     """Return the release hook that an installed distribution provides; None if there is none.
 
-    A hook is the entry point `on-release` of the group `noisygd_delete.hooks`. It is called as `on_release(artifact, file)` after every change of a store some of whose destinations do not
-    hold the current release; `artifact` is the release as an `Artifact`, or None if no model may be in service. It
-    brings each destination of `file` up to date, records the outcome there, and raises for none of them.
+    It is the entry point `on-release` of the group `noisygd_delete.hooks`, and is called as `on_release(artifact, file)`
+    after every change of a store some of whose destinations do not hold the current release; `artifact` is the release
+    as an `Artifact`, or None if no model may be in service. It brings each destination of `file` up to date, records
+    the outcome there, and raises for none of them.
     """
     try:
         hook: Hook | None = load_extension("hooks", "on-release")
