@@ -17,6 +17,7 @@ from .errors import MissingDependency
 PACKAGES: dict[str, tuple[str, ...]] = {  # the commands of each package of this project
     "server": ("serve", "token", "requests", "publish-to"),
     "sources": ("residue", "watch"),
+    "compliance": ("register", "restrict", "object", "lift", "document"),
 }
 _EXTRAS = {"server": "serve"}  # the extra of the engine that installs a package, where their names differ
 

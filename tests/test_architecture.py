@@ -12,16 +12,14 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
-SERVER, SOURCES, LAB = (
-    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "sources", "lab")
+SERVER, SOURCES, LAB, COMPLIANCE = (
+    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "sources", "lab", "compliance")
 )
-DISTRIBUTIONS = (SERVER, SOURCES, LAB)  # each depends on the engine; neither the engine nor a sibling imports it
-
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("version", "lazy_imports", "errors", "extensions"),
+    ("version", "lazy_imports", "errors", "dates", "extensions"),
     ("bounds", "losses"),
-    ("records", "features", "privacy", "register", "networks"),
+    ("records", "features", "privacy", "networks"),
     ("engine",),
     ("methods",),
     ("planner",),
@@ -57,8 +55,12 @@ HEAVY = {
             "mlflow",
             "ray",
             "pyspark",
+            SERVER.name,
+            SOURCES.name,
+            LAB.name,
+            COMPLIANCE.name,
         )
-    },  # of the other distributions
+    },  # beside the package
     "onnx": {"store"},
 }
 
@@ -97,7 +99,7 @@ def imports(path: Path, package: Path = PACKAGE):
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
-SERVED = sorted([*SERVER.rglob("*.py"), *SOURCES.rglob("*.py")])
+SERVED = sorted([*SERVER.rglob("*.py"), *SOURCES.rglob("*.py"), *COMPLIANCE.rglob("*.py")])
 
 
 def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
@@ -133,6 +135,38 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
     assert {place(path): found for path in FILES if (found := heavy_imports(path, room_of(path)))} == {}
 
 
+OTHER_PACKAGES = {  # the packages that each package may import, besides the engine
+    COMPLIANCE: set(),
+    SERVER: {COMPLIANCE.name},
+    SOURCES: set(),
+    LAB: set(),
+}
+
+
+def packages_imported(folder: Path) -> set[str]:
+    """Return the other packages that the files of a package import."""
+    names = {package.name for package in OTHER_PACKAGES} - {folder.name}
+    return {
+        target for path in folder.rglob("*.py") for target, internal, _ in imports(path, folder) if not internal
+    } & names
+
+
+def test_packages_depend_on_the_engine_and_on_those_they_state() -> None:
+    assert {package.name for package in OTHER_PACKAGES} == {
+        folder.name for folder in (PACKAGE.parent / "packages").glob("*/noisygd_delete_*") if folder.suffix == ""
+    }
+    for package, allowed in OTHER_PACKAGES.items():
+        assert packages_imported(package) <= allowed
+        stated = (package.parent / "pyproject.toml").read_text()
+        assert all(f'"{name.replace("_", "-")}==' in stated for name in packages_imported(package))
+
+
+def test_a_planted_import_of_a_package_is_caught(tmp_path: Path) -> None:
+    (tmp_path / "planted.py").write_text("def f():\n    from noisygd_delete_server.service import Service\n")
+    assert packages_imported(tmp_path) == {SERVER.name}
+    assert heavy_imports(tmp_path / "planted.py", "cli", tmp_path) == [f"must not import {SERVER.name}"]
+
+
 def test_a_planted_heavy_import_is_caught(tmp_path: Path) -> None:
     planted = tmp_path / "planted.py"
     planted.write_text("import torch\ndef f():\n    import ray\n")
@@ -162,32 +196,6 @@ def test_only_the_command_line_prints() -> None:
         if path not in commands:
             calls = [n for n in nodes(path) if isinstance(n, ast.Call)]
             assert not any(isinstance(c.func, ast.Name) and c.func.id == "print" for c in calls), path
-
-
-def forbidden_distributions(path: Path, own: str = "") -> set[str]:
-    """Return the distributions that a file imports, by a statement or by a literal name, besides its own."""
-    named = {target for target, internal, _ in imports(path, path.parent) if not internal}
-    for node in nodes(path):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
-            named |= {part.value.split(".")[0] for part in node.args if isinstance(part, ast.Constant)}
-    return (named & {package.name for package in DISTRIBUTIONS}) - {own}
-
-
-def test_the_engine_imports_no_other_distribution_and_these_not_one_another() -> None:
-    found = {place(path): names for path in FILES if (names := forbidden_distributions(path))}
-    for package in DISTRIBUTIONS:
-        for path in package.rglob("*.py"):
-            found |= {str(path): names for names in [forbidden_distributions(path, package.name)] if names}
-    assert found == {}
-
-
-def test_a_planted_import_of_a_distribution_is_caught(tmp_path: Path) -> None:
-    planted = tmp_path / "planted.py"
-    planted.write_text(
-        "from noisygd_delete_lab import x\ndef f():\n    importlib.import_module('noisygd_delete_sources.postgres')\n"
-    )
-    assert forbidden_distributions(planted, LAB.name) == {SOURCES.name}
-    assert forbidden_distributions(planted) == {SOURCES.name, LAB.name}
 
 
 # lowest first: a file of the sources imports files of lower rows, and of its own row none
@@ -372,6 +380,7 @@ def test_the_root_holds_nothing_but_rooms() -> None:
     assert {path.stem for path in PACKAGE.glob("*.py")} <= {
         "__init__",
         "__main__",
+        "dates",
         "errors",
         "extensions",
         "lazy_imports",
@@ -395,6 +404,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
     }
     others = {
         "across",
+        "compliance",
         "docs",
         "engines",
         "examples",

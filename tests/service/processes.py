@@ -22,7 +22,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # where a process finds all distributions
-PATHS = os.pathsep.join([str(ROOT), *(str(ROOT / "packages" / name) for name in ("server", "sources"))])
+PATHS = os.pathsep.join([str(ROOT), *(str(ROOT / "packages" / name) for name in ("compliance", "server", "sources"))])
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
