@@ -16,8 +16,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from noisygd_delete_compliance import Register
+
 from noisygd_delete.errors import SourceError, StoreError, StoreLocked
-from noisygd_delete.store import Store, publishing
+from noisygd_delete.store import Store
+from noisygd_delete.store.destinations import list_destinations, wanted_release
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
@@ -325,7 +328,7 @@ class Writer:
             if all(name not in self.stores or releases.get(name, 0) > before for name, before in stores.items()):
                 self._told("published", kept.fields)
                 self.inbox.done(kept)
-        register = RequestLog(next(iter(self._layouts.values())))
+        register = Register(RequestLog(next(iter(self._layouts.values()))))
         for kept in self.inbox.at(Stages.REFUSED):
             case = register.case(str(kept.token))
             if case is None or case.decision is not None or case.informed is not None:
@@ -340,8 +343,8 @@ def seconds_until_due(ledger: Ledger, pace: Pace) -> float | None:
 
 def _behind(layout: Layout) -> bool:
     """Return whether a publisher of this store lacks the current release, or still holds an earlier one."""
-    found = publishing.destinations(layout)
-    return bool(found) and any(one.behind(publishing.wanted_release(Ledger.read(layout.ledger))) for one in found)
+    found = list_destinations(layout)
+    return bool(found) and any(one.behind(wanted_release(Ledger.read(layout.ledger))) for one in found)
 
 
 def pending_since(ledger: Ledger) -> str | None:
