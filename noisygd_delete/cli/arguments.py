@@ -56,7 +56,7 @@ LINES = {
     "export": "the model in force as ONNX or plain numbers",
     "document": "a model card, an annex to an impact assessment, fields for a registry of deployments (YAML)",
     "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
-    "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
+    "publish-to": "publish the current model, and every later one, to a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
     "verify-certificate": "compare what an erasure certificate claims with what can be proven, and check its signature",
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",

@@ -122,6 +122,7 @@ def test_the_extras_of_packages_install_their_distributions() -> None:
     assert [extras[name] for name in ("serve", "compliance", "engines")] == [
         [f"noisygd-delete-{name}"] for name in ("server", "compliance", "engines")
     ]
+    assert extras["publish"] == ["noisygd-delete-server[publish]"]
 
 
 def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:
