@@ -23,11 +23,11 @@ from ..extensions import load_extension
 from ..records import limited_io
 from . import destinations, disk, file_footer, journal, models, names, rollback_guard, training_table
 from . import ledger as places
+from .byte_search import Needles
 from .disk import connect_database, explain_disk_errors, is_blank, read_file
 from .layout import JOURNAL, LONGEST_COPY, Layout, Lock
 from .ledger import Ledger
 from .request_log import RequestLog
-from .sources.residue_report import Needles
 
 _CHUNK = 1 << 22
 _SHORTEST = 4
