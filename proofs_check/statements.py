@@ -43,6 +43,7 @@ GROUPS = (
     "accounting",
     "losses",
     "certified_removal",
+    "lectures",
 )
 
 for group in GROUPS:

@@ -6,12 +6,13 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
 from ..errors import BudgetExceeded, MissingDependency, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreLocked
+from ..extensions import load_extension, missing_package, package_of
 from ..version import __version__
 from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, format_error, options_of
 from .terminal import escape_unencodable, flush_streams, print_error
@@ -27,7 +28,6 @@ _MODULES = {
     "report": "export",
     "status": "budget",
 }
-_OF_THE_SERVER = ("serve", "token", "requests")
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
@@ -63,32 +63,25 @@ def parser(command: str | None = None) -> Intermixed:
         command: The only command to register; None registers all, "" none.
 
     Raises:
-        MissingDependency: If `command` belongs to the service and the service is not installed.
+        MissingDependency: If `command` belongs to a package that is not installed.
     """
     root, commands = _root()
     names = list(LINES) if command is None else [command] if command else []
-    for module in dict.fromkeys(map(_module, names)):
-        if module is not None:
-            import_module(module, __package__).register(commands)
-        elif command is not None:
-            raise MissingDependency(
-                f"`{command}` belongs to the service; pip install noisygd-delete-server (in a clone: pip install ./server)"
-            )
+    modules = {name: _load_module(name) for name in names}
+    if command and modules[command] is None:
+        raise missing_package(str(package_of(command)), f"`{command}`")
+    for module in dict.fromkeys(module for module in modules.values() if module is not None):
+        module.register(commands)
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
     return root
 
 
-def _module(command: str) -> str | None:
-    """Return the module of a command.
-
-    It is in this package, or an entry point of another distribution; None if no installed distribution provides it.
-    """
-    if command not in _OF_THE_SERVER:
-        return f".{_MODULES.get(command, command).replace('-', '_')}"
-    from importlib.metadata import entry_points  # slow to load, and needed by these alone
-
-    return next((found.value for found in entry_points(group="noisygd_delete.commands", name=command)), None)
+def _load_module(command: str) -> Any | None:
+    """Load the module of a command; None if it belongs to a package that is not installed."""
+    if package_of(command) is not None:
+        return load_extension("commands", command)
+    return import_module(f".{_MODULES.get(command, command).replace('-', '_')}", __package__)
 
 
 def overview() -> Intermixed:
@@ -141,7 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = f"noisygd-delete {parsed.command}"
     try:
         _warn_stale_register(parsed, name)
-        return carry_out(parsed)
+        with joining_group(parsed) as status:
+            return int(parsed.run(parsed)) if status is None else status
     except NoisyGDDeleteError as error:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
         return print_error(f"{name}: {format_error(error, parsed.options)}", status)
@@ -203,18 +197,19 @@ def _plan_option_hint(command: str) -> dict[str, str]:
     return dict.fromkeys(plan.choices["plan"]._option_string_actions, where)  # type: ignore[index]
 
 
-def carry_out(parsed: argparse.Namespace) -> int:
-    """Run the command in this process; under torchrun in process 0, whose releases the others join."""
-    if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
-        return int(parsed.run(parsed))
-    return _run_together(parsed)
-
-
-def _run_together(parsed: argparse.Namespace) -> int:
-    """Run the command with `parsed.execution`; under torchrun process 0 runs it and the others follow.
+@contextmanager
+def joining_group(parsed: argparse.Namespace) -> Iterator[int | None]:
+    """Set `parsed.execution`, and join the group of processes that torchrun started, if it did.
 
     If a process of the group dies, torchrun ends the others; of those that follow, the process of rank 1 reports it.
+
+    Yields:
+        None where the command is to be run: in process 0. Elsewhere the exit status, after this process has taken part
+        in all its releases.
     """
+    if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
+        yield None
+        return
     from dataclasses import replace
 
     from ..engine import Execution
@@ -227,18 +222,21 @@ def _run_together(parsed: argparse.Namespace) -> int:
         place = check_device(parsed.device or execution.device, group)
         parsed.execution = execution = replace(execution, device=place, memory=getattr(parsed, "memory", None))
     if group.size == 1:
-        return int(parsed.run(parsed))
+        yield None
+        return
     signal.signal(signal.SIGTERM, _exit_on_signal)
     if not group.rank:
         with lead_group(group):
-            return int(parsed.run(parsed))
+            yield None
+        return
+    status = 0
     try:
         follow_group(getattr(parsed, "store", "."), execution)
     except ProcessLost:
         if group.rank == 1:
             raise
-        return 2
-    return 0
+        status = 2
+    yield status
 
 
 def _exit_on_signal(*_: object) -> NoReturn:

@@ -14,14 +14,14 @@ import math
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from .arguments import add_command, parse_number
-from .commands import carry_out, parser
+from .commands import joining_group, parser
 from .init import add_map
 from .plan_file import add_plan_file
 from .terminal import print_result
@@ -151,7 +151,13 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draf
     _run_for_json(["learn", store])
     measured = _measure_model(store, apart)
     lines = _format_created(parsed, made, measured, folder, draft)
-    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured, "doubts": list(draft.doubts)}
+    answer: dict[str, Any] = {
+        "folder": str(folder),
+        "init": made,
+        "evaluation": measured,
+        "doubts": list(draft.doubts),
+        "inferred_marks": list(draft.inferred),
+    }
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
@@ -217,6 +223,8 @@ def _format_created(
             f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
             f"with --subject {draft.shared[0]}"
         )
+    if draft.inferred:
+        lines.append(f"decimal marks as in the other columns of {parsed.data}: {list_columns(draft.inferred)}")
     lines += [f"WARNING: {doubt} ({folder / 'schema.toml'})" for doubt in draft.doubts]
     own = made["from_data"]
     if own:
@@ -251,8 +259,8 @@ def _run_for_json(arguments: Sequence[str], run: Callable[[argparse.Namespace], 
 def _run_for_text(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> str:
     parsed = parser(arguments[0]).parse_args(arguments)
     out = io.StringIO()
-    with redirect_stdout(out):
-        status = carry_out(parsed) if run is None else run(parsed)
+    with redirect_stdout(out), joining_group(parsed) if run is None else nullcontext():
+        status = int((run or parsed.run)(parsed))
     if status:
         raise InvalidParameter(
             f"noisygd-delete {' '.join(arguments)} ended with status {status}: {out.getvalue().strip()}"
