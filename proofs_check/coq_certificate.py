@@ -43,7 +43,7 @@ from noisygd_delete.records import limited_io
 from . import coq_files
 
 _PRECISION = 120  # bits of interval arithmetic, where those of the processor's floats do not do
-_NEEDED = coq_files.FILES[: coq_files.FILES.index("Formulas") + 1]
+_NEEDED = coq_files.with_imports("Conversion", "Formulas")
 
 
 @dataclass(frozen=True)
@@ -420,11 +420,11 @@ def _gaussian_proof(limit: str, mu: Fraction, epsilon: Fraction | None, delta: s
     if not mu:
         return f"apply (converts_below _ 0); [exact {limit} | apply converts_nothing]."
     if epsilon is None:
-        shown = f"apply (advantage_shown {_ratio(mu)} {delta}); [lra | lra | {_INTEGRAL}]"
+        shown = f"apply (advantage_shown {_ratio(mu)} {delta} half_at_least); [lra | lra | {_INTEGRAL}]"
     else:
         far = f"({_ratio(epsilon)} / {_ratio(mu)} - {_ratio(mu)} / 2)"
         reach = max(0, math.ceil(mu / 2 - epsilon / mu)) + 9
-        shown = f"apply (epsilon_shown {_ratio(mu)} {_ratio(epsilon)} {delta} {far} {reach})"
+        shown = f"apply (epsilon_shown {_ratio(mu)} {_ratio(epsilon)} {delta} {far} {reach} half_at_least)"
         shown += f"; [lra | reflexivity | lra | interval | {_INTEGRAL}]"
     return f"apply (converts_below _ {_ratio(mu)}); [exact {limit} | {shown}]."
 

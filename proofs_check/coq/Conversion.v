@@ -133,17 +133,17 @@ Proof.
   lra.
 Qed.
 
-Lemma over_half K x : 0 <= K -> 0 <= x -> K / (2 * half) * x <= K * x / (2 * half_below).
+Lemma over_half K x : half_below <= half -> 0 <= K -> 0 <= x -> K / (2 * half) * x <= K * x / (2 * half_below).
 Proof.
-  intros HK Hx. generalize half_at_least. intros L. assert (0 < half_below) by (unfold half_below; lra).
+  intros L HK Hx. assert (0 < half_below) by (unfold half_below; lra).
   replace (K / (2 * half) * x) with (K * x / (2 * half)) by (field; lra).
   apply Rmult_le_compat_l; [nra|]. apply Rinv_le_contravar; lra.
 Qed.
 
-Theorem epsilon_shown mu eps d a S : 0 < mu -> a = eps / mu - mu / 2 -> 0 < S -> 0 < a + S ->
+Theorem epsilon_shown mu eps d a S : half_below <= half -> 0 < mu -> a = eps / mu - mu / 2 -> 0 < S -> 0 < a + S ->
   bell a * (RInt (lost a mu) 0 S + decay a S / (a + S)) <= 2 * half_below * d -> converts mu eps d.
 Proof.
-  intros Hmu Ha HS HaS B nu Hnu.
+  intros Lh Hmu Ha HS HaS B nu Hnu.
   apply Rle_trans with (delta mu eps); [apply delta_monotone; lra|].
   apply Rle_trans with (1 := delta_above mu eps a S Hmu Ha ltac:(lra) HaS).
   assert (0 < half_below) by (unfold half_below; lra).
@@ -153,7 +153,7 @@ Proof.
     - intros s Hs. unfold lost. apply Rmult_le_pos; [left; apply decay_pos|].
       assert (exp (- (mu * s)) < 1) by (rewrite <- exp_0; apply exp_increasing; nra). lra. }
   assert (P' : 0 < decay a S / (a + S)) by (apply Rdiv_lt_0_compat; [apply decay_pos | assumption]).
-  apply Rle_trans with (1 := over_half (bell a) (RInt (lost a mu) 0 S + decay a S / (a + S)) ltac:(left; apply bell_pos) ltac:(lra)).
+  apply Rle_trans with (1 := over_half (bell a) (RInt (lost a mu) 0 S + decay a S / (a + S)) Lh ltac:(left; apply bell_pos) ltac:(lra)).
   apply (Rmult_le_reg_r (2 * half_below)); [lra|].
   replace (bell a * (RInt (lost a mu) 0 S + decay a S / (a + S)) / (2 * half_below) * (2 * half_below))
     with (bell a * (RInt (lost a mu) 0 S + decay a S / (a + S))) by (field; lra). lra.
@@ -180,10 +180,10 @@ Proof.
   intros H G Hf. generalize (gdp_epsilon_delta A mu 0 P Q f H G Hf). rewrite exp_0, advantage_is by assumption. lra.
 Qed.
 
-Theorem advantage_shown mu d : 0 < mu -> 0 <= d -> RInt bell 0 (mu / 2) <= half_below * d -> converts mu 0 d.
+Theorem advantage_shown mu d : half_below <= half -> 0 < mu -> 0 <= d -> RInt bell 0 (mu / 2) <= half_below * d -> converts mu 0 d.
 Proof.
-  intros Hmu Hd B nu Hnu. apply Rle_trans with (delta mu 0); [apply delta_monotone; lra|].
-  rewrite advantage_is by assumption. fold (half_mass (mu / 2)) in B. generalize half_at_least half_pos. intros.
+  intros Lh Hmu Hd B nu Hnu. apply Rle_trans with (delta mu 0); [apply delta_monotone; lra|].
+  rewrite advantage_is by assumption. fold (half_mass (mu / 2)) in B. generalize half_pos. intros.
   apply (Rmult_le_reg_r half); [assumption|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. nra.
 Qed.
 
@@ -247,19 +247,19 @@ Qed.
 Definition odds_stay_below (mu eps d : R) : Prop :=
   exists y, (1 + exp (- eps)) * Phi y <= d /\ forall nu, 0 < nu <= mu -> Phi y <= exp eps * Phi (y - nu).
 
-Theorem odds_shown mu eps d a S : 0 < S -> 0 < a + S ->
+Theorem odds_shown mu eps d a S : half_below <= half -> 0 < S -> 0 < a + S ->
   (1 + exp (- eps)) * (bell a * (RInt (decay a) 0 S + decay a S / (a + S))) <= 2 * half_below * d ->
   bell a * (RInt (decay a) 0 S + decay a S / (a + S)) <= exp eps * (bell (a + mu) * RInt (decay (a + mu)) 0 S) ->
   odds_stay_below mu eps d.
 Proof.
-  intros HS HaS H1 H2. exists (- a). generalize half_pos (exp_pos eps) (exp_pos (- eps)). intros Hh Pe Pe'.
+  intros Lh HS HaS H1 H2. exists (- a). generalize half_pos (exp_pos eps) (exp_pos (- eps)). intros Hh Pe Pe'.
   assert (hb : 0 < half_below) by (unfold half_below; lra).
   set (X := RInt (decay a) 0 S + decay a S / (a + S)) in *.
   assert (X0 : 0 <= X).
   { apply Rplus_le_le_0_compat; [apply RInt_ge_0; [lra | apply decay_int | intros; left; apply decay_pos]|].
     left. apply Rdiv_lt_0_compat; [apply decay_pos | assumption]. }
   generalize (tail_above a S HaS). fold X. intros T. split.
-  - generalize (over_half (bell a) X ltac:(left; apply bell_pos) X0). intros O.
+  - generalize (over_half (bell a) X Lh ltac:(left; apply bell_pos) X0). intros O.
     apply Rle_trans with ((1 + exp (- eps)) * (bell a * X / (2 * half_below))); [apply Rmult_le_compat_l; lra|].
     apply (Rmult_le_reg_r (2 * half_below)); [lra|].
     replace ((1 + exp (- eps)) * (bell a * X / (2 * half_below)) * (2 * half_below)) with ((1 + exp (- eps)) * (bell a * X)) by (field; lra). lra.

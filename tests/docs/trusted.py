@@ -8,10 +8,11 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from noisygd_delete_compliance.translator import NATIVE
+from noisygd_delete_compliance.translator.demand import Demand
+from noisygd_delete_compliance.translator.modules import PACKAGE, module_text
+
 from proofs_check import coq_certificate, coq_files
-from tools.page import NATIVE
-from tools.page.demand import Demand
-from tools.page.modules import PACKAGE, module_text
 
 from ..reports.test_certificate_mutations import papers
 
