@@ -411,7 +411,7 @@ def _just_above(value: float) -> Fraction:
 # --- (ε, δ) and the advantage ---
 
 _INTEGRAL = "unfold bell, lost, decay, half_below; first [{0}53) | {0}90)]".format(
-    "integral with (i_fuel 4000, i_degree 15, i_prec "
+    "integral with (i_fuel 300, i_degree 15, i_prec "
 )
 
 
