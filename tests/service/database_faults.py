@@ -148,7 +148,7 @@ class World:
         with log.open("ab") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "noisygd_delete", "serve", *arguments],
-                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": f"{ROOT}:{ROOT / 'packages/server'}:{ROOT / 'packages/sources'}"}, stdout=out, stderr=out,
+                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": f"{ROOT}:{ROOT / 'packages/server'}:{ROOT / 'packages/compliance'}:{ROOT / 'packages/sources'}"}, stdout=out, stderr=out,
             )  # fmt: skip
         last = time.monotonic() + _PATIENCE
         while time.monotonic() < last:
