@@ -122,7 +122,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
     places.write_verified_prefix(layout.judged, before, ledger.check(before))
     log = RequestLog(layout)
     log.check()
-    check_notes = load_extension("hooks", "check-requests")
+    check_notes = load_extension("hooks", "check-requests") if log.states_anything() else None
     if check_notes is not None:
         check_notes(log)
     yield from filter(None, (rollback_guard.register_fault(layout), destinations.fault(layout)))
