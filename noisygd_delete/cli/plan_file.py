@@ -59,7 +59,7 @@ def fill_arguments(
             setattr(parsed, name, value)
     parsed.loss, parsed.loss_fields = parse_spec("loss", parsed.loss)
     if parsed.loss is not None:
-        check_choice("loss", parsed.loss, tuple(sorted(losses.CATALOGUE)))
+        check_choice("loss", parsed.loss, (*sorted(losses.CATALOGUE), NETWORK))
     parsed.method, parsed.method_fields = parse_spec("method", parsed.method)
     if parsed.method not in (None, AUTO):
         methods.resolve_method(parsed.method, **parsed.method_fields)  # raises if there is no such method
@@ -150,6 +150,8 @@ def format_spec(name: str, fields: Mapping[str, Any]) -> str:
 def _parse_value(field: str, text: str) -> Any:
     if field == "stages":
         return _parse_stages(text)
+    if field == "input_shape":
+        return tuple(map(parse_integer, text.split("x")))
     if field == "outer_weights":
         return tuple(map(_parse_number, text.split(",")))
     if text.lower() in ("true", "false"):
@@ -196,6 +198,7 @@ class _OfFile(argparse.ArgumentParser):
         raise InvalidParameter(f"{self.prog}: {message.replace('argument --', '')}")
 
 
+NETWORK = "network"  # the loss whose module is named, by an extra
 PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # defaults without advice
 SIZES = ("records", "features", "one_hot_blocks")
 STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01}
@@ -245,7 +248,8 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         loss,
         "--loss",
         metavar="NAME[:FIELD=VALUE,...]",
-        help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network",
+        help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network, "
+        "network:module=package.module:function,init_variance=0.1 (a torch module)",
     )
     add(loss, "--radius", type=parse_number, help="bound R on the norm of a feature row (default 1)")
     clip = "clip every record's gradient to this norm: less noise, some loss of fit"

@@ -36,7 +36,7 @@ def register(commands: Any) -> None:
 
 
 def publish(parsed: argparse.Namespace) -> int:
-    from .release import open_store, run_release
+    from .release import open_store, report_release, tracking_progress
     from .remaining_budget import before_and_after
 
     with open_store(parsed) as store:
@@ -52,17 +52,17 @@ def publish(parsed: argparse.Namespace) -> int:
             )
             return 0
         told = {name: getattr(parsed, name) for name in ("force", "request_id", "erased", "position")}
-        return run_release(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
+        with tracking_progress(parsed, "publish", store.plan) as execution:
+            release = store.publish(**told, execution=execution)
+        return report_release(parsed, store, release)
 
 
 def _note_events(parsed: argparse.Namespace, store: Store) -> int:
     """Note the deletions in the events; return how many were new."""
-    from ..store.sources.events import parse_erased
-
     if store.source is None:
-        raise InvalidParameter("--events belongs to a store whose rows lie elsewhere")
+        raise InvalidParameter("--events belongs to a store whose rows are in an external source")
     if parsed.erased is not None or parsed.position is not None or parsed.request_id is not None:
         raise InvalidParameter(
             "--events says what was erased, and where; leave --erased, --position and --request-id out"
         )
-    return store.note_erased(parse_erased(parsed.events, store.source.table, store.source.id), parsed.execution)
+    return store.note_erased(store.source.read_events(parsed.events), parsed.execution)

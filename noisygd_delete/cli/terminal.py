@@ -170,18 +170,18 @@ def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progres
             bar.close()
 
 
-def publisher_sentence(told: dict[str, Any]) -> str:
+def format_destination(told: dict[str, Any]) -> str:
     """Return the state of one publisher as a sentence."""
     name = told["address"] + (f" ({told['model']}@{told['alias']})" if "model" in told else "")
     holds = "no release" if told["release"] is None else f"release {told['release']}"
     if not told["pending"]:
         return f"{name}: holds {holds}" + (f" since {told['since']}" if "since" in told else "")
     why = f": {told['problem']}" if told["problem"] else ""
-    return f"{name}: NOT yet as it must be (last known to hold {holds}){why}; the next command tries again"
+    return f"{name}: pending, last known to hold {holds}{why}; the next command tries again"
 
 
-def print_error_after(store: Store) -> None:
-    """Print one line to standard error for each publisher with a pending update."""
-    for told in store.publishers_told():
+def print_outdated_destinations(store: Store) -> None:
+    """Print one line to standard error for each destination with a pending update."""
+    for told in store.destination_status():
         if told["pending"]:
-            print(publisher_sentence(told), file=sys.stderr)
+            print(format_destination(told), file=sys.stderr)

@@ -15,12 +15,12 @@ from ..errors import InvalidParameter, escape_unprintable
 from ..methods.plan import Plan
 from ..methods.serialization import plan_from_dict
 from ..records import EditCounts
-from ..store import disk, publishing, rollback_guard
+from ..store import disk, rollback_guard
+from ..store.destinations import Destination, list_destinations
 from ..store.entry import EntryKinds, Occasions
 from ..store.layout import Layout
 from ..store.ledger import Ledger
-from ..store.publishers.address import kind_of
-from ..store.request_log import RequestLog
+from ..store.request_log import RequestLog, Restriction
 from .facts import Erasure
 from .notices import LONGEST, NOTHING_STATED, Notices
 
@@ -78,7 +78,7 @@ class LedgerStatus:
     unpublished: tuple[Unpublished, ...]
     withdrawn: str | None
     by_hand: bool = False
-    besides: tuple[publishing.PublisherState, ...] = ()
+    besides: tuple[Destination, ...] = ()
     register_put_back: bool = False
 
 
@@ -100,7 +100,7 @@ def ledger_status(ledger: Ledger) -> LedgerStatus:
         tuple(reversed(found)),
         withdrawn,
         ledger.head.withdrawn,
-        publishing.destinations(layout),
+        list_destinations(layout),
         rollback_guard.is_register_restored(layout),
     )
 
@@ -117,7 +117,7 @@ def erasure_in(
 ) -> tuple[Erasure, Plan, list[Event]]:
     """Return the arguments of `erasure_certificate` for one request, or for all edits that a release covered.
 
-    Restrictions, and whether they were lifted, are taken from the request register.
+    Restrictions, and whether they were lifted, are taken from the request log.
 
     Args:
         ledger: The ledger of the store.
@@ -146,11 +146,12 @@ def erasure_in(
         raise InvalidParameter(
             "nothing has been published from this store: there is no model a record could be seen in"
         )
-    register = RequestLog(Layout(ledger.path.parent))
+    log = RequestLog(Layout(ledger.path.parent))
     if release is not None:
-        _require_erased(ledger, register, first, release)
-    elif (case := register.case(str(request_id))) is not None:
-        notices = replace(notices, set_aside=case.restricted, put_back=case.lifted)
+        _require_erased(ledger, log, first, release)
+    else:
+        restricted, lifted = log.restriction(str(request_id))
+        notices = replace(notices, set_aside=restricted, put_back=lifted)
     published = ledger.covering(first)
     last = first if published is None else published
     edited: str | None = ledger.entry(first).time
@@ -179,7 +180,7 @@ def erasure_in(
         deleted_at=None if release is not None else ledger.entry(first).position,
         read_at=None if published is None or release is not None else ledger.entry(published).position,
         counted=None if published is None or release is not None else ledger.entry(published).counted,
-        publishers=publisher_facts(ledger),
+        publishers=destination_facts(ledger),
         remaining=None if release is not None else _remaining_rows(ledger, first),
         from_data=from_data_of(ledger),
         by_calendar=is_on_calendar(ledger),
@@ -187,13 +188,13 @@ def erasure_in(
     return erasure, plan_from_dict(ledger.plan_at(last)), events
 
 
-def _require_erased(ledger: Ledger, register: RequestLog, place: int, release: int) -> None:
+def _require_erased(ledger: Ledger, log: RequestLog, place: int, release: int) -> None:
     """Check that the release at position `place` of the ledger covers no rows that were only restricted.
 
     Raises:
         InvalidParameter: If it does, or may: the register was made to forget one of its requests.
     """
-    known = {committed: (token, case) for token, (committed, case) in register.cases().items()}
+    known = {committed: (token, log.restriction_in(note)) for token, (committed, note) in log.notes().items()}
     before = takewhile(lambda entry: entry.event is None, reversed(ledger.outline[:place]))
     for entry in (ledger.outline[place], *before):
         if entry.commitment is not None and entry.commitment not in known:
@@ -202,8 +203,8 @@ def _require_erased(ledger: Ledger, register: RequestLog, place: int, release: i
                 "others by their ids",
                 release=release,
             )
-        token, case = known.get(entry.commitment or "", ("", None))
-        if case is not None and case.restricted is not None:
+        token, found = known.get(entry.commitment or "", ("", Restriction()))
+        if found.restricted is not None:
             raise InvalidParameter(
                 f"covered rows that request {token!r} set aside; certify each request by its own id", release=release
             )
@@ -234,10 +235,10 @@ def _remaining_rows(ledger: Ledger, position: int) -> int | None:
     return left if isinstance(left, int) else None
 
 
-def publisher_facts(ledger: Ledger) -> tuple[dict[str, Any], ...]:
-    """Return what the publishers of a store were last known to hold, without their addresses."""
-    found = publishing.destinations(Layout(ledger.path.parent))
-    return tuple({"kind": kind_of(each.address), "release": each.release, "oldest": each.oldest} for each in found)
+def destination_facts(ledger: Ledger) -> tuple[dict[str, Any], ...]:
+    """Return what the destinations of a store were last known to hold, without their addresses."""
+    found = list_destinations(Layout(ledger.path.parent))
+    return tuple({"kind": each.kind, "release": each.release, "oldest": each.oldest} for each in found)
 
 
 def _status(ledger: Ledger, published: int | None) -> Statuses:

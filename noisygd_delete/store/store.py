@@ -15,22 +15,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.events import is_within_budget
-from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
+from ..curator.release import Release, make_release
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, check_count
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, EditRequest, Records, check_token
-from ..register import RequestCase
+from . import destinations, file_footer, journal, models, training_table, transaction
 from . import disk as presence
-from . import file_footer, journal, models, publishing, training_table, transaction
+from .destinations import Destination, DestinationFile
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
+from .held_out import find_held_out, forget_held_out, write_held_out
 from .layout import Layout, Lock
 from .ledger import Ledger
-from .request_log import RequestLog
+from .request_log import NoteUpdate, RequestLog
+from .source_kinds import source_from
 from .training_table import NOTHING_CHANGED, OpenedStore, TrainingTable
 from .transaction import StoreTransaction
 
@@ -38,8 +40,7 @@ if TYPE_CHECKING:
     from ..features.schema import RecordFile, Schema
     from . import table_import
     from .batch import BatchResult, RequestBatch
-    from .sources.events import Erased
-    from .sources.source import Source
+    from .source_kinds import Erased, ExternalSource
     from .tombstones import Tombstones
 
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
@@ -58,11 +59,14 @@ class Store:
 
     Attributes:
         table: The rows, in the store or in a source.
+        source: The source that holds the rows; None if the store holds them itself.
     """
 
     stateless: bool = (
         False  # whether this session refuses to keep anything of the rows but them, the model and the ledger
     )
+
+    source: ExternalSource | None = None
 
     def __init__(self, rolling: StoreTransaction) -> None:
         self._rolling, self._files, self.table = rolling, rolling.files, rolling.table
@@ -126,7 +130,6 @@ class Store:
                 been written of them was erased.
             StoreError: If `path` holds something else.
         """
-        from .held_out import write_held_out
         from .table_import import fill_table as filled
 
         def fill(disk: Disk, layout: Layout) -> Plan:
@@ -145,7 +148,7 @@ class Store:
     def create_over(
         cls,
         path: str | Path,
-        source: Source,
+        source: ExternalSource,
         schema: Schema,
         plan: Plan,
         *,
@@ -166,7 +169,7 @@ class Store:
             stateless: As in `open`.
             disk: The file operations; the default is `Disk()`.
             memory: Bytes of rows to hold during the one read that checks that they fit the plan; see
-                `sources.reading.rows_of`.
+                `source_kinds.ExternalSource.check_over`.
 
         Raises:
             InvalidParameter: If the plan is not valid for rows that come in any order and may change without notice.
@@ -175,9 +178,7 @@ class Store:
             SourceError: If the source cannot be read.
             StoreError: If `path` holds something else.
         """
-        from .sources.table import check_over
-
-        check_over(source, schema, plan, memory)
+        source.check_over(schema, plan, memory)
         plan = plan.in_any_order()
         return cls._founded(
             path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict(), stateless=stateless
@@ -307,12 +308,11 @@ class Store:
 
     @classmethod
     def _over(cls, files: OpenedStore, *, settled: bool) -> Self:
-        described = files.ledger.source
-        if described is None:
-            return cls(StoreTransaction(files, TrainingTable(files), settled=settled))
-        from .sources.table import TableInSource  # imported only for a store over a source
-
-        return cls(StoreTransaction(files, TableInSource(files, described), settled=settled))
+        source = None if files.ledger.source is None else source_from(files.ledger.source)
+        table = TrainingTable(files) if source is None else source.open_table(files)
+        store = cls(StoreTransaction(files, table, settled=settled))
+        store.source = source
+        return store
 
     def close(self) -> None:
         """Release the lock, so that other processes can write."""
@@ -343,8 +343,8 @@ class Store:
         return self._files.ledger
 
     @property
-    def register(self) -> RequestLog:
-        """The request register: request ids, and what was stated about each request."""
+    def request_log(self) -> RequestLog:
+        """The request ids, and a note about each request."""
         return RequestLog(self._files.layout, self._files.disk)
 
     @property
@@ -361,11 +361,6 @@ class Store:
     def accountant(self) -> Accountant:
         """The accountant of every release so far, as a copy."""
         return self.ledger.accountant
-
-    @property
-    def source(self) -> Source | None:
-        """The source that holds the rows; None if the store holds them itself."""
-        return self.table.source
 
     def returned(self) -> list[str]:
         """Return the ids in the table that were erased before, according to the tombstone list of this store.
@@ -460,8 +455,11 @@ class Store:
             raise InvalidParameter(
                 f"{self.path}: the plan is for rows of another public map than the store's; give make_plan(feature_map=store.schema.feature_map)"
             )
+        self._require_hook()
         with self._rolling.changing(execution):
-            release, event = self._rolling.run("learn", plan, execution)
+            plan.warn_if_vacuous()
+            with self._rolling.open_task(plan, execution, learn=True) as (records, task):
+                release, event = make_release(records, task, execution)
             changed = models.plain_answer(plan.to_dict()) if plan != current else None
             with explain_disk_errors(self.path, _PRESENT):
                 release = replace(release, request_id=request_id)
@@ -497,6 +495,8 @@ class Store:
         Raises:
             InvalidRequest: If nothing is pending and `force` is not set.
             BudgetExceeded: If nothing is pending and the budget is exhausted; the current model is unchanged.
+            MissingDependency: If the release would erase nothing and could not reach the store's destinations, because
+                the package that publishes there is not installed.
         """
         check_token(request_id)
         execution = execution or Execution()
@@ -506,19 +506,33 @@ class Store:
             )
         if position is not None:
             raise InvalidParameter("position belongs to a deletion that was made in the source: give erased as well")
-        force = force or (self.ledger.position(request_id) is None and self._changed_unseen())
+        unseen = self.ledger.position(request_id) is None and self._changed_unseen()
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("unlearn", "relearn", "withheld"))
         if told is not None:
             return told
-        if not (self.pending_edits or force):
+        if not (self.pending_edits or force or unseen):
             raise InvalidRequest(
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (force forces one)"
             )
+        if not unseen:
+            self._require_hook()
         with self._rolling.changing(execution), explain_disk_errors(self.path, _PRESENT):
-            release = self._rolling.released(request_id, execution, unused_dates=unused_dates)
+            with self._rolling.open_task(self.plan, execution) as (records, task):
+                release, event = make_release(records, task, execution)
+            release = replace(release, request_id=request_id)
+            self._rolling.commit(release, event, unused_dates=unused_dates)
             self._rolling.catch_up()
         return release
+
+    def _require_hook(self) -> None:
+        """Check that a release that erases nothing can reach the store's destinations; an erasure is never refused.
+
+        Raises:
+            MissingDependency: If the store has destinations and nothing installed publishes there.
+        """
+        if not self._files.pending.erased:
+            destinations.require_hook(self._files.layout)
 
     def _changed_unseen(self) -> bool:
         """Return whether the source counted changes since the last release that were not reported to the store."""
@@ -574,7 +588,7 @@ class Store:
         request: EditRequest,
         *,
         publish: bool = True,
-        case: RequestCase | None = None,
+        note: NoteUpdate | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Carry out one request: edit the rows, then publish.
@@ -585,7 +599,7 @@ class Store:
         Args:
             request: The edits.
             publish: False to leave the release to a later call.
-            case: Facts stated about the request, recorded in the register before any edit. It requires a request_id.
+            note: Computes the note about the request, which is recorded before any edit. It requires a request_id.
             execution: How to run the release.
 
         Raises:
@@ -601,7 +615,9 @@ class Store:
                 return self._told(request.request_id)
             if not publish:
                 self._check_stateless()
-            change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
+            elif not (request.deletions or request.subjects or request.replacements):
+                self._require_hook()
+            change = self.table.begin(request, publish=publish, note=lambda: self._note(request, note))
             return replace(self._rolling.finish(change, execution), requested=change.counts)
 
     def _check_stateless(self) -> None:
@@ -622,17 +638,15 @@ class Store:
 
     def _explain(self, error: UnknownName) -> UnknownName:
         """Return the error with two facts added: whether the name is held out, and whether a similar name exists."""
-        from .held_out import find_held_out
-
         name, person = str(error.name), error.kind == "subject"
         held_out, like_held_out = find_held_out(self._files.layout, name, person=person)
         similar = error.similar or like_held_out or self.table.has_similar(name, person=person)
         return UnknownName(error.kind, error.name, why=error.why, similar=similar, held_out=held_out)
 
-    def _note(self, request: EditRequest, case: RequestCase | None) -> None:
-        """Record what is stated about a request in the register; called before any edit."""
-        if case is not None and request.request_id is not None:
-            self.register.receive({request.request_id: case})
+    def _note(self, request: EditRequest, note: NoteUpdate | None) -> None:
+        """Record the note about a request; called before any edit."""
+        if note is not None and request.request_id is not None:
+            self.request_log.update({request.request_id: note})
 
     def withdraw(self) -> None:
         """Take the model out of service at once. Its file is kept because the next release starts from it.
@@ -649,48 +663,31 @@ class Store:
             self._files.note(EntryKinds.WITHDRAWN, withdrawn=True)
 
     @property
-    def publishers(self) -> tuple[publishing.PublisherState, ...]:
+    def destinations(self) -> tuple[Destination, ...]:
         """External locations to which the current model is published, and their last known contents."""
-        return publishing.destinations(self._files.layout)
+        return destinations.list_destinations(self._files.layout)
 
     @property
-    def publishers_behind(self) -> tuple[publishing.PublisherState, ...]:
-        """The publishers that do not hold exactly the current model; the next change or opening tries again."""
-        aim = publishing.wanted_release(self.ledger)
-        return tuple(each for each in self.publishers if each.behind(aim))
+    def destinations_behind(self) -> tuple[Destination, ...]:
+        """The destinations that do not hold exactly the current model; the next change or opening tries again."""
+        aim = destinations.wanted_release(self.ledger)
+        return tuple(each for each in self.destinations if each.behind(aim))
 
-    def publishers_told(self) -> list[dict[str, Any]]:
-        """Return the state of the publishers as `status` reports it."""
-        return publishing.publisher_status(self._files.layout, self.ledger)
+    def destination_status(self) -> list[dict[str, Any]]:
+        """Return the state of the destinations as `status` reports it."""
+        return destinations.destination_status(self._files.layout, self.ledger)
 
-    def publish_to(self, address: str | None = None, *, model: str | None = None, alias: str | None = None) -> None:
-        """Publish the current model, and every later one in its place, at this address too.
-
-        Without an address, retry the publishers that failed.
+    @contextmanager
+    def changing_destinations(self, *, retry: bool) -> Iterator[DestinationFile]:
+        """Yield the list of destinations for a change, with no request unfinished; then bring them up to date.
 
         Args:
-            address: `folder:/path`, `mlflow:URI`, or an address supported by fsspec (`s3://bucket/prefix`).
-            model: The name in MLflow's registry; the default is the name of the folder.
-            alias: The alias in MLflow's registry; the default is "production".
-
-        Raises:
-            InvalidParameter: If the address is not valid.
-            MissingDependency: If its library is not installed.
+            retry: Whether to try those again that failed before.
         """
         with self._rolling.changing(Execution()):
-            if address is not None:
-                publishing.add(self._files.disk, self._files.layout, address, model, alias)
-        self._rolling.sync_publishers(again=True)
-
-    def publish_no_more(self, address: str) -> publishing.PublisherState:
-        """Remove what this store published at an address, and stop publishing there.
-
-        Raises:
-            InvalidParameter: If this store does not publish there. Any other error means that the publisher did not
-                answer; it is kept.
-        """
-        with self._rolling.changing(Execution()):
-            return publishing.dismiss(self._files.disk, self._files.layout, address)
+            yield self._rolling.destination_file
+        if retry:
+            self._rolling.sync_destinations(again=True)
 
     def charge(self, mechanism: Mechanism) -> int:
         """Charge the account for statistics of the current records. They may be shown only after this returns.
@@ -790,6 +787,7 @@ class Store:
         publish = publish_from is not None and waiting >= publish_from and self.ledger.releases > 0
         change = together.change(self.ledger, publish=publish)
         with explain_disk_errors(self.path, NOTHING_CHANGED):
+            forget_held_out(self._files.disk, self._files.layout, change.edits.ids, change.edits.subjects)
             journal.write_journal(self._files.disk, self._files.layout, change)
         answer = self._rolling.finish(change, execution)
         return answer if publish else None
@@ -844,7 +842,11 @@ class Store:
         position = self.ledger.position(request.request_id)
         if position is None:
             return False
-        self.table.check_repeat(training_table.names_as_text(request), self.ledger.edited(position))
+        request = training_table.names_as_text(request)
+        self.table.check_repeat(request, self.ledger.edited(position))
+        named = [(name, False) for name in request.deletions] + [(name, True) for name in request.subjects]
+        if any(find_held_out(self._files.layout, name, person=person)[0] for name, person in named):
+            raise InvalidRequest(models.OTHER_REQUEST)  # a held-out name never had a row that could be edited
         return True
 
     def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:

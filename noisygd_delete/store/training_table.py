@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from ..accountant import Event
-from ..curator.curator import Release
 from ..curator.learning import check_edit
 from ..curator.model import Continuation, Model
+from ..curator.release import Release
 from ..engine import CurrentRecords, Execution, local_rows
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
@@ -34,12 +34,12 @@ from ..records import (
 from . import file_footer, journal, models, names
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
+from .held_out import forget_held_out
 from .layout import LABEL, ROW, Layout, Lock
 from .ledger import Ledger
 
 if TYPE_CHECKING:
     from ..features.schema import Encoded, Schema
-    from .sources.source import Source
     from .tombstones import Tombstones
 
 
@@ -273,7 +273,7 @@ NOTHING_CHANGED = "nothing was changed"
 
 
 class Change(Protocol):
-    """A request in the journal, implemented by `journal.InFlight` and `sources.table.Deletion`.
+    """A request in the journal, implemented by `journal.InFlight` and by tables over a source.
 
     Attributes:
         of_slots: The request itself if it edits slots of this store; None if its rows are in a source.
@@ -296,10 +296,9 @@ class Change(Protocol):
 class TrainingTable:
     """The rows of a store, in its files, edited in place slot by slot.
 
-    `sources.table.TableInSource` holds them in a source.
+    A subclass whose rows are in a source is returned by `source_kinds.ExternalSource.open_table`.
 
     Attributes:
-        source: The source; None if the rows are in the store.
         shares_transactions: Whether several requests can share a transaction.
         left_out: Rows that the last release did not read because of the subject they belong to.
         facts: What a ledger entry records about the rows that a release was made from.
@@ -307,7 +306,6 @@ class TrainingTable:
         edited: What the transaction has done by then, for messages.
     """
 
-    source: Source | None = None
     shares_transactions: ClassVar[bool] = True
     left_out = NONE_LEFT_OUT
     unfinished: ClassVar[str] = (
@@ -388,6 +386,7 @@ class TrainingTable:
         change = journal.InFlight(ledger.length, edits, publish, request.request_id, (left,), ledger.digest)
         with explain_disk_errors(files.layout.root, NOTHING_CHANGED):
             note()
+            forget_held_out(files.disk, files.layout, edits.ids, edits.subjects)
             journal.write_journal(files.disk, files.layout, change)
         return change
 
@@ -448,9 +447,15 @@ class TrainingTable:
         assert held is not None
         apply_to_table(self._files.disk, self._files.layout, held.edits, held.stamp)
 
-    def patch(self, pending: EditCounts) -> Continuation | None:
-        """Return what the next draw continues from instead of the previous release."""
-        return self._files.patch() if pending.total else None
+    def continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
+        """Return what the noise of the next release continues: `model`, or the patch that covers the pending edits.
+
+        Returns:
+            None if no draw covers the rows.
+        """
+        if pending.total:
+            return self._files.patch()
+        return Continuation(self._files.ledger.account.since_fresh, model.sums)
 
     def is_cut(self, pending: EditCounts) -> bool:
         """Return whether the next release of a method with carried noise starts afresh.
@@ -472,17 +477,6 @@ class TrainingTable:
     def changes(self) -> EditCounts | None:
         """Return the changes since the newest release that the source itself counted; None if they are not counted."""
         return None
-
-    def watch(self) -> EditCounts | None:
-        """Start counting changes in the source; return those since the last release if they were counted already.
-
-        Raises:
-            InvalidParameter: If the source cannot count changes.
-            SourceError: If the source refuses.
-        """
-        raise InvalidParameter(
-            f"{self._files.layout.root}: its rows are in the store, where nothing changes them unseen"
-        )
 
     def note_erased(
         self, counts: EditCounts, position: str | None, request_id: str | None, ids: Sequence[str] = ()

@@ -19,14 +19,15 @@ from ..errors import (
     NoisyGDDeleteError,
     StoreError,
 )
+from ..extensions import load_extension
 from ..records import limited_io
-from . import disk, file_footer, journal, models, names, publishing, rollback_guard, training_table
+from . import destinations, disk, file_footer, journal, models, names, rollback_guard, training_table
 from . import ledger as places
+from .byte_search import Needles
 from .disk import connect_database, explain_disk_errors, is_blank, read_file
 from .layout import JOURNAL, LONGEST_COPY, Layout, Lock
 from .ledger import Ledger
 from .request_log import RequestLog
-from .sources.residue_report import Needles
 
 _CHUNK = 1 << 22
 _SHORTEST = 4
@@ -119,8 +120,12 @@ def _ledger(layout: Layout) -> Iterator[str]:
     ledger.read_schema()
     before = places.read_verified_prefix(layout.judged)
     places.write_verified_prefix(layout.judged, before, ledger.check(before))
-    RequestLog(layout).check()
-    yield from filter(None, (rollback_guard.register_fault(layout), publishing.fault(layout)))
+    log = RequestLog(layout)
+    log.check()
+    check_notes = load_extension("hooks", "check-requests") if log.states_anything() else None
+    if check_notes is not None:
+        check_notes(log)
+    yield from filter(None, (rollback_guard.register_fault(layout), destinations.fault(layout)))
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
             same = limited_io.parse_json(read_file(path, LONGEST_COPY).decode()) == fields

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.register import Register
+from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete.evidence.atomic_write import open_output
 from noisygd_delete.store import Store
@@ -103,7 +105,7 @@ def test_the_same_command_given_again_completes(
         if command in ("restrict", "object"):
             with Store.open("store") as store:
                 assert NAME not in store.records
-                assert len(store.register.cases()) == 2, "one request of the fixture's, one of this"
+                assert len(Register(store.request_log).cases()) == 2, "one request of the fixture's, one of this"
 
 
 def test_what_was_killed_while_a_name_was_taken_over_is_swept(tmp_path: Path, monkeypatch) -> None:
@@ -172,7 +174,7 @@ def within(seconds: int) -> Iterator[None]:
 
 def test_a_pipe_in_the_place_of_any_file_of_a_store_is_named_at_once(folder: Path, complaint) -> None:
     with Store.open("store") as store:
-        store.publish_to(f"folder:{folder / 'out'}")
+        publish_to(store, f"folder:{folder / 'out'}")
     files = sorted(path.relative_to("store") for path in Path("store").rglob("*") if path.is_file())
     assert set(map(str, files)) >= {"lock", "ledger.sqlite", "seal.json", "records/ids.names", "publishers.json"}
     more = map(Path, ("journal/request.json", "ledger.sqlite-journal", "register.sqlite.old", "plan.json.tmp"))

@@ -18,7 +18,7 @@ import pytest
 from benchmarks.quickstart import attempt
 from noisygd_delete import EditRequest
 from noisygd_delete.cli.quickstart import _is_range, answer_draft
-from noisygd_delete.errors import InvalidSchema, UnknownName
+from noisygd_delete.errors import InvalidRequest, InvalidSchema, UnknownName
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema, Table, draft_schema
 from noisygd_delete.store import Store
 from tests.cli.planned import main
@@ -149,6 +149,13 @@ def test_the_answer_in_json_has_the_parts(folder: Path, as_json) -> None:
     assert answer["evaluation"]["accuracy"] > answer["evaluation"]["baseline_accuracy"] + 0.2
     assert answer["init"]["records"] + answer["evaluation"]["rows"] == ROWS
     assert answer["certificate"] == "people/certificate.json"
+    assert answer["drafted_from_held_out"]
+
+
+def test_the_answer_says_whether_the_schema_was_drafted_from_rows_measured_on(folder: Path, as_json) -> None:
+    answer = as_json(*quickstart("--holdout", "0"))
+    assert not answer["drafted_from_held_out"]
+    assert (answer["init"]["held_out"], answer["init"]["records"]) == (0, ROWS)
 
 
 def test_without_scikit_learn_it_goes_to_the_certificate_and_measures_nothing(
@@ -312,7 +319,7 @@ def test_what_a_refusal_proposes_runs_as_printed(folder: Path, capsys, printed) 
     said = capsys.readouterr().err
     proposed = said[said.index("noisygd-delete plan") :].partition(" and give")[0].split()
     assert main(proposed[1:]) == 0
-    assert "too few rows to keep some apart" in printed(*quickstart("--plan", "plan.toml"))
+    assert "too few rows" in printed(*quickstart("--plan", "plan.toml"))
 
 
 def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Path, capsys, printed) -> None:
@@ -358,6 +365,42 @@ def test_names_that_no_page_can_show_are_spelled_out_on_papers(folder: Path, pri
     assert main(["verify-certificate", "people/certificate.json", "--public-key", "people/key.pem.pub"]) == 0
     with Store.open("people/store") as store:
         assert store.schema.classes == ("no", "👍")
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_held_out_name_that_gets_a_row_is_held_out_no_more(folder: Path, as_json, together: bool) -> None:
+    ids = [line.split(",")[0] for line in Path("people.csv").read_text().splitlines()[1:]]
+    as_json(*quickstart("--holdout", "0.01"))
+    with Store.open("people/store") as store:
+        inside = list(store.records.ids)
+        name, other = sorted(set(ids) - set(inside))[:2]
+        store.serve(EditRequest.delete([inside[0]], request_id="r"))
+        assert store.serve(EditRequest.delete([inside[0]], request_id="r")).requested.deleted == 1
+        with pytest.raises(InvalidRequest):  # it cannot have been the record that was erased then
+            store.serve(EditRequest.delete([name], request_id="r"))
+        request = EditRequest.insert([name], store.records.features[1:2].copy(), store.records.labels[1:2].copy())
+        store.edit_all([request]) if together else store.serve(request)
+        store.serve(EditRequest.delete([name], request_id="r2"))
+        assert store.serve(EditRequest.delete([name], request_id="r2")).requested.deleted == 1, "answered as before"
+        for asked, held in ((name, False), (other, True)):
+            with pytest.raises(UnknownName) as refused:
+                store.serve(EditRequest.delete([asked]))
+            assert refused.value.held_out == held
+    assert main(["verify", "people/store"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("twin", "alike"),
+    [("PERSON-117", 2), ("person-117\u200b", 2), ("person-0117", 2), ("person-117", 0), ("person-9117", 0)],
+)
+def test_ids_that_read_alike_are_counted_in_the_answer(folder: Path, as_json, printed, twin: str, alike: int) -> None:
+    lines = [line.split(",") for line in Path("people.csv").read_text().splitlines()]
+    rows = [[f"person-{row[0]}", *row[1:]] for row in lines[1:]]
+    rows[0][0] = twin if twin != "person-117" else rows[0][0]
+    Path("people.csv").write_text("\n".join(map(",".join, [lines[0], *rows])) + "\n", encoding="utf-8")
+    assert as_json(*quickstart("--holdout", "0"))["init"]["alike_ids"] == alike
+    shown = printed(*quickstart("--holdout", "0", "--output-dir", "again"))
+    assert (f"{alike} ids" in shown) == bool(alike)
 
 
 def test_held_out_persons_are_known_and_rows_add_up(folder: Path, as_json, capsys) -> None:

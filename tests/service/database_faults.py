@@ -30,18 +30,19 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from noisygd_delete_server.publishers import publish_to
+from noisygd_delete_sources import source_at
 
 from noisygd_delete.cli import main as main_command
 from noisygd_delete.evidence.verification import verify_certificate
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.sources import source_at
+from tests.sources.conftest import Server, learned, plan, server_folder, started
 from tests.store.conftest import memory_folder
-from tests.store.sources.conftest import Server, learned, plan, server_folder, started
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
-from .processes import Trickle
+from .processes import PATHS, Trickle
 
 ROOT = Path(__file__).parents[2]
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -106,9 +107,9 @@ class World:
         address = f"postgresql://clerk@/{self.database}?host={server.folder}"
         source = source_at(address, id="id", table="people")
         with learned(self.path, source, of=plan(slots=rows + 64, regularization=0.05)) as store:
-            store.publish_to(f"folder:{folder / f'out-{kind}'}")
+            publish_to(store, f"folder:{folder / f'out-{kind}'}")
             if find_spec("mlflow"):
-                store.publish_to(f"mlflow:sqlite:///{folder / f'mlflow-{kind}.db'}", model="people")
+                publish_to(store, f"mlflow:sqlite:///{folder / f'mlflow-{kind}.db'}", model="people")
         self.secrets = json.loads((folder / "secrets.json").read_text())
         self.desk = PrivacyDesk(self.path)
         self.trickle = Trickle(1.0)
@@ -147,7 +148,7 @@ class World:
         with log.open("ab") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "noisygd_delete", "serve", *arguments],
-                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": f"{ROOT}:{ROOT / 'server'}"}, stdout=out, stderr=out,
+                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": PATHS}, stdout=out, stderr=out,
             )  # fmt: skip
         last = time.monotonic() + _PATIENCE
         while time.monotonic() < last:

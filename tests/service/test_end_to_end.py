@@ -20,12 +20,15 @@ import pytest
 pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
-from noisygd_delete.reports.request_rows import register_lines
+from noisygd_delete_compliance.register import Register
+from noisygd_delete_compliance.request_rows import register_lines
+from noisygd_delete_server.publishers import publish_to
+from noisygd_delete_sources import source_at
+
 from noisygd_delete.store import Store, status, verify
-from noisygd_delete.store.sources import source_at
+from tests.publishers.conftest import coefficients
+from tests.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 from tests.store.conftest import found
-from tests.store.publishers.conftest import coefficients
-from tests.store.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
@@ -45,7 +48,7 @@ IMPORTED = (
     "alembic",
     "psycopg",
     "onnx",
-    "noisygd_delete.store.publishers.registry",
+    "noisygd_delete_server.publishers.registry",
 )
 
 
@@ -79,7 +82,7 @@ def edits_of(path: Path) -> Counter[str]:
     """How often each request is in the ledger of a store whose rows lie elsewhere."""
     assert verify(path).passed
     with Store.open(path) as store:
-        known = {named: token for token, (named, _) in store.register.cases().items()}
+        known = {named: token for token, (named, _) in Register(store.request_log).cases().items()}
         return Counter(known[entry.commitment] for entry in store.ledger.outline if entry.commitment is not None)
 
 
@@ -99,8 +102,8 @@ def test_killed_between_any_two_arrows(
     path = tmp_path / "people"
     address, desk, secrets = table(server, rows), PrivacyDesk(path), token_file(tmp_path / "tokens.toml")
     with learned(path, source_at(address, id="id", table="people"), of=plan(slots=rows)) as store:
-        store.publish_to(f"mlflow:sqlite:///{tmp_path / 'mlflow.db'}", model=MODEL)
-        assert store.publishers_behind == ()
+        publish_to(store, f"mlflow:sqlite:///{tmp_path / 'mlflow.db'}", model=MODEL)
+        assert store.destinations_behind == ()
     (tmp_path / "secret").touch(mode=0o600)
     (tmp_path / "secret").write_text(SECRET)
     (tmp_path / "hooks.toml").write_text(

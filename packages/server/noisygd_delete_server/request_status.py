@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from noisygd_delete_compliance import Register, RegisterRow, Served, States
 
+from noisygd_delete.dates import day_now
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import EditCounts, check_repeat
-from noisygd_delete.register import RegisterRow, Served, States
-from noisygd_delete.register.case import day_now
 from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.request_log import RequestLog
-from noisygd_delete.store.sources.factory import source_from
+from noisygd_delete.store.source_kinds import ExternalSource, source_from
 
 from .inbox import Inbox, Stages
 from .persons import subjects_table
@@ -103,7 +103,7 @@ class Known:
         kept = self._inbox.find(token)
         if kept is not None and "by" in kept.fields:
             return str(kept.fields["by"])
-        cases = (RequestLog(layout).case(token) for layout in self._layouts.values())
+        cases = (Register(RequestLog(layout)).case(token) for layout in self._layouts.values())
         return next((case.asked_by for case in cases if case is not None and case.asked_by is not None), None)
 
     def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
@@ -128,7 +128,7 @@ class Known:
 
     def _lines(self, token: str) -> Iterator[tuple[str, RegisterRow]]:
         for name, layout in self._layouts.items():
-            register = RequestLog(layout)
+            register = Register(RequestLog(layout))
             case = register.case(token)
             if case is None:
                 continue
@@ -148,7 +148,7 @@ def schema_of(layout: Layout) -> Schema:
 
 def _place(layout: Layout, token: str) -> tuple[Ledger, int] | None:
     """Return the ledger in which a request was executed, and its position there; None if it was not."""
-    if RequestLog(layout).case(token) is None:
+    if RequestLog(layout).note(token) is None:
         return None
     ledger = Ledger.read(layout.ledger)
     position = ledger.position(token)
@@ -183,14 +183,14 @@ class _Table:
 
     def __init__(self, layout: Layout, ledger: Ledger, token: str) -> None:
         self.layout, self.ledger = layout, ledger
-        position = ledger.position(token) if RequestLog(layout).case(token) is not None else None
+        position = ledger.position(token) if RequestLog(layout).note(token) is not None else None
         self.edited = None if position is None else ledger.edited(position)
         self.records = None if ledger.source is not None else subjects_table(layout, ledger)
 
     def holds_any(self, ids: Sequence[str], persons: Sequence[str]) -> bool:
         """Return whether a row with one of these ids, or of one of these persons, is in the table or source."""
         if self.records is None:
-            source = source_from(self.ledger.source or {})
+            source = source_from(self.ledger.source)
             return any(source.held(*names) > 0 for names in _askable(source, ids, persons))
         owners = self.records.owners
         return len(self.records.names.find(ids)) > 0 or (owners is not None and len(owners.find(persons)) > 0)
@@ -201,7 +201,9 @@ class _Table:
         return {name: row for name, row in replaced.items() if name in there}
 
 
-def _askable(source: Any, ids: Sequence[str], persons: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+def _askable(
+    source: ExternalSource, ids: Sequence[str], persons: Sequence[str]
+) -> Iterator[tuple[list[str], list[str]]]:
     if ids:
         yield list(ids), []
     if persons and source.subject is not None:

@@ -16,8 +16,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from noisygd_delete_compliance import Register
+
 from noisygd_delete.errors import SourceError, StoreError, StoreLocked
-from noisygd_delete.store import Store, publishing
+from noisygd_delete.store import Store
+from noisygd_delete.store.destinations import list_destinations, wanted_release
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
@@ -92,6 +95,7 @@ class Writer:
         self._worked = -math.inf  # when a request last succeeded
         self._up_to: int | None = None  # number in the inbox up to which requests are executed before the next release
         self._wake, self._stopping = threading.Event(), threading.Event()
+        self._unsettled = True  # a crash may have interrupted a store's last change, which opening the store finishes
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self.patience, self._next_try = _PATIENCE, 0.0
         self.trouble: str | None = None
@@ -138,7 +142,8 @@ class Writer:
     def turn(self) -> float:
         """Execute the tasks that are due; return the seconds until the next check if nothing arrives."""
         accepted = [*self._ready(Stages.ACCEPTED)[:_AT_ONCE], *self._ready(Stages.ASIDE)[:_TOGETHER]]
-        if accepted or 0 in self._due().values() or self._publishers_wait():
+        if self._unsettled or accepted or 0 in self._due().values() or self._publishers_wait():
+            self._unsettled = True
             with ExitStack() as opened:
                 stores = {
                     name: opened.enter_context(
@@ -150,6 +155,7 @@ class Writer:
                 self._carry_out(carrying, accepted)
                 if self._caught_up():
                     self._publish_due(carrying)
+            self._unsettled = False
         self._settle({kept.number for kept in accepted})
         self.trouble = self._unreached if self.inbox.at(Stages.ACCEPTED) else None
         if self._ready(Stages.ACCEPTED):
@@ -325,7 +331,7 @@ class Writer:
             if all(name not in self.stores or releases.get(name, 0) > before for name, before in stores.items()):
                 self._told("published", kept.fields)
                 self.inbox.done(kept)
-        register = RequestLog(next(iter(self._layouts.values())))
+        register = Register(RequestLog(next(iter(self._layouts.values()))))
         for kept in self.inbox.at(Stages.REFUSED):
             case = register.case(str(kept.token))
             if case is None or case.decision is not None or case.informed is not None:
@@ -340,8 +346,8 @@ def seconds_until_due(ledger: Ledger, pace: Pace) -> float | None:
 
 def _behind(layout: Layout) -> bool:
     """Return whether a publisher of this store lacks the current release, or still holds an earlier one."""
-    found = publishing.destinations(layout)
-    return bool(found) and any(one.behind(publishing.wanted_release(Ledger.read(layout.ledger))) for one in found)
+    found = list_destinations(layout)
+    return bool(found) and any(one.behind(wanted_release(Ledger.read(layout.ledger))) for one in found)
 
 
 def pending_since(ledger: Ledger) -> str | None:
