@@ -40,10 +40,6 @@ def plan_of(
         "theorem": {"budget": Budget(order=10, dp=20 * dp**2, deletion=5 * deletion**2), "utility": False},
         "sharp": {"step_size": 2.0, "utility": False},
         "minimiser": {"step_size": 2.0},
-        "interleaved": {
-            "budget": Budget.from_gdp(dp=dp, deletion=dp),
-            **{"releases": 3, "fresh_every": 3, "resumed_steps": 2, "step_size": 2.0},
-        },
         "composition": {
             "loss": losses.Sigmoid(radius=1.0),
             "budget": Budget.from_gdp(dp=dp, deletion=dp),

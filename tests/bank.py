@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from noisygd_delete import Budget, Records, losses, make_plan
-from noisygd_delete.methods import Interleaved, MarkovSums, Minimiser, Perturbed, Sharp, Stage
+from noisygd_delete.methods import MarkovSums, Minimiser, Perturbed, Sharp, Stage
 from noisygd_delete.methods.plan import Plan
 
 RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
@@ -28,8 +28,6 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     "minimiser, over the reals": {"method": Minimiser(exact=False), "budget": RENYI},
     "perturbed": {"method": "perturbed", "budget": PAIRS, "utility": False},
     "perturbed, in a row": {"method": Perturbed(chain=3), "budget": PAIRS, "utility": False},
-    "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
-    "interleaved, over the reals": {"method": Interleaved(exact=False), "budget": RENYI, "releases": 8},
     "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
     "ladder": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "budget": RENYI},
     "near-gibbs": {"loss": losses.Sigmoid(radius=1.0), "method": "theorem", "budget": Budget(order=2, dp=1.9, deletion=0.5),
@@ -43,7 +41,6 @@ FURTHER: dict[str, dict[str, Any]] = {
     "sharp, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Sharp(in_place=False), "budget": PAIRS},
     "minimiser, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
     "minimiser, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Minimiser(solver="fixed", in_place=False), "budget": RENYI},
-    "interleaved, rows in any order": {**LARGER, "method": Interleaved(in_place=False), "budget": RENYI, "releases": 8},
     "perturbed, one against the rest": {**LARGER, "loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
     "perturbed, of very many rows": {**LARGER, "method": "perturbed", "budget": RENYI, "records": 10**9},
     "perturbed, clipped": {**LARGER, "loss": losses.clip_loss(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},

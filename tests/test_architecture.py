@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
-SERVER, ENGINES, LAB = (PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab"))
+SERVER, ENGINES, LAB = (
+    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab")
+)
 
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
@@ -258,7 +260,7 @@ def test_only_methods_know_which_method_it_is() -> None:
         "plan.method.name == 'perturbed'",
         "plan.method.name in ('sharp', 'x')",
         "isinstance(facts, PerturbedRun)",
-        "isinstance(facts, methods.InterleavedRun | int)",
+        "isinstance(facts, methods.MinimiserRun | int)",
         "issubclass(kind, CountedRecords)",
         "type(facts) is SharpRun",
         "{'moments': 1, 'theorem': 2}[name]",

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .base import Mechanism, NoisySteps
     from .composition import Composition
     from .counted import CountedRecords
-    from .interleaved import Interleaved
     from .ladder import Ladder, Stage
     from .minimiser import Minimiser
     from .near_gibbs import NearGibbs
@@ -38,7 +37,6 @@ __all__ = [
     "METHODS",
     "Composition",
     "CountedRecords",
-    "Interleaved",
     "Ladder",
     "MarkovSums",
     "Mechanism",
@@ -66,7 +64,6 @@ __getattr__ = on_first_use(
         **dict.fromkeys(("Mechanism", "NoisySteps"), "base"),
         **dict.fromkeys(("Composition", "CompositionRun"), "composition"),
         "CountedRecords": "counted",
-        **dict.fromkeys(("Interleaved", "InterleavedRun"), "interleaved"),
         **dict.fromkeys(("Ladder", "LadderRun", "SampledStage", "Stage"), "ladder"),
         **dict.fromkeys(("Minimiser", "MinimiserRun"), "minimiser"),
         **dict.fromkeys(("NearGibbs", "NearGibbsRun"), "near_gibbs"),
@@ -88,7 +85,6 @@ _METHODS = {
     "sharp": "Sharp",
     "minimiser": "Minimiser",
     "perturbed": "Perturbed",
-    "interleaved": "Interleaved",
     "sums": "MarkovSums",
     "composition": "Composition",
     "ladder": "Ladder",

@@ -453,22 +453,19 @@ class Plan:
     @property
     def fresh_publications(self) -> int:
         """Number of the `releases` that start afresh, including the learn."""
-        every = 1 if self.mechanism.fresh else self.promise.fresh_every
-        return 1 if every is None else -(-self.releases // every)
+        return self.releases if self.mechanism.fresh else 1
 
     @property
     def together(self) -> Guarantee:
         """Guarantee of N = `releases` observed publications about a record present in all of them."""
-        every = self.promise.fresh_every
-        return self._shown("dp", self.releases, 1 if every is None else -(-self.releases // every))
+        return self._shown("dp", self.releases)
 
-    def _shown(self, about: str, releases: int, learns: int = 1, gone: bool = False) -> Guarantee:
+    def _shown(self, about: str, releases: int, gone: bool = False) -> Guarantee:
         """Return the guarantee of `releases` observed releases about a record present in all of them.
 
         Args:
             about: "dp" or "deletion".
             releases: Number of releases, the first of which is a learn.
-            learns: How many of them are learns.
             gone: Whether the record is erased from the next release.
         """
         mechanism, problem = self.mechanism, self.problem
@@ -477,7 +474,7 @@ class Plan:
             return mechanism.interval(about, worlds, steps_with=releases, steps_without=int(gone))
         learned = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.learn_steps))
         requested = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.delete_steps))
-        return Guarantee.composed([(learned, learns), *([(requested, releases - learns)] if releases > learns else [])])
+        return Guarantee.composed([(learned, 1), *([(requested, releases - 1)] if releases > 1 else [])])
 
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """Return what `models` observed models, the learn first, reveal about a record that the next release erases.

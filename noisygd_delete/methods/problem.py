@@ -417,7 +417,6 @@ class PlannedGuarantees:
         relearns: Whether a fresh learn runs automatically when it is due.
         edits: Kinds of edits that the bounds cover.
         unbounded: Whether the bounds also hold for the linear loss, the worst case that audits run.
-        fresh_every: One publication in this many starts afresh; None: the learn only.
         counted_on: Samples at whose best listed order publications are counted, if no other measure applies.
     """
 
@@ -429,7 +428,6 @@ class PlannedGuarantees:
     relearns: bool = False
     edits: tuple[str, ...] = ("deleted", "replaced", "inserted")
     unbounded: bool = True
-    fresh_every: int | None = None
     counted_on: Sampling | None = None
 
 

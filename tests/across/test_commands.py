@@ -20,7 +20,7 @@ from noisygd_delete.records import Names
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
-METHODS = ("perturbed", "sharp", "sharp:exact=False", "minimiser", "sums", "theorem", "interleaved")
+METHODS = ("perturbed", "sharp", "sharp:exact=False", "minimiser", "sums", "theorem")
 COLUMNS = """
 [label]
 column = "y"

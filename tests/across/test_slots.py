@@ -142,7 +142,7 @@ def released(plan: Plan, records: Records) -> list[np.ndarray]:
 
 def test_the_bank_has_zeros_of_machines() -> None:
     kinds = {plan.mechanism.method for plan in checked().values()}
-    assert kinds >= {"theorem", "sharp", "minimiser", "perturbed", "interleaved"}
+    assert kinds >= {"theorem", "sharp", "minimiser", "perturbed"}
     warm, cold = plan_by("minimiser, warm"), plan_by("minimiser, cold")
     assert warm.mechanism.shows_start != cold.mechanism.shows_start
 

@@ -92,7 +92,7 @@ def test_one_run_of_every_method_stays_within_its_claims_and_rows_left_in_are_se
     louder = audit_one_run(plan, publish=rows_left_in, rng=np.random.default_rng(4))
     assert louder.rows[0].measured == honest.rows[0].measured  # the same coins and draws: the learn is the same
     assert louder.rows[1].measured.gdp > honest.rows[1].measured.gdp
-    if plan.deletion.with_slack().advantage < 0.2:  # composition and interleaved promise no more than that
+    if plan.deletion.with_slack().advantage < 0.2:  # composition promises no more than that
         assert louder.verdict == "fail", louder.text()
 
 

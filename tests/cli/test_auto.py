@@ -243,7 +243,7 @@ def test_what_is_given_is_honoured_and_what_contradicts_is_refused(capsys, monke
     given = as_json(*dry, "--regularization", "0.01", "--dp", "1", "--slots", "3000")
     assert (given["plan"]["regularization"], given["slots"], given["plan"]["budget"]["dp"]) == (0.01, 3000, 1)
     by_hand = as_json(*dry, "--proof", "by-hand")
-    assert not {"perturbed", "interleaved"} & {way["method"] for way in by_hand["advice"]["candidates"]}
+    assert "perturbed" not in {way["method"] for way in by_hand["advice"]["candidates"]}
     many = as_json(*dry, "--requests", "3", "--period", "365")
     assert many["plan"]["releases"] > 1
     assert as_json(*dry, "--no-total")["plan"]["total"] is None

@@ -111,7 +111,9 @@ def test_the_composition_as_it_is_written_up_to_a_release_after_an_erasure(
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
             secret = next((word for word in done.stdout.split() if word.startswith("ngd_")), "")
-        words = yaml.safe_load((ROOT / "packages" / "server" / "compose.yaml").read_text())["services"]["service"]["command"]
+        words = yaml.safe_load((ROOT / "packages" / "server" / "compose.yaml").read_text())["services"]["service"][
+            "command"
+        ]
         assert words[:4] == ["serve", "people", "--tokens", "tokens.toml"]
         assert words[4:7] == ["--host", "0.0.0.0", "--behind-proxy"]
         with serving(tmp_path, str(tmp_path / "people"), *words[7:-1], "0.2") as service:

@@ -18,7 +18,9 @@ import pytest
 from noisygd_delete.cli import parser
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "docs/CONTRIBUTING.md", ROOT / "docs" / "releasing.md"])
+PAGES = sorted(
+    [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "docs/CONTRIBUTING.md", ROOT / "docs" / "releasing.md"]
+)
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for path in (ROOT / "noisygd_delete").rglob("*.py")

@@ -39,7 +39,9 @@ def extras_named(text: str) -> set[str]:
 def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
     assert there == {*LOCKED_EXTRAS, "torch", "publish", "serve", "engines", "all", "dev"}
-    pages = [ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")]
+    pages = [
+        ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")
+    ]
     for folder in ("noisygd_delete", "packages", "docs", "examples", "tests", ".ci"):
         pages += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".ipynb", ".toml", "")]
     named = {page.name: extras_named(page.read_text()) for page in pages if page.is_file()}
@@ -159,7 +161,12 @@ def container_faults(dockerfile: str) -> list[str]:
             name == "ADD" or re.search(r"\b(curl|wget)\b", words) for name, words in steps
         ),
         "takes more than the package": {words for name, words in steps if name == "COPY" and "--from" not in words}
-        <= {"requirements/release.lock .", "pyproject.toml README.md LICENSE ./", "noisygd_delete noisygd_delete", "packages/server server"},
+        <= {
+            "requirements/release.lock .",
+            "pyproject.toml README.md LICENSE ./",
+            "noisygd_delete noisygd_delete",
+            "packages/server server",
+        },
     }
     return [rule for rule, holds in rules.items() if not holds]
 
@@ -172,7 +179,9 @@ def test_the_container_keeps_its_rules() -> None:
     ]
     assert container_faults(written.replace("USER 10001:10001\n", "")) == ["runs as root"]
     assert container_faults(written.replace("--require-hashes ", "")) == ["packages without hashes"]
-    assert container_faults(written.replace("COPY requirements/release.lock .", "COPY . .")) == ["takes more than the package"]
+    assert container_faults(written.replace("COPY requirements/release.lock .", "COPY . .")) == [
+        "takes more than the package"
+    ]
     kept = (ROOT / "packages" / "server" / "Dockerfile.dockerignore").read_text().split()
     assert kept[0] == "*", "nothing goes to the builder but what is named"
     for name in re.findall(r"^COPY (?!--)(.*) \S+$", written, re.MULTILINE):
@@ -303,7 +312,11 @@ def test_the_recipe_asks_for_what_the_package_does(materials: ModuleType, tmp_pa
 
 def too_new(needs: dict[str, str], python: str) -> list[str]:
     """The pins of constraints.txt that cannot be installed there, from what the installed ones ask for."""
-    pins = [line.partition("==")[0] for line in (ROOT / "requirements" / "constraints.txt").read_text().splitlines() if "==" in line]
+    pins = [
+        line.partition("==")[0]
+        for line in (ROOT / "requirements" / "constraints.txt").read_text().splitlines()
+        if "==" in line
+    ]
     return [name for name in pins if not SpecifierSet(needs.get(canonicalize_name(name), "")).contains(python)]
 
 

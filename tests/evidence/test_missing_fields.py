@@ -24,7 +24,6 @@ METHODS = (
         "sharp",
         "sharp, over the reals",
         "composition",
-        "interleaved",
         "minimiser, warm",
         "minimiser, cold",
         "perturbed",

@@ -36,18 +36,17 @@ IN_ANY_ORDER = [
     "theorem",
     "minimiser, cold",
     "minimiser, warm",
-    "interleaved",
 ]  # what rows in a source can be planned with
 MIXED = [name for name in PROBLEMS if name != "near-gibbs"]
 EXACT = [name for name in MIXED if "over the reals" not in name and name not in ("composition", "ladder")]
-ALONE = ("sharp", "theorem", "perturbed", "composition", "ladder", "interleaved", "minimiser, cold")
+ALONE = ("sharp", "theorem", "perturbed", "composition", "ladder", "minimiser, cold")
 
 
 @cache
 def plan_of(method: str, rows: int) -> Plan:
     """The plan of a method; of persons with so many rows, as it would be run (its figures then exceed its budget)."""
     plan = plan_by(method)
-    if rows == 1 or plan.stages or method.startswith("interleaved"):
+    if rows == 1 or plan.stages:
         return plan
     return plan.changed(rows_per_subject=rows)
 
@@ -138,7 +137,7 @@ def test_papers_speak_of_real_numbers_where_a_release_was_made_over_them_alone(
         told = [event.to_dict()["mechanism"] for event in events]
         over_reals = any(
             run["method"] in ("composition", "ladder", "near-gibbs")
-            or (run["method"] in ("sharp", "theorem", "minimiser", "interleaved") and not run.get("exact"))
+            or (run["method"] in ("sharp", "theorem", "minimiser") and not run.get("exact"))
             for run in told
         )
         words = said(paper)

@@ -137,4 +137,4 @@ def test_every_method_s_own_releases_stay_under_their_claims_and_rows_left_in_ar
     )
     assert "fail" not in [each.verdict for each in honest]
     promised = small.deletion.with_slack().advantage
-    assert promised > 0.2 or "fail" in [each.verdict for each in left]  # composition and interleaved promise no less
+    assert promised > 0.2 or "fail" in [each.verdict for each in left]  # composition promises no less

@@ -17,16 +17,15 @@ from noisygd_delete.methods.minimiser import Minimiser
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
 from tests.bank import FURTHER, PROBLEMS, USUAL, plan_by
 
-OF_GDP = {"interleaved, in Gaussian DP": {**USUAL, "method": "interleaved", "budget": Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(1.0, 1e-6)), "releases": 8}}  # fmt: skip
 SAMPLED = {**USUAL, "loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "records": 20_000,
            "stages": (Stage("network", 20, sampling_rate=0.05), Stage("head")), "budget": Budget(order=8, dp=1.0, deletion=0.1)}  # fmt: skip
 
 
 def _made(name: str):
-    return make_plan(**OF_GDP[name]) if name in OF_GDP else make_plan(**SAMPLED) if name == "sampled" else plan_by(name)
+    return make_plan(**SAMPLED) if name == "sampled" else plan_by(name)
 
 
-@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER, *OF_GDP, "sampled"])
+@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER, "sampled"])
 def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name: str) -> None:
     plan = _made(name)
     paragraphs = plan.explain().split("\n\n")

@@ -16,7 +16,6 @@ REAL = {
     "minimiser",
     "composition",
     "near-gibbs",
-    "interleaved",
 }  # bounds over the real numbers, Gaussian steps
 SOLVED = {"minimiser", "perturbed"}  # a solver runs until it is done: its time may depend on the records
 EXACT = {"perturbed"}  # exact noise on a grid
@@ -28,8 +27,6 @@ def parts(mechanism: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name in ("kept", "later"):
         for inner in mechanism.get(name, ()):
             yield from parts(inner)
-    if "fresh_release" in mechanism:
-        yield {"method": "perturbed", **mechanism["fresh_release"]}
 
 
 def owed(releases: list[dict[str, Any]], facts: dict[str, Any]) -> set[tuple[str, str]]:

@@ -61,8 +61,6 @@ def exposure(release: dict[str, Any]) -> int:
     facts, steps = release["mechanism"], release["steps"]
     if facts["method"] == "perturbed":
         return 1
-    if facts["method"] == "interleaved":
-        return 2 * steps or 1
     if facts["method"] == "ladder":
         return 3 if steps == sum(facts["kept_steps"]) + sum(facts["later_steps"]) else 2
     return int(steps)

@@ -54,7 +54,7 @@ def disagreements(texts: list[str], key: Path, script: str, folder: Path, timeou
 
 def test_the_page_and_python_judge_mutants_alike(key: Path, tmp_path: Path) -> None:
     texts = several(key, 40, 3, "published", "sharp") + several(key, 4, 4, "published", "perturbed")
-    texts += several(key, 6, 5, "published", "ladder") + several(key, 6, 6, "published", "interleaved")
+    texts += several(key, 6, 5, "published", "ladder")
     verify = verifier(key)
     expected = [verify(text) for text in texts]
     assert 2 < sum(expected) < len(texts) / 2  # neither refuses nor passes everything

@@ -59,7 +59,11 @@ def library(folder: Path) -> Path | None:
 
 def counts(folder: Path, preload: Path | None = None, **asked: Any) -> dict[str, int]:
     """One trial in a process of its own, with every bad count present."""
-    environment = {**os.environ, **THREADS, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "engines")])}
+    environment = {
+        **os.environ,
+        **THREADS,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "engines")]),
+    }
     if preload is not None:
         environment["LD_PRELOAD"] = str(preload)
     command = [sys.executable, "-m", "tests.store.fault_worker", str(folder), json.dumps(asked)]

@@ -14,7 +14,6 @@ from noisygd_delete import Budget, NoisyGDClassifier, Records, Store, learn, los
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.estimators import make_mapped_pipeline
 from noisygd_delete.features.maps import Shapes, catalogue
-from noisygd_delete.methods.forecast import steps_deviation
 from noisygd_delete.reports.shapes import shapes_of, shapes_page, shapes_picture
 from tests.bank import sized_plan
 from tests.cli.planned import main
@@ -219,28 +218,6 @@ def test_an_estimator_explains_itself() -> None:
     assert np.mean(first[4:]) > np.mean(first[:4])
     with pytest.raises(InvalidParameter, match="additive"):
         make_mapped_pipeline(maps.BinsAndCrosses((0, 0)), NoisyGDClassifier(method="perturbed")).explain()
-
-
-def test_the_band_of_a_stream_holds_the_noise_of_a_fresh_publication_too() -> None:
-    """Whose noise has the public shape of the columns. Planted: the steps alone, which is what a method's own noise is as a rule."""
-    plan = sized_plan(
-        losses.Logistic(1.0),
-        4000,
-        41,
-        0.05,
-        Budget.from_gdp(dp=3.0, deletion=2.5),
-        method="interleaved",
-        releases=8,
-        one_hot_blocks=(0, 0, 30, 0, 8),
-    )
-    row = np.zeros((1, 41), np.float32)
-    row[0, [0, 2, 33]] = 0.2, 0.3, 0.3
-    records = Records(row, [1.0], slots=4000)
-    drawn = [learn(records, plan, np.random.default_rng(seed)).weights.reshape(-1) for seed in range(400)]
-    steps = steps_deviation(plan.problem, plan.step_size, plan.noise_variance)
-    band = plan.outlook.weight_deviation
-    widest = np.array(drawn)[:, np.array(plan.noise_shape) > 0.999 * max(plan.noise_shape)].std(axis=0).mean()
-    assert 1.1 * steps < widest < 1.05 * band
 
 
 @pytest.mark.parametrize("fact", [{"noise": math.inf}, {"noise": -1.0}, {"constant": math.nan}, {"release": 1e999}])

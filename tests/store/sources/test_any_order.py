@@ -48,7 +48,7 @@ def advised(error: Exception, loss: Loss) -> list[Plan]:
     for each in named:
         method, _, option = each.partition(":")
         told = {key: {"true": True}.get(value, value) for key, _, value in [option.partition("=")] if key}
-        facts = {"utility": False, "releases": 8 if method == "interleaved" else 1}
+        facts = {"utility": False}
         made.append(make_plan(loss, **SIZES, **facts, budget=RENYI, method=methods.resolve_method(method, **told)))
     return made
 
@@ -131,6 +131,6 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
 
 
 def test_there_is_one_to_advise() -> None:
-    assert methods.order_free_methods() == ("theorem", "sharp", "minimiser", "perturbed", "interleaved", "sums")
+    assert methods.order_free_methods() == ("theorem", "sharp", "minimiser", "perturbed", "sums")
     named = re.findall("'([a-z]+)'", external_row_methods(asked("perturbed").problem))
     assert {*named} == {*methods.order_free_methods()} - {"sums"}  # which needs more of a place than that
