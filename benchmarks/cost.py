@@ -23,7 +23,7 @@ from noisygd_delete import Budget, Curator, EditRequest, make_plan
 
 DELETED = (7,)
 ORDER, REGULARIZATION = 10, 1e-3
-METHODS = ("perturbed", "minimiser", "sharp", "theorem")
+METHODS = ("objective-perturbation", "output-perturbation", "noisy-gd", "noisy-gd:analysis=paper")
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ import numpy as np
 from benchmarks import datasets, report
 from noisygd_delete import Budget, EditRequest, Plan, Records, learn, losses, make_plan
 from noisygd_delete.curator.learning import resume
-from noisygd_delete.errors import PlanInfeasible
-from noisygd_delete.methods import Method, Minimiser, Sharp, Theorem
+from noisygd_delete.methods import Method, NoisyGD, OutputPerturbation, PaperNoisyGD
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 HEADER = [
@@ -29,9 +27,12 @@ by the tolerance of its cold solver), over what the deletion budget allows (in t
 time in exact steps over that over the reals, each the least of {repeats}, turn and turn about, one thread; of *minimiser* a release is its solver's passes and its
 steps."""
 METHODS: dict[str, tuple[Method, Method]] = {
-    "theorem": (Theorem(exact=False), Theorem(exact=True)),
-    "sharp": (Sharp(exact=False), Sharp(exact=True)),
-    "minimiser": (Minimiser(solver="cold", exact=False), Minimiser(solver="cold", exact=True)),
+    "noisy-gd:analysis=paper": (PaperNoisyGD(exact=False), PaperNoisyGD(exact=True)),
+    "noisy-gd": (NoisyGD(exact=False), NoisyGD(exact=True)),
+    "output-perturbation": (
+        OutputPerturbation(solver="cold", exact=False),
+        OutputPerturbation(solver="cold", exact=True),
+    ),
 }
 
 
@@ -98,16 +99,16 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
 
 
 def beside_the_kernel(data: datasets.Data, regularization: float, steps: int, repeats: int) -> str:
-    """A whole deletion by `sharp` in the compiled kernel, as in a process that learned before; the table's steps are matrix products."""
+    """A whole deletion by `noisy-gd` in the compiled kernel, as in a process that learned before; the table's steps are matrix products."""
     from noisygd_delete.engine import kernel_numba  # noqa: F401
 
     edited = data.train.apply(EditRequest.delete([0]))
     facts = {"records": data.train.slots, "features": data.train.width, "regularization": regularization}
-    real, exact = (make_plan(data.loss, **facts, budget=BUDGET, method=method) for method in METHODS["sharp"])
+    real, exact = (make_plan(data.loss, **facts, budget=BUDGET, method=method) for method in METHODS["noisy-gd"])
     taken = seconds(edited, [real, exact], exact.delete_steps, repeats)
     return (
         f"Runs of {steps} steps are too short for the compiled kernel (extra `fast`). Both by it, as in a process that learned before, {data.name}, "
-        f"λ = {regularization:g}: {exact.delete_steps} exact steps of `sharp` take {taken[1] / taken[0]:.1f} times as long."
+        f"λ = {regularization:g}: {exact.delete_steps} exact steps of `noisy-gd` take {taken[1] / taken[0]:.1f} times as long."
     )
 
 

@@ -2,7 +2,7 @@
 
 Each figure is a sum over stretches of noisy steps, or over releases: the package says which; here each stretch becomes a formula of
 `coq/Formulas.v` on the facts of its mechanism, as exact rational numbers, and `interval` proves the inequality. Figures in Gaussian
-DP and in Rényi divergence of `sharp`, `theorem` and `minimiser` are covered; the others are named as not covered.
+DP and in Rényi divergence of `noisy-gd`, `noisy-gd:analysis=paper` and `output-perturbation` are covered; the others are named as not covered.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from noisygd_delete.evidence import derivation
 from noisygd_delete.evidence.certificate import erasure_of, read_history
 from noisygd_delete.evidence.verification import read_claims
 from noisygd_delete.methods.base import Mechanism
-from noisygd_delete.methods.minimiser import MinimiserRun
-from noisygd_delete.methods.sharp import SharpRun
-from noisygd_delete.methods.theorem import TheoremRun
+from noisygd_delete.methods.noisy_gd import NoisyGDRun
+from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
+from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 from noisygd_delete.privacy.guarantee import Guarantee, Worlds
 from noisygd_delete.records import limited_io
 
@@ -109,10 +109,10 @@ def _shifted(facts: str, steps: float, clean: str) -> str:
     return f"shifted_gdp {facts} {steps:.0f} {clean}"
 
 
-def _real_gdp(run: SharpRun, stretch: Stretch) -> str:
+def _real_gdp(run: NoisyGDRun, stretch: Stretch) -> str:
     facts = " ".join(map(exact, (run.step_size, run.strong_convexity, run.noise_variance, run.records)))
     steps, clean = stretch.steps_with, stretch.steps_without
-    if isinstance(run, MinimiserRun):
+    if isinstance(run, OutputPerturbationRun):
         gone = bool(clean)
         if gone and not run.shows_start:
             return "0"
@@ -124,7 +124,7 @@ def _real_gdp(run: SharpRun, stretch: Stretch) -> str:
 def _exact_gdp(run: Any, stretch: Stretch) -> str:
     """μ of exact steps: of the record, of the roundings, and of starts apart (`bounds.exact_steps.gdp`)."""
     steps, facts = stretch, run.exact
-    solved = isinstance(run, MinimiserRun)
+    solved = isinstance(run, OutputPerturbationRun)
     gone = bool(steps.steps_without)
     if solved and gone and not (run.shows_start or run.shows_order):
         return "0"
@@ -191,10 +191,10 @@ def rate_of(stretch: Stretch, named: Naming) -> tuple[str, str]:
         return "0", "0"
     about, steps = stretch.worlds.about, {"steps_with": stretch.steps_with, "steps_without": stretch.steps_without}
     cost = run.interval(about, stretch.worlds, **steps)
-    if isinstance(run, SharpRun):
+    if isinstance(run, NoisyGDRun):
         mu = _real_gdp(run, stretch) if run.exact is None else _exact_gdp(run, stretch)
         return _of_mu(mu, named, cost.gdp_squared)
-    if isinstance(run, TheoremRun):
+    if isinstance(run, PaperNoisyGDRun):
         facts = [exact(run.strong_convexity), exact(run.noise_variance), exact(run.records), exact(run.step_size)]
         clean = stretch.steps_without
         times = "" if math.isinf(stretch.steps_with) else f" {stretch.steps_with:.0f}"

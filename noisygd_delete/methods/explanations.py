@@ -20,7 +20,7 @@ def plan_heading(problem: Problem) -> str:
     """Return loss, sizes, method and budget."""
     return (
         f"Plan: {problem.loss.name} loss, n={problem.records} slots, d={problem.dimension} weights, λ={format_number(problem.regularization)}, "
-        f"method '{problem.method.name}'.\n"
+        f"method '{problem.method.variant_name()}'.\n"
         f"Budget: {problem.budget.describe()}; adjacency {problem.adjacency}, deletion notion {problem.deletion_notion}, "
         f"{problem.rows_per_subject} row(s) per data subject"
         + (
@@ -162,7 +162,7 @@ def explain_waiting(problem: Problem, run: Procedure) -> str:
     if constants.convex or problem.strong_convexity > 0:
         return ""
     instead = (
-        f"What does forget: method 'ladder', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
+        f"What does forget: method 'staged', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
         f"{run.solver_passes + run.counted} passes, which owes an erased record nothing."
     )
     if math.isinf(constants.weak_convexity):

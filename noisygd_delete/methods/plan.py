@@ -49,7 +49,6 @@ class Method(MethodRef):
     """A way of learning and deleting, with validated options and its proof; it calibrates a `Plan`."""
 
     name: ClassVar[str]
-    summary: ClassVar[str]  # one line for tables and help
     proof: ClassVar[str] = PROOFS[0]  # weakest kind of proof behind its bounds
     weighed: ClassVar[str] = (
         "always"  # when the planner compares it if no method is named; or "for several publications", or "never"
@@ -648,6 +647,7 @@ class Plan:
             "delete_steps_for_deletion": self.delete_steps_for_deletion,
             "delete_steps_for_utility": self.delete_steps_for_utility,
             "method": self.method.name,
+            "noisy_gradient_descent": bool(self.method.analysis),
             "options": {key: value for key, value in self.method.to_dict().items() if key != "name"},
             "gradient_tolerance": self.gradient_tolerance,
             "linear_term": self.linear_term,
@@ -672,7 +672,7 @@ class Plan:
     def __repr__(self) -> str:
         steps = f"{self.learn_steps} and {self.delete_steps} steps"
         return (
-            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={format_number(self.regularization)}, method={self.method.name!r}, {steps}, "
+            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={format_number(self.regularization)}, method={self.method.variant_name()!r}, {steps}, "
             f"{self.budget.describe()})"
         )
 

@@ -43,7 +43,7 @@ ALIKE = {
 }  # fmt: skip
 NAMES = [*ALIKE, *(f"person-{k}" for k in range(ROWS - len(ALIKE)))]
 SCHEMA = {"id": "id", "label": {"column": "y", "classes": ["no", "yes"]}, "columns": {"x": {"bounds": [0, ROWS]}}}
-PLAN = ["--method", "sharp", "--regularization", "0.5", "--no-utility", "--no-total"]
+PLAN = ["--method", "noisy-gd", "--regularization", "0.5", "--no-utility", "--no-total"]
 
 
 def people() -> Any:
@@ -148,7 +148,7 @@ class Letter(OfStore):
 class Estimator(OfStore):
     def make(self) -> None:
         table = people()
-        self.model = NoisyGDClassifier(feature_bounds=(0, ROWS), method="sharp", regularization=0.5)
+        self.model = NoisyGDClassifier(feature_bounds=(0, ROWS), method="noisy-gd", regularization=0.5)
         self.model.fit(table[["x"]], table["y"])
         self.rows = {name: number for number, name in enumerate(NAMES)}
 

@@ -44,8 +44,12 @@ from ..store.conftest import SCHEMA, memory_folder, name, person, plan, records,
 from ..store.test_put_back import in_parts, put_back, same
 
 ROWS, SLOTS = 9, 12
-METHODS = ("sharp", "sharp", "theorem", "minimiser", "perturbed")
-CARRIED = ("sums", "sums", "perturbed")  # releases drawn before the rows go, and others in the same ledger
+METHODS = ("noisy-gd", "noisy-gd", "noisy-gd:analysis=paper", "output-perturbation", "objective-perturbation")
+CARRIED = (
+    "sufficient-statistics",
+    "sufficient-statistics",
+    "objective-perturbation",
+)  # releases drawn before the rows go, and others in the same ledger
 
 
 class History:

@@ -118,13 +118,13 @@ def paper(method: str, status: str = "published") -> dict:
     return json.loads(json.dumps(papers(status, method)))
 
 
-PRINTED = {"sharp": 6, "theorem": 6, "minimiser, over the reals": 8}
+PRINTED = {"noisy-gd": 6, "noisy-gd:analysis=paper": 6, "output-perturbation, over the reals": 8}
 
 
 @needs_coq
 @pytest.mark.parametrize("method", PRINTED)
 def test_a_certificate_is_proven_from_its_facts(method: str, tmp_path: Path, folder: Path) -> None:
-    certificate = paper(method, "withheld" if method.startswith("minimiser") else "published")
+    certificate = paper(method, "withheld" if method.startswith("output-perturbation") else "published")
     new_key(tmp_path / "key")
     assert verify_certificate(sign_document(dict(certificate), tmp_path / "key")).passed
     text, missing = coq_certificate.source_text(certificate)
@@ -134,9 +134,9 @@ def test_a_certificate_is_proven_from_its_facts(method: str, tmp_path: Path, fol
 
 
 @needs_coq
-@pytest.mark.parametrize("method", ["theorem", "minimiser, over the reals"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "output-perturbation, over the reals"])
 def test_one_unit_in_the_last_place_less_is_refused(method: str, folder: Path) -> None:
-    certificate = paper(method, "withheld" if method.startswith("minimiser") else "published")
+    certificate = paper(method, "withheld" if method.startswith("output-perturbation") else "published")
     names: list[str] = []
     coq_certificate.source_text(certificate, lambda name, printed, _: names.append(name) or printed)
     for planted in names[::2]:
@@ -158,13 +158,13 @@ def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (
         "not covered: present.all" in capsys.readouterr().out
     )  # a history of several methods, one of them without formulas
-    file.write_text(json.dumps(paper("sharp")))
+    file.write_text(json.dumps(paper("noisy-gd")))
     assert command.main(["coq", str(file), "--out", str(out)]) == 0
     assert "Lemma present_all_gdp :" in out.read_text()
 
 
 def test_a_method_without_formulas_is_named() -> None:
-    text, missing = coq_certificate.source_text(paper("perturbed"))
+    text, missing = coq_certificate.source_text(paper("objective-perturbation"))
     assert "present.all" in missing
     assert "\nLemma " not in text
 

@@ -3505,7 +3505,7 @@ if ($.t($.le($.ga($.ga(loss, "constants"), "lipschitz"), limit))) {
 return loss;
 }
 if ($.t($.lt(1n, $.ga(loss, "outputs")))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss has " + $.formatted($.ga(loss, "outputs"), "", "") + " gradient directions per record: clipping its gradient does not keep convexity or smoothness (Lemma F.3 of the paper is false), so no convex certificate would hold. Shrink the rows instead (radius), or train it as a torch module (networks.NetworkLoss) under method 'composition'")]));
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss has " + $.formatted($.ga(loss, "outputs"), "", "") + " gradient directions per record: clipping its gradient does not keep convexity or smoothness (Lemma F.3 of the paper is false), so no convex certificate would hold. Shrink the rows instead (radius), or train it as a torch module (networks.NetworkLoss) under method 'noisy-gd:analysis=composition'")]));
 }
 if ((!$.t($.ga($.ga(loss, "constants"), "convex")) || !$.t($.b.hasattr([loss, "unclipped"])))) {
 throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is not clipped here: give it a smaller radius, which scales its gradient")]));
@@ -3669,7 +3669,7 @@ $ns.name = "squared";
 $ns.label_kind = "target";
 $ns.curving = ONE_DIRECTION;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence on gradient steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius; or method 'sums'"]));
+throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence on gradient steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius; or method 'sufficient-statistics'"]));
 return null;
 }));
 }), [], {frozen: true});
@@ -4920,7 +4920,7 @@ return $.cm(self, "_rate", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")
 });
 $ns._rate = $.fn("_rate", ["self", "amount", "delta"], {}, function (self, amount, delta) {
 if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget needs method 'sharp': Theorem 5.1 bounds R\u00e9nyi divergences, which do not give a \u03bc"]));
+throw $.raised(InvalidParameter(["a Gaussian-DP budget needs method 'noisy-gd' with analysis 'tight': Theorem 5.1 bounds R\u00e9nyi divergences, which do not give a \u03bc"]));
 }
 if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
 if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
@@ -5209,8 +5209,9 @@ const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 MethodRef = $.dataclass($.cls("MethodRef", [], ($ns) => {
+$ns.analysis = "";
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
+return $.dict([["name", $.ga(self, "name")], ...$.pairs(($.t($.ga(self, "analysis")) ? $.dict([["analysis", $.ga(self, "analysis")]]) : $.dict([]))), ...$.pairs(asdict([self]))]);
 });
 }), [], {frozen: true});
 Problem = $.dataclass($.cls("Problem", [], ($ns) => {
@@ -5375,9 +5376,8 @@ $ns.horizon = null;
 $ns.relearns = false;
 $ns.edits = $.tuple(["deleted", "replaced", "inserted"]);
 $ns.unbounded = true;
-$ns.fresh_every = null;
 $ns.counted_on = null;
-}), [["dp", () => ["is", WorstCaseRun]], ["deletion", () => ["is", WorstCaseRun]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["edits", () => ["of", $.b.tuple, ["is", $.b.str]]], ["unbounded", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
+}), [["dp", () => ["is", WorstCaseRun]], ["deletion", () => ["is", WorstCaseRun]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["edits", () => ["of", $.b.tuple, ["is", $.b.str]]], ["unbounded", () => ["is", $.b.bool]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
 SOLVERS = $.tuple(["warm", "cold", "fixed"]);
 solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance", "pull"], {"pull": 0.0}, function (problem, solver, tolerance, pull) {
 let steps;
@@ -5726,21 +5726,23 @@ return $.ga(problem, "method");
 return {MOST_STAGES, Method, Calibration, Plan, _NUMBERS, method_of, ClassVar, PROOFS, MethodRef, Loss, PlannedGuarantees, Procedure, Mechanism, Problem, check_count, abstractmethod, InvalidParameter, fields, replace, Published, WorstCaseRun, InitialLaw, NoisyLeastSquares, Any, Minimizer};
 })();
 $.modules["methods"] = (() => {
-let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
+let __getattr__, _METHODS, _ANALYSES, _STAGE_METHODS, _MECHANISMS, METHODS, ANALYSES, STAGE_METHODS, MECHANISMS;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Catalogue = $.modules["lazy_imports"]["Catalogue"];
 const on_first_use = $.libraries["lazy_imports"]["on_first_use"];
-__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Ladder", "LadderRun", "SampledStage", "Stage"]), "ladder"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Method", "Plan"]), "plan"])), ["Problem", "problem"], ["Procedure", "problem"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledGaussian", "SampledSteps"]), "sampled_steps"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
-_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["sums", "MarkovSums"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
+__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "NoisySteps"]), "base"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NoisyGD", "NoisyGDRun"]), "noisy_gd"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["CompositionNoisyGD", "CompositionNoisyGDRun"]), "noisy_gd_composition"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["GibbsNoisyGD", "GibbsNoisyGDRun"]), "noisy_gd_gibbs"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["PaperNoisyGD", "PaperNoisyGDRun"]), "noisy_gd_paper"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["ObjectivePerturbation", "ObjectivePerturbationRun"]), "objective_perturbation"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["OutputPerturbation", "OutputPerturbationRun"]), "output_perturbation"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Method", "Plan"]), "plan"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Problem", "Procedure"]), "problem"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledGaussian", "SampledSteps"]), "sampled_steps"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Staged", "StagedRun", "SampledStage", "Stage"]), "staged"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SufficientStatistics", "SufficientStatisticsRun"]), "sufficient_statistics"]))])]);
+_METHODS = $.dict([["noisy-gd", "NoisyGD"], ["output-perturbation", "OutputPerturbation"], ["objective-perturbation", "ObjectivePerturbation"], ["sufficient-statistics", "SufficientStatistics"], ["staged", "Staged"]]);
+_ANALYSES = $.dict([["tight", "NoisyGD"], ["paper", "PaperNoisyGD"], ["composition", "CompositionNoisyGD"], ["theorem-5-2", "GibbsNoisyGD"]]);
 _STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
-_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm(_METHODS, "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
+_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let analysis, method; {const $v2 = $.unpack($v1, 2, -1);analysis = $v2[0];method = $v2[1];} yield [("" + "noisy-gd-" + $.formatted(analysis, "", "")), ("" + $.formatted(method, "", "") + "Run")]; } })($.cm(_ANALYSES, "items", [])))), ...$.pairs($.dict((function* ($first) { for (const $v3 of $.each($first)) { let method, name; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];method = $v4[1];} if (!$.t(!$.eq(name, "noisy-gd"))) continue; yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm(_METHODS, "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
 METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
+ANALYSES = Catalogue([_ANALYSES, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_ANALYSES, name)]))]);
 STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
 MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
-return {__getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
+return {__getattr__, _METHODS, _ANALYSES, _STAGE_METHODS, _MECHANISMS, METHODS, ANALYSES, STAGE_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
 })();
-$.modules["methods.composition"] = (() => {
-let FRESH_LEARN, _CONDITION, CompositionRun, Composition, _check_zero_out, check_sampled;
+$.modules["methods.noisy_gd_composition"] = (() => {
+let FRESH_LEARN, _CONDITION, CompositionNoisyGDRun, CompositionNoisyGD, _check_zero_out, check_sampled;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
@@ -5764,13 +5766,13 @@ const ORDERS = $.modules["methods.sampled_steps"]["ORDERS"];
 const sampled_renyi = $.modules["methods.sampled_steps"]["sampled_renyi"];
 FRESH_LEARN = $.tuple(["demand", "automatic"]);
 _CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
-CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
-$ns.method = "composition";
+CompositionNoisyGDRun = $.dataclass($.cls("CompositionNoisyGDRun", [NoisySteps], ($ns) => {
+$ns.method = "noisy-gd-composition";
 $ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
 $ns.notes = $.tuple(["Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend."]);
 $ns.batches = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(CompositionRun, self, "__post_init__")([]);
+$.sup(CompositionNoisyGDRun, self, "__post_init__")([]);
 check_count(["batches", $.ga(self, "batches")]);
 return null;
 });
@@ -5782,7 +5784,7 @@ return $.div($.ga(self, "noise_scale"), moved);
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let sampled;
 sampled = ($.t($.lt(1n, $.ga(self, "batches"))) ? $.tuple([$.tuple(["samples-unseen", $.dict([])])]) : $.tuple([]));
-return $.tuple([...$.each($.sup(CompositionRun, self, "conditions")([])), ...$.each(sampled)]);
+return $.tuple([...$.each($.sup(CompositionNoisyGDRun, self, "conditions")([])), ...$.each(sampled)]);
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 let facts, points, rate;
@@ -5795,9 +5797,10 @@ rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(sel
 return $.dict([["gdp_squared", $.mul(2n, rate)]]);
 });
 }), [["batches", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-Composition = $.dataclass($.cls("Composition", [Method], ($ns) => {
-$ns.name = "composition";
-$ns.summary = "non-convex losses: every noisy step costs, a fresh learn forgets";
+CompositionNoisyGD = $.dataclass($.cls("CompositionNoisyGD", [Method], ($ns) => {
+$ns.name = "noisy-gd";
+$ns.analysis = "composition";
+$ns.summary = "noisy gradient descent by composition: every noisy step costs, a fresh learn forgets; non-convex losses";
 $ns.weighed = "never";
 $ns.learn_steps = null;
 $ns.delete_steps = null;
@@ -5834,7 +5837,7 @@ learns = $.neg($.floordiv($.neg($.ga(problem, "releases")), $.add($.ga(self, "re
 return $.add($.mul(learns, $.b.max([learn, delete$])), $.mul($.sub($.ga(problem, "releases"), learns), delete$));
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Composition, self, "check_plan")([plan]);
+$.sup(CompositionNoisyGD, self, "check_plan")([plan]);
 if ($.t($.lt(1n, $.ga(self, "batches")))) {
 _check_zero_out([$.ga(plan, "problem")]);
 }
@@ -5850,7 +5853,7 @@ longest = $.b.min([longest, $.add($.b.max([$.ga(numbers, "learn_steps"), $.ga(nu
 }
 promise = PlannedGuarantees([], {"dp": WorstCaseRun([longest], {"assuming": _CONDITION}), "deletion": WorstCaseRun([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
 facts = $.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")});
-run = CompositionRun([], {...$.named(facts), "batches": $.ga(self, "batches")});
+run = CompositionNoisyGDRun([], {...$.named(facts), "batches": $.ga(self, "batches")});
 if ($.t($.eq($.ga(self, "batches"), 1n))) {
 return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise});
 }
@@ -5883,10 +5886,10 @@ throw $.raised(AssumptionViolated([("" + "steps on samples clip every record's g
 }
 return null;
 });
-return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, _check_zero_out, check_sampled, ClassVar, Method, NoisySteps, check_positive, check_choice, check_count, replace, Sampling, Plan, WorstCaseRun, PlannedGuarantees, Condition, Worlds, AssumptionViolated, NON_ADAPTIVE, ORDERS, sampled_renyi, Any};
+return {FRESH_LEARN, _CONDITION, CompositionNoisyGDRun, CompositionNoisyGD, _check_zero_out, check_sampled, ClassVar, Method, NoisySteps, check_positive, check_choice, check_count, replace, Sampling, Plan, WorstCaseRun, PlannedGuarantees, Condition, Worlds, AssumptionViolated, NON_ADAPTIVE, ORDERS, sampled_renyi, Any};
 })();
-$.modules["methods.near_gibbs"] = (() => {
-let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
+$.modules["methods.noisy_gd_gibbs"] = (() => {
+let _ORDERS, _SOURCES, GibbsNoisyGDRun, GibbsNoisyGD;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -5908,8 +5911,8 @@ const PlannedGuarantees = $.modules["methods.problem"]["PlannedGuarantees"];
 const WorstCaseRun = $.modules["methods.problem"]["WorstCaseRun"];
 _ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
 _SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
-NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
-$ns.method = "near-gibbs";
+GibbsNoisyGDRun = $.dataclass($.cls("GibbsNoisyGDRun", [NoisySteps], ($ns) => {
+$ns.method = "noisy-gd-theorem-5-2";
 $ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 let rate;
@@ -5934,9 +5937,10 @@ hidden = "no earlier model was observed";
 return $.cm($.cm($.cm(self, "_guarantee", ["deletion", $.ga(Worlds, "IDEAL_LAW")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
 });
 }), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
-NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
-$ns.name = "near-gibbs";
-$ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
+GibbsNoisyGD = $.dataclass($.cls("GibbsNoisyGD", [Method], ($ns) => {
+$ns.name = "noisy-gd";
+$ns.analysis = "theorem-5-2";
+$ns.summary = "noisy gradient descent by Theorem 5.2, as printed or sharpened; rarely runnable";
 $ns.weighed = "never";
 $ns.form = "printed";
 $ns.noise_variance = null;
@@ -5953,7 +5957,7 @@ return null;
 });
 $ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
 if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; give the budget with an order, \u03bb > \u03b2\u208b with method 'sharp', or method 'composition'"]));
+throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; give the budget with an order, \u03bb > \u03b2\u208b with analysis 'tight', or analysis 'composition'"]));
 }
 if ($.t(!$.is($.ga(self, "order"), null))) {
 return [$.ga(self, "order")];
@@ -5961,7 +5965,7 @@ return [$.ga(self, "order")];
 return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(NearGibbs, self, "check_plan")([plan]);
+$.sup(GibbsNoisyGD, self, "check_plan")([plan]);
 $.cm(self, "_check", [$.ga(plan, "problem")]);
 if (!$.t($.libraries["math"].isclose([$.ga(plan, "init_variance"), $.div($.ga(plan, "noise_variance"), $.ga(plan, "regularization"))], {"rel_tol": 1e-09}))) {
 throw $.raised(AssumptionViolated(["must be \u03c3\u00b2/\u03bb: Theorem 5.2 starts from that law"], {"init_variance": $.ga(plan, "init_variance")}));
@@ -5977,19 +5981,19 @@ constants = $.ga($.ga(problem, "loss"), "constants");
 gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(problem, "regularization"), "dimension": $.ga(problem, "dimension"), "form": $.ga(self, "form")});
 facts = $.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")});
 known = WorstCaseRun([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
-return $.cm(Plan, "of", [problem, NearGibbsRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": PlannedGuarantees([], {"dp": known, "unbounded": $.eq($.ga(self, "form"), "sharper")})});
+return $.cm(Plan, "of", [problem, GibbsNoisyGDRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": PlannedGuarantees([], {"dp": known, "unbounded": $.eq($.ga(self, "form"), "sharper")})});
 });
 $ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
 let constants;
 constants = $.ga($.ga(problem, "loss"), "constants");
 if ($.t($.ga(constants, "convex"))) {
-throw $.raised(InvalidParameter(["is for non-convex losses; use 'theorem' or 'sharp'"], {"method": "near-gibbs"}));
+throw $.raised(InvalidParameter(["is for non-convex losses; use analysis 'tight'"], {"analysis": $.ga(self, "analysis")}));
 }
 if (!$.t($.ga(constants, "proven"))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss only declares its constants; Theorem 5.2 needs proven ones: use method 'composition'")]));
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss only declares its constants; Theorem 5.2 needs proven ones: use analysis 'composition'")]));
 }
 if (!$.t($.libraries["math"].isfinite([$.ga(constants, "range")]))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with method 'sharp', or method 'composition'")]));
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with analysis 'tight', or analysis 'composition'")]));
 }
 if ($.t(!$.is($.ga(problem, "deletion_notion"), $.ga(Worlds, "DEFINITION_4_1")))) {
 throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)"], {"deletion_notion": "pairwise"}));
@@ -5997,10 +6001,10 @@ throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares 
 return null;
 });
 }), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, ClassVar, Method, Gibbs, NoisySteps, renyi_order, check_positive, FORMS, check_choice, AssumptionViolated, PlannedGuarantees, Plan, WorstCaseRun, InvalidParameter, Worlds, NON_ADAPTIVE, Any};
+return {_ORDERS, _SOURCES, GibbsNoisyGDRun, GibbsNoisyGD, ClassVar, Method, Gibbs, NoisySteps, renyi_order, check_positive, FORMS, check_choice, AssumptionViolated, PlannedGuarantees, Plan, WorstCaseRun, InvalidParameter, Worlds, NON_ADAPTIVE, Any};
 })();
-$.modules["methods.perturbed"] = (() => {
-let PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, minimizer_norm_bound, linear_term_bound, Perturbed, check_covered, _check_curving;
+$.modules["methods.objective_perturbation"] = (() => {
+let ObjectivePerturbationRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, minimizer_norm_bound, linear_term_bound, ObjectivePerturbation, check_covered, _check_curving;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -6029,8 +6033,8 @@ const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
-PerturbedRun = $.dataclass($.cls("PerturbedRun", [SingleRelease], ($ns) => {
-$ns.method = "perturbed";
+ObjectivePerturbationRun = $.dataclass($.cls("ObjectivePerturbationRun", [SingleRelease], ($ns) => {
+$ns.method = "objective-perturbation";
 $ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
 $ns.fresh = true;
 $ns.steps = 0n;
@@ -6043,7 +6047,7 @@ $ns.in_place = true;
 $ns.chain = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-$.sup(PerturbedRun, self, "__post_init__")([]);
+$.sup(ObjectivePerturbationRun, self, "__post_init__")([]);
 for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
 name = $v1;
 check_positive([name, $.b.getattr([self, name])]);
@@ -6118,7 +6122,7 @@ return $.modules["bounds.objective_perturbation"].inexact_gdp([], {"spread": spr
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
 own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(ObjectivePerturbationRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
 }), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 _UNUSUAL = 9.0;
@@ -6146,8 +6150,8 @@ let widest;
 widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
 return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
 });
-Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
-$ns.name = "perturbed";
+ObjectivePerturbation = $.dataclass($.cls("ObjectivePerturbation", [Method], ($ns) => {
+$ns.name = "objective-perturbation";
 $ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
 $ns.proof = $.gi(PROOFS, 1n);
 $ns.solver = "warm";
@@ -6167,11 +6171,11 @@ $ns.run = $.fn("run", ["self", "problem", "numbers"], {}, function (self, proble
 let facts, own;
 facts = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", $.ga(numbers, "output_noise")], ["gradient_tolerance", $.ga(numbers, "gradient_tolerance")]]);
 own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([problem])), ...$.named(own)});
+return ObjectivePerturbationRun([], {...$.named(facts), ...$.named(row_facts([problem])), ...$.named(own)});
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let least;
-$.sup(Perturbed, self, "check_plan")([plan]);
+$.sup(ObjectivePerturbation, self, "check_plan")([plan]);
 check_covered([$.ga(plan, "problem")]);
 least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
 if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
@@ -6188,20 +6192,20 @@ if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
 throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
 }
 if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
-throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
+throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'objective-perturbation' is proven for one row per data subject; use method 'noisy-gd', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
 }
 if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
-throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
+throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'objective-perturbation' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
 }
 return null;
 });
 _check_curving = $.fn("_check_curving", ["loss"], {}, function (loss) {
 if (!$.t($.ga(loss, "curving"))) {
-throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
+throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'noisy-gd' or 'noisy-gd:analysis=composition'")], {"method": "objective-perturbation"}));
 }
 return null;
 });
-return {PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, minimizer_norm_bound, linear_term_bound, Perturbed, check_covered, _check_curving, ClassVar, PROOFS, Method, SingleRelease, MOST_STAGES, check_count, SOLVERS, check_choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, check_positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, ROOM, UNIT, Curve};
+return {ObjectivePerturbationRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, minimizer_norm_bound, linear_term_bound, ObjectivePerturbation, check_covered, _check_curving, ClassVar, PROOFS, Method, SingleRelease, MOST_STAGES, check_count, SOLVERS, check_choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, check_positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, ROOM, UNIT, Curve};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
@@ -6256,8 +6260,8 @@ return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving":
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
 return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, SingleRelease, Plan, check_count, check_positive, GRID_BITS};
 })();
-$.modules["methods.sums"] = (() => {
-let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss;
+$.modules["methods.sufficient_statistics"] = (() => {
+let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, SufficientStatisticsRun, _charges, grid_of, label_bits, norm_squared, check_exact, SufficientStatistics, check_loss;
 const json = $.libraries["json"];
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -6282,15 +6286,15 @@ LABEL_BITS = 10n;
 _CODED_SHARE = 0.45;
 _EXACT = $.shl(1n, 53n);
 SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
-MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [SingleRelease], ($ns) => {
-$ns.method = "sums";
+SufficientStatisticsRun = $.dataclass($.cls("SufficientStatisticsRun", [SingleRelease], ($ns) => {
+$ns.method = "sufficient-statistics";
 $ns.source = SOURCE;
 $ns.steps = 0n;
 $ns.joiners = true;
 $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-$.sup(MarkovSumsRun, self, "__post_init__")([]);
+$.sup(SufficientStatisticsRun, self, "__post_init__")([]);
 for (const $v3 of $.each($.tuple(["features", "outputs", "norm_squared", "label_weight", "rows_per_subject"]))) {
 name = $v3;
 check_count([name, $.b.getattr([self, name])]);
@@ -6306,7 +6310,7 @@ $ns.carries = $.property($.fn("carries", ["self"], {}, function (self) {
 return self;
 }));
 $ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
-$.sup(MarkovSumsRun, self, "check")([steps]);
+$.sup(SufficientStatisticsRun, self, "check")([steps]);
 if (($.t(inserted) && !($.t(fresh) || $.t($.ga(self, "joiners"))))) {
 throw $.raised(InvalidParameter(["must be true: the release took in new records"], {"joiners": false}));
 }
@@ -6340,7 +6344,7 @@ return $.cm(self, "_guarantee", [about, between], {...$.named($.cm(self, "_cost"
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
 own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each($.sup(MarkovSumsRun, self, "conditions")([])), $.tuple(["sums-carried", own]), $.tuple(["sums-all-rows", $.dict([["rows_per_person", $.ga(self, "rows_per_subject")]])]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+return $.tuple([...$.each($.sup(SufficientStatisticsRun, self, "conditions")([])), $.tuple(["sums-carried", own]), $.tuple(["sums-all-rows", $.dict([["rows_per_person", $.ga(self, "rows_per_subject")]])]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
 }), [["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["variance", () => ["is", $.b.float]], ["releases", () => ["is", $.b.int]], ["joiners", () => ["is", $.b.bool]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 _charges = $.lru_cache($.fn("_charges", ["run", "between_records", "leaves"], {}, function (run, between_records, leaves) {
@@ -6371,8 +6375,8 @@ throw $.raised(InvalidParameter([("" + "is more than " + $.formatted($.floordiv(
 }
 return null;
 });
-MarkovSums = $.dataclass($.cls("MarkovSums", [Method], ($ns) => {
-$ns.name = "sums";
+SufficientStatistics = $.dataclass($.cls("SufficientStatistics", [Method], ($ns) => {
+$ns.name = "sufficient-statistics";
 $ns.summary = "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing";
 $ns.weighed = "for several publications";
 $ns.own_ridge = true;
@@ -6396,7 +6400,7 @@ $ns._check_covered = $.fn("_check_covered", ["self", "problem"], {}, function (s
 check_loss([$.ga(problem, "loss")]);
 check_count(["features", $.ga(problem, "features")], {"maximum": MOST_FEATURES});
 if ($.t($.lt($.ga(problem, "releases"), 2n))) {
-throw $.raised(InvalidParameter(["must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be"], {"releases": $.ga(problem, "releases")}));
+throw $.raised(InvalidParameter(["must be at least 2 by method 'sufficient-statistics', whose noise is planned for all of them: state how many releases there will be"], {"releases": $.ga(problem, "releases")}));
 }
 check_count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
 check_exact([$.ga(problem, "loss"), $.ga(problem, "records")]);
@@ -6409,7 +6413,7 @@ return null;
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let bits, carried, edits, promise, run, weight;
 {const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
-run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
+run = SufficientStatisticsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
 carried = $.modules["methods.problem"].CarriedSums([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
 edits = ($.t($.ga(self, "joiners")) ? $.tuple(["deleted", "inserted"]) : $.tuple(["deleted"]));
 promise = $.modules["methods.problem"].PlannedGuarantees([], {"deletion": $.modules["methods.problem"].WorstCaseRun([0n]), "edits": edits, "unbounded": false});
@@ -6425,7 +6429,7 @@ throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take l
 }
 return null;
 });
-return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, SingleRelease, Any, InvalidParameter, Plan, Worlds, check_positive, check_count, Squared, Softmax, Logistic, lru_cache};
+return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, SufficientStatisticsRun, _charges, grid_of, label_bits, norm_squared, check_exact, SufficientStatistics, check_loss, ClassVar, Method, SingleRelease, Any, InvalidParameter, Plan, Worlds, check_positive, check_count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["methods.exact_steps"] = (() => {
 let InexactStepsError, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
@@ -6574,11 +6578,11 @@ reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"
 radius = $.modules["bounds.exact_steps"].iterate_radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
 bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
 if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(InexactStepsError([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+throw $.raised(InexactStepsError([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'objective-perturbation'")]));
 }
 return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
 });
-check_exact = $.fn("check_exact", ["problem", "instead"], {"instead": "leave exact out, or use method 'composition' or 'perturbed'"}, function (problem, instead) {
+check_exact = $.fn("check_exact", ["problem", "instead"], {"instead": "leave exact out, or use method 'noisy-gd:analysis=composition' or 'objective-perturbation'"}, function (problem, instead) {
 if (!$.t($.ga($.ga(problem, "loss"), "steps_exact"))) {
 throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(instead, "", ""))], {"method": $.ga($.ga(problem, "method"), "name")}));
 }
@@ -6600,6 +6604,7 @@ const check_real = $.modules["errors"]["check_real"];
 const loss_from_dict = $.modules["losses"]["from_dict"];
 const Budget = $.modules["privacy.budget"]["Budget"];
 const Total = $.modules["privacy.budget"]["Total"];
+const ANALYSES = $.modules["methods"]["ANALYSES"];
 const MECHANISMS = $.modules["methods"]["MECHANISMS"];
 const METHODS = $.modules["methods"]["METHODS"];
 const STAGE_METHODS = $.modules["methods"]["STAGE_METHODS"];
@@ -6720,10 +6725,14 @@ throw $.raised(InvalidParameter([("" + "not a stage of a ladder: expected an obj
 return $.b.tuple([(function* ($first) { for (const $v14 of $.each($first)) { let one; one = $v14; yield read([one]); } })(given)]);
 });
 method_from_dict = $.fn("method_from_dict", ["given"], {}, function (given) {
-let kind, name;
+let kind, name, tags;
 name = ($.t($.b.isinstance([given, Mapping])) ? $.cm(given, "get", ["name"]) : null);
 kind = _parse_tagged([($.t($.has($.tuple([...$.each(STAGE_METHODS)]), name)) ? STAGE_METHODS : METHODS), given, "name"]);
-return parse_dataclass([kind, $.dict((function* ($first) { for (const $v15 of $.each($first)) { let name, value; {const $v16 = $.unpack($v15, 2, -1);name = $v16[0];value = $v16[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", []))), "a method"]);
+if ($.t($.ga(kind, "analysis"))) {
+kind = _parse_tagged([ANALYSES, given, "analysis"]);
+}
+tags = ($.t($.ga(kind, "analysis")) ? $.tuple(["name", "analysis"]) : $.tuple(["name"]));
+return parse_dataclass([kind, $.dict((function* ($first) { for (const $v15 of $.each($first)) { let name, value; {const $v16 = $.unpack($v15, 2, -1);name = $v16[0];value = $v16[1];} if (!$.t(!$.has(tags, name))) continue; yield [name, value]; } })($.cm(given, "items", []))), "a method"]);
 });
 problem_from_dict = $.fn("problem_from_dict", ["given"], {}, function (given) {
 let error, read;
@@ -6769,10 +6778,10 @@ throw $.raised(InvalidParameter([("" + "must be one of " + $.formatted($.cm(", "
 }
 return $.gi(catalogue, name);
 });
-return {_ALWAYS, FORECASTS, parse_dataclass, _check_known, check_complete, _check_parts, _field_types, mechanism_from_dict, _parse_stages, method_from_dict, problem_from_dict, _parse_total, plan_from_dict, _parse_tagged, InvalidParameter, method_of, Calibration, Mapping, Problem, Budget, loss_from_dict, check_real, Any, MOST_STAGES, Total, Method, METHODS, STAGE_METHODS, fields, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, FORECASTS, parse_dataclass, _check_known, check_complete, _check_parts, _field_types, mechanism_from_dict, _parse_stages, method_from_dict, problem_from_dict, _parse_total, plan_from_dict, _parse_tagged, InvalidParameter, method_of, Calibration, Mapping, Problem, Budget, loss_from_dict, check_real, Any, MOST_STAGES, Total, ANALYSES, Method, METHODS, STAGE_METHODS, fields, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
-$.modules["methods.sharp"] = (() => {
-let SharpRun, Sharp;
+$.modules["methods.noisy_gd"] = (() => {
+let NoisyGDRun, NoisyGD;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
@@ -6781,8 +6790,8 @@ const check_positive = $.modules["errors"]["check_positive"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const GridRun = $.modules["methods.exact_steps"]["GridRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
-SharpRun = $.dataclass($.cls("SharpRun", [GridRun], ($ns) => {
-$ns.method = "sharp";
+NoisyGDRun = $.dataclass($.cls("NoisyGDRun", [GridRun], ($ns) => {
+$ns.method = "noisy-gd-tight";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
 $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
 return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
@@ -6797,15 +6806,16 @@ mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
 }), [], {frozen: true, kw_only: true});
-Sharp = $.dataclass($.cls("Sharp", [GridMethod], ($ns) => {
-$ns.name = "sharp";
-$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
+NoisyGD = $.dataclass($.cls("NoisyGD", [GridMethod], ($ns) => {
+$ns.name = "noisy-gd";
+$ns.analysis = "tight";
+$ns.summary = "noisy gradient descent by its tight bound (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
 $ns.step_size = null;
 $ns.noise_variance = null;
 $ns.excess_risk_target = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-$.sup(Sharp, self, "__post_init__")([]);
+$.sup(NoisyGD, self, "__post_init__")([]);
 for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
 name = $v1;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
@@ -6818,7 +6828,7 @@ check_positive(["noise_variance", $.ga(self, "noise_variance")]);
 return null;
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Sharp, self, "check_plan")([plan]);
+$.sup(NoisyGD, self, "check_plan")([plan]);
 if (!$.t($.lt(0n, $.ga($.ga(plan, "problem"), "strong_convexity")))) {
 throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " must exceed \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(plan, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + ": only then does a step contract")]));
 }
@@ -6826,14 +6836,14 @@ return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let run;
-run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+run = NoisyGDRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
 return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, GridMethod, GridRun, check_positive, AssumptionViolated, Plan};
+return {NoisyGDRun, NoisyGD, ClassVar, GridMethod, GridRun, check_positive, AssumptionViolated, Plan};
 })();
-$.modules["methods.theorem"] = (() => {
-let TheoremRun, Theorem, _check_covered;
+$.modules["methods.noisy_gd_paper"] = (() => {
+let PaperNoisyGDRun, PaperNoisyGD, _check_covered;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
@@ -6844,8 +6854,8 @@ const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const GridRun = $.modules["methods.exact_steps"]["GridRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
-TheoremRun = $.dataclass($.cls("TheoremRun", [GridRun], ($ns) => {
-$ns.method = "theorem";
+PaperNoisyGDRun = $.dataclass($.cls("PaperNoisyGDRun", [GridRun], ($ns) => {
+$ns.method = "noisy-gd-paper";
 $ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
 $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
 return $.div(1n, $.ga(self, "_steepest"));
@@ -6860,13 +6870,14 @@ mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with,
 return $.dict([["rate", $.b.max([printed, $.div($.pow(mu, 2n), 2n)])]]);
 });
 }), [], {frozen: true, kw_only: true});
-Theorem = $.dataclass($.cls("Theorem", [GridMethod], ($ns) => {
-$ns.name = "theorem";
-$ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
+PaperNoisyGD = $.dataclass($.cls("PaperNoisyGD", [GridMethod], ($ns) => {
+$ns.name = "noisy-gd";
+$ns.analysis = "paper";
+$ns.summary = "noisy gradient descent by Theorem 5.1 as printed (5.2 for a non-convex loss)";
 $ns.step_size = null;
 $ns.noise_variance = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Theorem, self, "__post_init__")([]);
+$.sup(PaperNoisyGD, self, "__post_init__")([]);
 if ($.t(!$.is($.ga(self, "step_size"), null))) {
 check_positive(["step_size", $.ga(self, "step_size")]);
 }
@@ -6877,7 +6888,7 @@ return null;
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let widest;
-$.sup(Theorem, self, "check_plan")([plan]);
+$.sup(PaperNoisyGD, self, "check_plan")([plan]);
 _check_covered([$.ga(plan, "problem")]);
 widest = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": $.ga(plan, "noise_variance"), "regularization": $.ga(plan, "regularization"), "step_size": $.ga(plan, "step_size")});
 if (!($.t($.lt($.ga(plan, "step_size"), $.div(1n, $.ga($.ga(plan, "problem"), "objective_smoothness")))) && $.t($.le($.ga(plan, "init_variance"), $.mul(widest, $.add(1n, 1e-09)))))) {
@@ -6887,20 +6898,20 @@ return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let run;
-run = TheoremRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+run = PaperNoisyGDRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
 return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
 if ($.t(!$.is($.ga(problem, "deletion_notion"), $.ga(Worlds, "DEFINITION_4_1")))) {
-throw $.raised(InvalidParameter(["needs method 'sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)"], {"deletion_notion": "pairwise"}));
+throw $.raised(InvalidParameter(["needs analysis 'tight': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)"], {"deletion_notion": "pairwise"}));
 }
 if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method 'sharp' needs less and is tighter")]));
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; analysis 'tight' needs less")]));
 }
 return null;
 });
-return {TheoremRun, Theorem, _check_covered, ClassVar, GridMethod, GridRun, check_positive, AssumptionViolated, Plan, InvalidParameter, Worlds};
+return {PaperNoisyGDRun, PaperNoisyGD, _check_covered, ClassVar, GridMethod, GridRun, check_positive, AssumptionViolated, Plan, InvalidParameter, Worlds};
 })();
 $.modules["accountant.events"] = (() => {
 let EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, iterate_stretches, add_release, has_cost, order_stretches, releases_alone, iterate_erasures, compose_costs, answer_question, _list_releases, cost_of_stretch, is_within_budget;
@@ -7204,108 +7215,8 @@ return $.cm($.ga(plan, "budget"), "affords", [($.t($.ga($.ga(plan, "problem"), "
 });
 return {EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, iterate_stretches, add_release, has_cost, order_stretches, releases_alone, iterate_erasures, compose_costs, answer_question, _list_releases, cost_of_stretch, is_within_budget, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, check_count, mechanism_from_dict, replace, FIXED_RECORD, FIXED_TARGET, NON_ADAPTIVE, Guarantee, Counter};
 })();
-$.modules["methods.interleaved"] = (() => {
-let _FEWEST_RESUMED, InterleavedRun, Interleaved;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const check_choice = $.modules["errors"]["check_choice"];
-const check_count = $.modules["errors"]["check_count"];
-const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
-const PerturbedRun = $.modules["methods.perturbed"]["PerturbedRun"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const Minimizer = $.modules["methods.problem"]["Minimizer"];
-const PlannedGuarantees = $.modules["methods.problem"]["PlannedGuarantees"];
-const WorstCaseRun = $.modules["methods.problem"]["WorstCaseRun"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_FEWEST_RESUMED = 2n;
-InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
-$ns.method = "interleaved";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(InterleavedRun, self, "__post_init__")([]);
-if ($.t($.eq($.ga(self, "shows_order"), $.ga($.ga(self, "fresh_release"), "in_place")))) {
-throw $.raised(InvalidParameter(["must say of fresh publications what it says of the steps between them"], {"in_place": !$.t($.ga(self, "shows_order"))}));
-}
-return null;
-});
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t(steps) ? $.mul(2n, steps) : 1n);
-});
-$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
-if ($.t($.eq(fresh, $.b.bool([steps])))) {
-throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let clean, cost, endless, fresh, shown, with_record;
-endless = $.eq(steps_with, $.libraries["math"].inf);
-fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
-{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
-cost = (($.t(with_record) || ($.t(clean) && $.t($.ga(self, "shows_order")))) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
-if ($.t(fresh)) {
-cost = $.dict([...$.pairs($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n])), ...$.pairs(cost)]);
-} else {
-if (($.t($.ga(self, "shows_order")) && $.t($.eq($.mod(steps_without, 2n), 1n)))) {
-shown = $.gi($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 0n, 1n]), "gdp_squared");
-cost = $.dict([["gdp_squared", $.add(shown, $.cm(cost, "get", ["gdp_squared", 0.0]))]]);
-}
-}
-return cost;
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
-});
-}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
-Interleaved = $.dataclass($.cls("Interleaved", [GridMethod], ($ns) => {
-$ns.name = "interleaved";
-$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
-$ns.weighed = "for several publications";
-$ns.proof = $.ga(Perturbed, "proof");
-$ns.fresh_every = null;
-$ns.resumed_steps = null;
-$ns.solver = "cold";
-$ns.step_size = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Interleaved, self, "__post_init__")([]);
-check_choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
-if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
-check_count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
-}
-if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
-check_count(["resumed_steps", $.ga(self, "resumed_steps")]);
-}
-return null;
-});
-$ns._fresh = $.property($.fn("_fresh", ["self"], {}, function (self) {
-return Perturbed([], {"solver": $.ga(self, "solver"), "in_place": $.ga(self, "in_place")});
-}));
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Interleaved, self, "check_plan")([plan]);
-$.cm($.ga(self, "_fresh"), "check_plan", [plan]);
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let fresh, promise, resumed, run, start, steps;
-if ($.t($.is($.ga(self, "fresh_every"), null))) {
-throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many publications start afresh"], {"fresh_every": null}));
-}
-fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
-run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
-{const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
-promise = PlannedGuarantees([], {"dp": WorstCaseRun([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": WorstCaseRun([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
-start = Minimizer([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
-});
-}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, check_count, check_choice, Plan, Minimizer, WorstCaseRun, PlannedGuarantees, replace, InvalidParameter};
-})();
-$.modules["methods.minimiser"] = (() => {
-let _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
+$.modules["methods.output_perturbation"] = (() => {
+let _DIFFUSION_SHARE, OutputPerturbationRun, OutputPerturbation, _check_one_minimiser, _rounding_facts, diffusion_steps;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -7321,19 +7232,19 @@ const check_positive = $.modules["errors"]["check_positive"];
 const non_negative = $.modules["errors"]["non_negative"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const NoisyGDRun = $.modules["methods.noisy_gd"]["NoisyGDRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
 const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _DIFFUSION_SHARE = $.div(5n, 3n);
-MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
-$ns.method = "minimiser";
+OutputPerturbationRun = $.dataclass($.cls("OutputPerturbationRun", [NoisyGDRun], ($ns) => {
+$ns.method = "output-perturbation";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
 $ns.fresh = true;
 $ns.gradient_tolerance = 0.0;
 $ns.warm = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(MinimiserRun, self, "__post_init__")([]);
+$.sup(OutputPerturbationRun, self, "__post_init__")([]);
 non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
 return null;
 });
@@ -7372,11 +7283,11 @@ $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own, solved;
 own = $.dict([["method", $.ga(self, "method")]]);
 solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
-return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
+return $.tuple([...$.each($.sup(OutputPerturbationRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
 });
 }), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-Minimiser = $.dataclass($.cls("Minimiser", [GridMethod], ($ns) => {
-$ns.name = "minimiser";
+OutputPerturbation = $.dataclass($.cls("OutputPerturbation", [GridMethod], ($ns) => {
+$ns.name = "output-perturbation";
 $ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
 $ns.solver = "warm";
 $ns.diffusion_steps = null;
@@ -7385,7 +7296,7 @@ $ns.step_size = null;
 $ns.noise_variance = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-$.sup(Minimiser, self, "__post_init__")([]);
+$.sup(OutputPerturbation, self, "__post_init__")([]);
 check_choice(["solver", $.ga(self, "solver"), SOLVERS]);
 if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
 check_count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
@@ -7400,7 +7311,7 @@ return null;
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let least;
-$.sup(Minimiser, self, "check_plan")([plan]);
+$.sup(OutputPerturbation, self, "check_plan")([plan]);
 _check_one_minimiser([$.ga(plan, "problem")]);
 least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
 if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
@@ -7411,7 +7322,7 @@ return null;
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let own, promise, run, start;
 own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
-run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own)});
+run = OutputPerturbationRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own)});
 start = $.modules["methods.problem"].Minimizer([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
 promise = $.modules["methods.problem"].PlannedGuarantees([], {"dp": $.modules["methods.problem"].WorstCaseRun([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.problem"].WorstCaseRun([], {"steps_without": $.ga(numbers, "delete_steps")})});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
@@ -7436,7 +7347,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, GridMethod, SharpRun, first_whole, forecast_passes, forecast_excess_risk, check_positive, check_count, SOLVERS, check_choice, InvalidParameter, gradient_error, Plan, Any, non_negative, AssumptionViolated, ROOM};
+return {_DIFFUSION_SHARE, OutputPerturbationRun, OutputPerturbation, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, GridMethod, NoisyGDRun, first_whole, forecast_passes, forecast_excess_risk, check_positive, check_count, SOLVERS, check_choice, InvalidParameter, gradient_error, Plan, Any, non_negative, AssumptionViolated, ROOM};
 })();
 $.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _check_columns, check_chronological, check_digest, check_certificate_id, check_version, check_audit_rows, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, check_report_rows, check_source_order, check_residue_rows, check_destinations, check_released;
@@ -7908,8 +7819,8 @@ return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
 return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, are_contradictory, replace, check_count, has_cost, add_release, order_stretches};
 })();
-$.modules["methods.ladder"] = (() => {
-let MOMENTS, STAGE_KINDS, Stage, SampledStage, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun;
+$.modules["methods.staged"] = (() => {
+let MOMENTS, STAGE_KINDS, Stage, SampledStage, of_stage, Staged, KEPT, _LEARN, _RERUN, StagedRun;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
@@ -7920,13 +7831,13 @@ const check_count = $.modules["errors"]["check_count"];
 const check_positive = $.modules["errors"]["check_positive"];
 const HEAD = $.modules["losses.staged"]["HEAD"];
 const NETWORK = $.modules["losses.staged"]["NETWORK"];
-const Staged = $.modules["losses.staged"]["Staged"];
+const StagedLoss = $.modules["losses.staged"]["Staged"];
 const Budget = $.modules["privacy.budget"]["Budget"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const moments = $.modules["methods.moments"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
-const check_sampled = $.modules["methods.composition"]["check_sampled"];
+const check_sampled = $.modules["methods.noisy_gd_composition"]["check_sampled"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
@@ -8000,8 +7911,8 @@ return $.cm(Plan, "of", [problem, run, numbers], {"sampling": Sampling([$.ga(sel
 of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
 return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
 });
-Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
-$ns.name = "ladder";
+Staged = $.dataclass($.cls("Staged", [Method], ($ns) => {
+$ns.name = "staged";
 $ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
 $ns.weighed = "never";
 $ns.stages = $.tuple([Stage([NETWORK, 60n]), Stage([NETWORK, 20n])]);
@@ -8012,7 +7923,7 @@ if (!$.t($.b.all([(function* ($first) { for (const $v2 of $.each($first)) { let 
 throw $.raised(InvalidParameter(["stages must be methods.Stage objects, for example Stage('network', 60), Stage('head')"]));
 }
 if (!$.t((($v3, $v4, $v5) => $.le($v3, $v4) && $.le($v4, $v5))(2n, $.b.len([$.ga(self, "stages")]), MOST_STAGES))) {
-throw $.raised(InvalidParameter([("" + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stage(s), where 2 to " + $.formatted(MOST_STAGES, "", "") + " can be: a base and at least one stage that a deletion runs again; the one-stage case is method 'composition'")]));
+throw $.raised(InvalidParameter([("" + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stage(s), where 2 to " + $.formatted(MOST_STAGES, "", "") + " can be: a base and at least one stage that a deletion runs again; the one-stage case is method 'noisy-gd:analysis=composition'")]));
 }
 if (!$.t((($v6, $v7, $v8) => $.le($v6, $v7) && $.le($v7, $v8))($.neg(1n), $.ga(self, "level"), $.sub($.b.len([$.ga(self, "stages")]), 2n)))) {
 throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs every stage again) and " + $.formatted($.sub($.b.len([$.ga(self, "stages")]), 2n), "", "") + " (it runs the last one again)")], {"level": $.ga(self, "level")}));
@@ -8020,7 +7931,7 @@ throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs eve
 return null;
 });
 $ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
-return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v9 of $.each($first)) { let stage; stage = $v9; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
+return StagedLoss([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v9 of $.each($first)) { let stage; stage = $v9; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let kept, later, number, promise, rerun, run, stages;
@@ -8031,7 +7942,7 @@ throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.g
 }
 rerun = $.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(later)]);
 numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
-run = LadderRun([], {"records": $.ga(problem, "records"), "row_norm": $.ga($.ga(problem, "loss"), "radius"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(later)])});
+run = StagedRun([], {"records": $.ga(problem, "records"), "row_norm": $.ga($.ga(problem, "loss"), "radius"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(later)])});
 promise = PlannedGuarantees([], {"deletion": WorstCaseRun([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
 return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
 });
@@ -8042,7 +7953,7 @@ return $.b.next([(function* ($first) { for (const $v21 of $.each($first)) { let 
 }));
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let asked, due, name, number, problem, stage, staged;
-$.sup(Ladder, self, "check_plan")([plan]);
+$.sup(Staged, self, "check_plan")([plan]);
 {const $v23 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v23[0];problem = $v23[1];}
 for (const $v24 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
 {const $v25 = $.unpack($v24, 2, -1);number = $v25[0];{const $v26 = $.unpack($v25[1], 2, -1);asked = $v26[0];stage = $v26[1];}}
@@ -8060,8 +7971,8 @@ return null;
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
 KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
 {const $v28 = [3n, 2n];_LEARN = $v28[0];_RERUN = $v28[1];}
-LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
-$ns.method = "ladder";
+StagedRun = $.dataclass($.cls("StagedRun", [Mechanism], ($ns) => {
+$ns.method = "staged";
 $ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
 $ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
 $ns.kept = $.tuple([]);
@@ -8070,9 +7981,9 @@ $ns.kept_steps = $.tuple([]);
 $ns.later_steps = $.tuple([]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let stage, steps;
-$.sup(LadderRun, self, "__post_init__")([]);
+$.sup(StagedRun, self, "__post_init__")([]);
 if (!$.t($.ga(self, "later"))) {
-throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
+throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'noisy-gd:analysis=composition'"]));
 }
 if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
 throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
@@ -8080,7 +7991,7 @@ throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as m
 for (const $v29 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
 {const $v30 = $.unpack($v29, 2, -1);stage = $v30[0];steps = $v30[1];}
 $.cm(stage, "check", [check_count(["steps of a stage", steps])]);
-if (($.t($.b.isinstance([stage, LadderRun])) || $.t($.ga(stage, "left")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
+if (($.t($.b.isinstance([stage, StagedRun])) || $.t($.ga(stage, "left")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
 throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
 }
 }
@@ -8127,7 +8038,7 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["row_norm", $.ga(self, "row_norm")], ["kept", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v38 of $.each($first)) { let stage; stage = $v38; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
 });
 }), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
-return {MOMENTS, STAGE_KINDS, Stage, SampledStage, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, WorstCaseRun, PlannedGuarantees, replace, check_count, check_sampled, Sampling, SampledSteps, check_positive, check_choice, Worlds, Budget, HEAD, Staged, Guarantee};
+return {MOMENTS, STAGE_KINDS, Stage, SampledStage, of_stage, Staged, KEPT, _LEARN, _RERUN, StagedRun, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, WorstCaseRun, PlannedGuarantees, replace, check_count, check_sampled, Sampling, SampledSteps, check_positive, check_choice, Worlds, Budget, HEAD, StagedLoss, Guarantee};
 })();
 $.modules["accountant.history"] = (() => {
 let History;
