@@ -66,9 +66,26 @@ def mnist() -> Data:
     return _split("mnist", rows, np.where(digits[chosen] == 3, 1.0, -1.0), 1_600, losses.Logistic(1.0))
 
 
+def digits_3_8() -> Data:
+    """scikit-learn's digits, 3 and 8: 285 of 357, 64 pixels, unit norm."""
+    from sklearn.datasets import load_digits
+
+    pixels, digits = load_digits(return_X_y=True)
+    chosen = np.isin(digits, (3, 8))
+    rows = pixels[chosen] / (np.linalg.norm(pixels[chosen], axis=1, keepdims=True) * (1 + 2.0**-23))
+    return _split("digits", rows, np.where(digits[chosen] == 3, 1.0, -1.0), 285, losses.Logistic(1.0))
+
+
 def digits() -> Data:
     """scikit-learn's digits, ten classes: 1,497 of 1,797, 64 pixels and a constant, unit norm."""
     return Data("digits", *sample.digits(), losses.Softmax(1.0, classes=10))
+
+
+def digits_even() -> Data:
+    """The same images, even or odd: the logistic loss."""
+    train, test = sample.digits()
+    halves = (Records(half.features, np.where(half.labels % 2 == 0, 1.0, -1.0)) for half in (train, test))
+    return Data("digits", *halves, losses.Logistic(1.0))
 
 
 def flights(map: PublicMap | None = None) -> Encoded:

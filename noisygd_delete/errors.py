@@ -108,7 +108,7 @@ class UnknownName(InvalidRequest):
         kind: "id" or "subject".
         name: The name as written in the request.
         why: Possible reasons for the missing row.
-        similar: Whether the table contains another name that looks like this one.
+        similar: Whether another name, in the table or held out, looks like this one.
         held_out: Whether the name belongs to the held-out set chosen when the store was created.
     """
 
@@ -137,8 +137,8 @@ def _unknown_name(kind: str, name: object, why: str, similar: bool, held_out: bo
 
 NEVER_THERE = "never there, erased already, or taken out by `restrict`"
 _SIMILAR = (
-    ". Another name in the table reads like it: compare case, spaces, invisible characters, leading zeros, and the spelling of numbers, "
-    "phone numbers and UUIDs, and write the name as the table has it"
+    ". Another name reads like it: compare case, spaces, invisible characters, leading zeros, and the spelling of numbers, "
+    "phone numbers and UUIDs, and write the name as the file of the rows has it"
 )
 
 

@@ -42,6 +42,7 @@ GROUPS = (
     "accounting",
     "losses",
     "certified_removal",
+    "lectures",
 )
 
 for group in GROUPS:

@@ -25,7 +25,7 @@ def markdown(rows: list[Row]) -> str:
         "",
         "Written by `python -m proofs_check`. Numbers G.x, F.x, B.x are those of Chourasia & Shah (ICML 2023); Guo x those of",
         "Guo et al. (ICML 2020); S.x the sharp, weakly convex, bounded-range and loss statements of this package;",
-        "OP.x those of objective perturbation; T.x those of networks and ladders; M.x those of Markov sums.",
+        "OP.x those of objective perturbation; T.x those of networks and ladders; M.x those of Markov sums; DP x those of lectures.",
         "",
         f"{len(rows)} statements: " + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()) + ". "
         "Checks: " + ", ".join(f"{count} {name}" for name, count in status.items()) + ".",

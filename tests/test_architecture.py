@@ -18,7 +18,7 @@ SERVER, ENGINES, LAB = (
 
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("version", "lazy_imports", "errors"),
+    ("version", "lazy_imports", "errors", "extensions"),
     ("bounds", "losses"),
     ("records", "features", "privacy", "register", "networks"),
     ("engine",),
@@ -319,7 +319,14 @@ def test_a_planted_question_about_the_holder_is_caught(tmp_path: Path) -> None:
 
 
 def test_the_root_holds_nothing_but_rooms() -> None:
-    assert {path.stem for path in PACKAGE.glob("*.py")} <= {"__init__", "__main__", "errors", "lazy_imports", "version"}
+    assert {path.stem for path in PACKAGE.glob("*.py")} <= {
+        "__init__",
+        "__main__",
+        "errors",
+        "extensions",
+        "lazy_imports",
+        "version",
+    }
 
 
 def test_tests_stand_in_folders_as_the_rooms_do() -> None:

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("noisygd_delete", "packages/server/noisygd_delete_server", "packages/engines/noisygd_delete_engines")
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
-PAGES = [*(ROOT / name for name in ("README.md", "docs/CONTRIBUTING.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 # participles and adverbs that do not end in -ed or -ing
 IRREGULAR = frozenset(

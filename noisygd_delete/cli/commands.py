@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from ..errors import BudgetExceeded, MissingDependency, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreLocked
+from ..extensions import load_extension, missing_package, package_of
 from ..version import __version__
 from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, format_error, options_of
 from .terminal import escape_unencodable, flush_streams, print_error
@@ -27,7 +28,6 @@ _MODULES = {
     "report": "export",
     "status": "budget",
 }
-_OF_THE_SERVER = ("serve", "token", "requests")
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
@@ -63,32 +63,25 @@ def parser(command: str | None = None) -> Intermixed:
         command: The only command to register; None registers all, "" none.
 
     Raises:
-        MissingDependency: If `command` belongs to the service and the service is not installed.
+        MissingDependency: If `command` belongs to a package that is not installed.
     """
     root, commands = _root()
     names = list(LINES) if command is None else [command] if command else []
-    for module in dict.fromkeys(map(_module, names)):
-        if module is not None:
-            import_module(module, __package__).register(commands)
-        elif command is not None:
-            raise MissingDependency(
-                f"`{command}` belongs to the service; pip install noisygd-delete-server (in a clone: pip install ./server)"
-            )
+    modules = {name: _load_module(name) for name in names}
+    if command and modules[command] is None:
+        raise missing_package(str(package_of(command)), f"`{command}`")
+    for module in dict.fromkeys(module for module in modules.values() if module is not None):
+        module.register(commands)
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
     return root
 
 
-def _module(command: str) -> str | None:
-    """Return the module of a command.
-
-    It is in this package, or an entry point of another distribution; None if no installed distribution provides it.
-    """
-    if command not in _OF_THE_SERVER:
-        return f".{_MODULES.get(command, command).replace('-', '_')}"
-    from importlib.metadata import entry_points  # slow to load, and needed by these alone
-
-    return next((found.value for found in entry_points(group="noisygd_delete.commands", name=command)), None)
+def _load_module(command: str) -> Any | None:
+    """Load the module of a command; None if it belongs to a package that is not installed."""
+    if package_of(command) is not None:
+        return load_extension("commands", command)
+    return import_module(f".{_MODULES.get(command, command).replace('-', '_')}", __package__)
 
 
 def overview() -> Intermixed:

@@ -151,7 +151,13 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draf
     _run_for_json(["learn", store])
     measured = _measure_model(store, apart)
     lines = _format_created(parsed, made, measured, folder, draft)
-    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured, "doubts": list(draft.doubts)}
+    answer: dict[str, Any] = {
+        "folder": str(folder),
+        "init": made,
+        "evaluation": measured,
+        "doubts": list(draft.doubts),
+        "inferred_marks": list(draft.inferred),
+    }
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
@@ -217,6 +223,8 @@ def _format_created(
             f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
             f"with --subject {draft.shared[0]}"
         )
+    if draft.inferred:
+        lines.append(f"decimal marks as in the other columns of {parsed.data}: {list_columns(draft.inferred)}")
     lines += [f"WARNING: {doubt} ({folder / 'schema.toml'})" for doubt in draft.doubts]
     own = made["from_data"]
     if own:

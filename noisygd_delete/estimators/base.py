@@ -37,10 +37,10 @@ from ..privacy.budget import Budget
 from ..records import Id, Records
 from .checks import (
     NO_PARTIAL_FIT,
-    Copies,
     check_preprocessing,
     reject_fit_arguments,
     warn_clipped,
+    warn_of_fits_elsewhere,
     warn_of_several_fits,
 )
 from .rows import (
@@ -534,10 +534,6 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
     # -- required by scikit-learn ------------------------------------------------------------------------------------
 
-    def __sklearn_clone__(self) -> Self:
-        copy: Self = Copies.note(self, super().__sklearn_clone__())
-        return copy
-
     @property
     def partial_fit(self) -> Any:
         """Not available; raises an error with the reason."""
@@ -547,6 +543,8 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return parameters, model, plan and accountant; never rows, ids or solver state, which depends on rows."""
+        if not self.__sklearn_is_fitted__():
+            warn_of_fits_elsewhere()
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in _OF_ROWS}
 

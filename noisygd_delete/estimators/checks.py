@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils.parallel import _FuncWrapper
 
 from ..errors import FitsAddUp, InvalidParameter, PrivatePreprocessing, ValuesClipped
 
@@ -139,79 +139,71 @@ def _encoded_marker(features: Any) -> str:
     return ""
 
 
-T = TypeVar("T")
-
-
-@dataclass
-class Copies:
-    """Number of copies that `sklearn.base.clone` has made of one estimator.
-
-    `GridSearchCV` and similar tools copy the given estimator, and that copy once per candidate and fold.
-
-    Attributes:
-        made: Number of copies made of this estimator.
-        removed: Number of cloning steps between the original and this estimator.
-    """
-
-    made: int = 0
-    removed: int = 0
-
-    @staticmethod
-    def note(original: Any, copy: T) -> T:
-        """Return the copy with a record of its original."""
-        own = vars(original).setdefault("_copies", Copies())
-        own.made += 1
-        vars(copy).update(_copied_from=own, _copies=Copies(removed=own.removed + 1))
-        return copy
-
-    @staticmethod
-    def warn(estimator: Any) -> None:
-        """Warn if the estimator is one of several copies of a copy."""
-        source: Copies | None = vars(estimator).get("_copied_from")
-        if source is not None and source.removed and source.made > 1:
-            _warn_of_fits("a search")
-
-
 _FITTING = ("fit", "fit_transform", "fit_predict", "_fit", "partial_fit")
+_FUNCTIONS = ("cross_validate", "cross_val_predict", "learning_curve", "validation_curve", "permutation_test_score")
 _ONE_FIT = (Pipeline, FeatureUnion, ColumnTransformer)  # they fit each step once
+_TASK = _FuncWrapper.__call__.__code__  # of scikit-learn: one call of several that may run in parallel
 _Call = tuple[int, int, int]
 _calls: WeakKeyDictionary[Any, tuple[_Call, int]] = (
     WeakKeyDictionary()
-)  # the last call of a meta-estimator, and fits in it
+)  # the last call of a meta-estimator or function, and fits in it
 
 
 def warn_of_several_fits(estimator: Any) -> None:
-    """Warn at the second fit within one call of a meta-estimator: of folds, classes, targets, members or candidates.
+    """Warn at the second fit within one call of scikit-learn: of folds, classes, targets, members or candidates.
 
-    The call is found on the stack, so fits in other processes (`n_jobs`) are not counted; `Copies` detects a search
-    there.
+    The call, of a meta-estimator or of a function such as `cross_validate`, is found on the stack. A fit that it gave to
+    another thread or process is recognised there as such, and warned about each time.
     """
-    found = _outermost_fit(estimator)
-    if found is None:
-        Copies.warn(estimator)
+    owner, call, is_task = _outermost_call(estimator)
+    if owner is None:
+        if is_task:
+            _warn_of_fits("scikit-learn, in parallel,")
         return
-    owner, call = found
     before, fits = _calls.get(owner, (call, 0))
     _calls[owner] = (call, fits + 1 if before == call else 1)
     if _calls[owner][1] > 1:
-        _warn_of_fits(type(owner).__name__)
-    else:
-        Copies.warn(estimator)
+        _warn_of_fits(getattr(owner, "__name__", type(owner).__name__))
 
 
-def _outermost_fit(estimator: Any) -> tuple[Any, _Call] | None:
-    """Return the outermost other estimator whose `fit` is on the stack, and the identity of that call."""
-    frame: FrameType | None = sys._getframe(2)
-    found: tuple[Any, _Call] | None = None
+def warn_of_fits_elsewhere() -> None:
+    """Warn if the unfitted estimator that is being pickled goes to a worker process of joblib (`n_jobs`).
+
+    The warnings of a worker are seen in its standard error only, this one in the calling process.
+    """
+    if any(str(frame.f_globals.get("__name__")).startswith("joblib.externals.loky") for frame in _frames(2)):
+        _warn_of_fits("joblib, in other processes,")
+
+
+def _frames(above: int) -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(above)
     while frame is not None:
-        code = frame.f_code
-        if code.co_name in _FITTING and code.co_varnames[:1] == ("self",):
-            given = frame.f_locals
-            owner = given.get("self")
-            if isinstance(owner, BaseEstimator) and owner is not estimator and not isinstance(owner, _ONE_FIT):
-                found = owner, (id(frame), id(given.get("X")), id(given.get("y")))
+        yield frame
         frame = frame.f_back
-    return found
+
+
+def _outermost_call(estimator: Any) -> tuple[Any, _Call, bool]:
+    """Return the outermost call on the stack that may fit several models.
+
+    Returns:
+        The other estimator, or the function of scikit-learn; None if there is none.
+        The identity of the call.
+        Whether the stack is that of one task of a parallel call.
+    """
+    found, call, is_task = None, (0, 0, 0), False
+    for frame in _frames(3):
+        code, given = frame.f_code, frame.f_locals
+        is_task |= code is _TASK
+        owner = None
+        if code.co_name in _FITTING and code.co_varnames[:1] == ("self",):
+            owner = given.get("self")
+            if not isinstance(owner, BaseEstimator) or owner is estimator or isinstance(owner, _ONE_FIT):
+                owner = None
+        elif code.co_name in _FUNCTIONS and str(frame.f_globals.get("__name__")).startswith("sklearn."):
+            owner = frame.f_globals.get(code.co_name)
+        if owner is not None:
+            found, call = owner, (id(frame), id(given.get("X")), id(given.get("y")))
+    return found, call, is_task
 
 
 def _warn_of_fits(what: str) -> None:

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1
 from ..errors import InvalidParameter, check_choice, check_count, check_positive
-from ..losses.staged import HEAD, NETWORK
-from ..losses.staged import StagedLoss
+from ..losses.staged import HEAD, NETWORK, StagedLoss
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee, Worlds
 from ..privacy.sentences import format_bound

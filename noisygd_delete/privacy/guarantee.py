@@ -311,6 +311,10 @@ class Guarantee:
         for _, times in self.curves:
             check_bound("times", times)
 
+    def __repr__(self) -> str:
+        described = describe_guarantee(self, several=True)
+        return f"Guarantee({self.about}, {'proven' if self.proven else 'declared'}: {described})"
+
     def renyi(self, order: float) -> float:
         """Return ε_q at Rényi order q > 1."""
         q = renyi_order("order", order)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import WIDTHS
-from .similar import ADDED, fold_name
+from .similar import ADDED, POWERS, fold_name
 from .values import Id
 
 # --- cells ---
@@ -325,7 +325,7 @@ class Names(Sequence[Any]):
 
     def _slots_near(self, form: str) -> Iterator[int]:
         """Yield slots whose names may fold to `form`: with its letters and digits in any order, or beyond ASCII."""
-        wanted = [_hash_letters(form + added) for added in ADDED]
+        wanted = [_hash_letters(form + added) for added in (*ADDED, *(POWERS if form.isdecimal() else ()))]
         high = np.full(self.cells.shape[1], 0x8080808080808080, WORD)
         high[-1] >>= np.uint64(8)  # exclude the length
         for first in range(0, len(self), _BLOCK):

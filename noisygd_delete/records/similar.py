@@ -65,6 +65,6 @@ def _written_out(text: str) -> str:
     return format(value, "f") if value.adjusted() <= _LARGEST_POWER else text
 
 
-# Letters of an ASCII name that folding may remove, apart from zeros; `Names.has_similar` compares these first, so it
-# misses a stored power of ten (1.23e+5 for 123000), whose exponent is removed too.
+# Letters of an ASCII name that folding may remove, apart from zeros; `Names.has_similar` compares these first.
 ADDED = ("", "b", "tel", "urnuuid")
+POWERS = tuple(f"e{power}" for power in range(_LARGEST_POWER + 1))  # of a number

@@ -622,11 +622,11 @@ class Store:
 
     def _explain(self, error: UnknownName) -> UnknownName:
         """Return the error with two facts added: whether the name is held out, and whether a similar name exists."""
-        from .held_out import is_held_out
+        from .held_out import find_held_out
 
         name, person = str(error.name), error.kind == "subject"
-        held_out = is_held_out(self._files.layout, name, person=person)
-        similar = error.similar or self.table.has_similar(name, person=person)
+        held_out, like_held_out = find_held_out(self._files.layout, name, person=person)
+        similar = error.similar or like_held_out or self.table.has_similar(name, person=person)
         return UnknownName(error.kind, error.name, why=error.why, similar=similar, held_out=held_out)
 
     def _note(self, request: EditRequest, case: RequestCase | None) -> None:

@@ -379,6 +379,11 @@ def test_held_out_persons_are_known_and_rows_add_up(folder: Path, as_json, capsy
                 store.serve(EditRequest.delete([name]))
             assert refused.value.held_out == (name != "nobody")
             assert f'"{name}"' not in text
+        for name in apart[:3]:
+            for spelling in (f"0{name}", f"{name}.0", f"{name}\u200b", f"\ufeff{name}", f'"{name}"', f" {name}"):
+                with pytest.raises(UnknownName) as refused:
+                    store.serve(EditRequest.delete([spelling]))
+                assert (refused.value.held_out, refused.value.similar) == (False, True), spelling
     assert main(["verify", "people/store"]) == 0
     Path("people/store/held-out.json").unlink()
     assert main(["delete", "people/store", apart[0]]) == 2

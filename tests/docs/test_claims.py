@@ -44,9 +44,9 @@ def test_every_claim_can_be_looked_up() -> None:
 
 
 def test_whatever_failed_is_told() -> None:
-    """No statement of the paper that fails is left out of the page, but lemmas of others' proofs of removal."""
+    """No statement of the paper that fails is left out of the page, but lemmas of others' proofs of removal, and lectures: docs/article.md has those."""
     told = {row for _, _, rows, _ in claims(PAGE) for row in rows}
-    failed = {key for key, verdict in verdicts().items() if verdict == "fails" and not key.startswith("Guo")}
+    failed = {key for key, verdict in verdicts().items() if verdict == "fails" and not key.startswith(("Guo", "DP"))}
     assert len(failed) >= 5
     assert failed <= told
 

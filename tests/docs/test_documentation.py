@@ -120,5 +120,8 @@ def test_the_site_builds_strictly(tmp_path: Path) -> None:
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "The least noise and the fewest steps" in (tmp_path / "site" / "api" / "planning" / "index.html").read_text()
+    assert (
+        "fewest steps whose guarantees are within the budget"
+        in (tmp_path / "site" / "api" / "planning" / "index.html").read_text()
+    )
     assert "Erase records by id" in (tmp_path / "site" / "api" / "learning" / "index.html").read_text()

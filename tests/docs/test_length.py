@@ -11,10 +11,22 @@ from tests.docs.prose import ROOT, prose, words
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+# pages of the site; the threat model, the note and what a repository has for contributors are documents of their own, and
+# article.md is made of a table
+APART = {
+    "article.md",
+    "threat-model.md",
+    "releasing.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
+    "note.md",
+    "paper.md",
+}
+PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.name not in APART)]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
 # upper bounds on the words of all pages and of the way through; new methods and stated conditions raised them last
-LIMIT = 33_600
+LIMIT = 35_000
 PATH = 8_500
 
 

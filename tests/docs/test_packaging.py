@@ -22,6 +22,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import noisygd_delete
+from noisygd_delete.extensions import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -108,12 +109,12 @@ def test_the_engines_have_the_version_of_the_package() -> None:
     assert engines["dependencies"][0] == f"noisygd-delete[files]=={noisygd_delete.__version__}"
 
 
-def test_the_server_has_the_version_of_the_package_and_brings_its_commands() -> None:
-    assert SERVER["version"] == noisygd_delete.__version__
-    assert SERVER["dependencies"][0] == f"noisygd-delete=={noisygd_delete.__version__}"
-    from noisygd_delete.cli.commands import _OF_THE_SERVER
-
-    assert SERVER["entry-points"]["noisygd_delete.commands"].keys() == set(_OF_THE_SERVER)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_has_the_version_of_the_engine_and_brings_its_commands(package: str) -> None:
+    project = tomllib.loads((ROOT / "packages" / package / "pyproject.toml").read_text())["project"]
+    assert project["version"] == noisygd_delete.__version__
+    assert project["dependencies"][0] == f"noisygd-delete=={noisygd_delete.__version__}"
+    assert project["entry-points"]["noisygd_delete.commands"].keys() == set(PACKAGES[package])
 
 
 def test_the_extras_of_server_and_engines_install_their_distributions() -> None:

@@ -39,8 +39,9 @@ def test_dead_links_are_seen(tmp_path: Path) -> None:
 
 def test_no_page_is_long_but_those_made_of_the_code() -> None:
     made = {
-        ROOT / "docs" / "schema.md"
-    }  # its tables are the code's own; the pages of the API are written when the site is built
+        ROOT / "docs" / "schema.md",
+        ROOT / "docs" / "article.md",
+    }  # their tables are made; the pages of the API are written when the site is built
     long = {page.name: words(page.read_text()) for page in (ROOT / "docs").rglob("*.md") if page not in made}
     assert {name: count for name, count in long.items() if count > 1500} == {}
     assert words("one two | three |") == 5

@@ -11,8 +11,11 @@ import pytest
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
+import joblib
+from sklearn import model_selection
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.inspection import permutation_importance
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -119,3 +122,55 @@ def test_fits_are_counted_through_estimators_inside_each_other(monkeypatch: pyte
     search = GridSearchCV(inner(MODELS["classifier"]), {}, cv=3)
     fits, warned = count_fits(monkeypatch, lambda: search.fit(X, TWO))
     assert (fits, warned) == (4, True)
+
+
+FUNCTIONS = {
+    "cross_val_score": partial(model_selection.cross_val_score, cv=3),
+    "cross_validate": partial(model_selection.cross_validate, cv=3),
+    "cross_val_predict": partial(model_selection.cross_val_predict, cv=3),
+    "learning_curve": partial(model_selection.learning_curve, cv=2, train_sizes=[50, 60]),
+    "validation_curve": partial(
+        model_selection.validation_curve, cv=2, param_name="regularization", param_range=[0.01, 0.1]
+    ),
+    "permutation_test_score": partial(model_selection.permutation_test_score, cv=2, n_permutations=2),
+}
+ONE_SPLIT = model_selection.ShuffleSplit(1, random_state=0)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_that_fit_several_models_are_warned_about(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    fits, warned = count_fits(monkeypatch, lambda: FUNCTIONS[name](MODELS["classifier"], X, TWO))
+    assert fits > 1
+    assert warned
+    once = count_fits(
+        monkeypatch, lambda: model_selection.cross_validate(MODELS["classifier"], X.copy(), TWO, cv=ONE_SPLIT)
+    )
+    assert once == (1, False)
+
+
+PARALLEL = {
+    "cross_validate": lambda: model_selection.cross_validate(MODELS["classifier"], X, TWO, cv=3, n_jobs=2),
+    "a search": lambda: GridSearchCV(MODELS["classifier"], {}, cv=3, n_jobs=2).fit(X, TWO),
+    "members": lambda: METAS["VotingClassifier"](
+        [("a", MODELS["classifier"]), ("b", MODELS["pipeline"])], n_jobs=2
+    ).fit(X, TWO),
+    "classes": lambda: OneVsRestClassifier(MODELS["classifier"], n_jobs=2).fit(X, LABELS["three"]),
+    "targets": lambda: METAS["MultiOutputClassifier"](MODELS["classifier"], n_jobs=2).fit(X, LABELS["columns"]),
+}
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("name", PARALLEL)
+def test_fits_in_other_processes_and_threads_are_warned_about_here(name: str, backend: str) -> None:
+    with joblib.parallel_config(backend), warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        PARALLEL[name]()
+    assert any(issubclass(one.category, FitsAddUp) for one in seen)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_one_fitted_model_in_other_processes_and_threads_is_no_several_fits(backend: str) -> None:
+    model = clone(MODELS["classifier"]).fit(X, TWO)
+    with joblib.parallel_config(backend), warnings.catch_warnings():
+        warnings.simplefilter("error", FitsAddUp)
+        permutation_importance(model, X, TWO, n_jobs=2, n_repeats=2)

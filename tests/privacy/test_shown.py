@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from noisygd_delete.privacy.guarantee import Guarantee, Worlds
 from noisygd_delete.privacy.sentences import format_bound, round_up, success_per_hundred
 
 
@@ -50,3 +51,9 @@ def test_percentages(bound: float, text: str) -> None:
 )
 def test_numbers(bound: float | None, text: str) -> None:
     assert format_bound(bound) == text
+
+
+def test_a_guarantee_is_one_short_line() -> None:
+    guarantee = Guarantee("dp", Worlds.REPLACE, gdp_squared=0.01, assumptions=("a long condition " * 20,) * 6)
+    assert guarantee.at_most in repr(guarantee)
+    assert len(repr(guarantee)) < 300

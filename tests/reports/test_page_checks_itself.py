@@ -81,7 +81,7 @@ FAULTS = {
         "fault = claims_fault([said, select_owed([proven, catalogue]), catalogue]);",
         "fault = null;",
     ),
-    "a plan may exceed its budget": ("over = over_budget([plan]);", "over = null;"),
+    "a plan may exceed its budget": ("over = find_over_budget([plan]);", "over = null;"),
     "the signature is not asked about": ("if ($.answers.get(name) !== true) throw", "if (false) throw"),
     "a bound may be less than is proven": (
         "$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)",

@@ -47,7 +47,9 @@ _DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y",
 _FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
 _PLAIN, _GROUPED = [(".", "")], (",", ".")
+_STORED = ("", "")  # no marks: the file stores numbers
 _TRIED = 400  # texts on which a form is tried first
+_MOST_ODD, _ROWS_PER_ODD = 10, 20  # fewer rows than this do not settle how all others are read, nor one row in these
 _ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
 _NEARLY = 0.95  # share of distinct values from which a column with an id's name, or of long numbers, is an id
 _DIGITS_OF_ID = 8
@@ -75,6 +77,7 @@ class ColumnDraft:
         asks: Questions for a person, besides whether they are public.
         doubts: Questions on possible errors in the cells: two readings, rare values of a label, values that read alike.
         public: Why nothing of it depends on the data, if so.
+        inferred: Whether other columns settled how its cells are read.
     """
 
     seems: str
@@ -82,17 +85,19 @@ class ColumnDraft:
     asks: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     public: str = ""
+    inferred: bool = False
 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Sorted values with their row counts, their notation, and whether it is unambiguous."""
+    """Sorted values with their row counts, their notation, whether it is unambiguous, and whether other columns settled it."""
 
     counts: list[tuple[float, int]]
     decimal: str
     thousands: str
     unit: str
     sure: bool
+    inferred: bool = False
 
     @property
     def whole(self) -> bool:
@@ -140,12 +145,17 @@ def marks_of(columns: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     found = set()
     for texts in columns.values():
         plain = {text: 1 for text in set(texts) if text and text not in EMPTY}
-        if isinstance(texts, (FloatColumn, Fractions)) or not any("." in text or "," in text for text in plain):
+        if is_stored(texts) or not any("." in text or "," in text for text in plain):
             continue
         numbers = _parse_numbers(plain)
         if numbers is not None and numbers.sure:
             found.add(_PLAIN[0] if numbers.decimal == "." else _GROUPED)
     return found.pop() if len(found) == 1 else None
+
+
+def is_stored(texts: Sequence[str]) -> bool:
+    """Return whether the file stores these texts as numbers, which have no notation."""
+    return isinstance(texts, (FloatColumn, Fractions))
 
 
 def draft_label(texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
@@ -228,28 +238,57 @@ def _parse_numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Num
     Args:
         plain: Rows of each text.
         prefer: The marks of other columns of the file, which resolve ambiguous notations.
+
+    A notation is ambiguous if another one reads all cells, or all but a few, and reads some of them differently.
     """
-    few = list(plain)[:_TRIED]
+    few, rows = list(plain)[:_TRIED], sum(plain.values())
+    every = _PLAIN if prefer == _STORED else _MARKS
     unit = next((mark for mark in SYMBOLS[1:] if any(mark in text for text in few)), "")
 
     def fits(marks: tuple[str, str]) -> bool:
         read = number_reader(*marks, unit)
         return _all_hold(plain, lambda text: math.isfinite(read(text)))
 
-    fitting = list(filter(fits, _MARKS[:1])) or list(filter(fits, _MARKS[1:]))
+    fitting = list(filter(fits, every[:1])) or list(filter(fits, every[1:]))
     if not fitting:
         return None
-    if fitting == _PLAIN and any("." in text for text in plain) and fits(_GROUPED):  # 2.824: a fraction, or thousands
+    if (
+        len(every) > 1 and fitting == _PLAIN and any("." in text for text in plain) and fits(_GROUPED)
+    ):  # 2.824: a fraction, or thousands
         # fractions of three digits have them in every row; of whole numbers, those below a thousand have no group
         fitting = [_GROUPED, *_PLAIN] if any("." not in text for text in plain) else [*_PLAIN, _GROUPED]
-    if prefer:
-        fitting = [marks for marks in fitting if marks[0] == prefer[0]] or fitting
+    rivals = [
+        marks for marks in every if marks not in fitting and _reads_most(plain, number_reader(*marks, unit), rows)
+    ]
+
+    def reads_alike(others: Iterable[tuple[str, str]]) -> bool:
+        own = list(map(number_reader(*fitting[0], unit), few))
+        reads = (list(map(number_reader(*marks, unit), few)) for marks in others)
+        return all(
+            math.isnan(other) or other == value for read in reads for other, value in zip(read, own, strict=True)
+        )
+
+    sure = reads_alike([*fitting, *rivals])
+    inferred = False
+    preferred = [marks for marks in fitting if prefer and marks[0] == prefer[0]]
+    if preferred:
+        fitting = preferred
+        inferred, sure = not sure, reads_alike(fitting)
     read = number_reader(*fitting[0], unit)
     counts: Counter[float] = Counter()
     for text, count in plain.items():
         counts[read(text)] += count
-    sure = len({tuple(number_reader(*marks, unit)(text) for text in few) for marks in fitting}) == 1
-    return _Numbers(sorted(counts.items()), *fitting[0], unit, sure)
+    return _Numbers(sorted(counts.items()), *fitting[0], unit, sure, inferred and sure)
+
+
+def _reads_most(plain: Counts, read: Callable[[str], float], rows: int) -> bool:
+    """Return whether all but a few rows are numbers in this notation."""
+    odd, most = 0, min(_MOST_ODD, rows // _ROWS_PER_ODD + 1)
+    for text, count in plain.items():
+        odd += 0 if math.isfinite(read(text)) else count
+        if odd >= most:
+            return False
+    return True
 
 
 def _draft_number(name: str, numbers: _Numbers, plain: Counts) -> ColumnDraft:
@@ -263,7 +302,7 @@ def _draft_number(name: str, numbers: _Numbers, plain: Counts) -> ColumnDraft:
         fields = {name: value for name, value in found.fields.items() if name != "transform"} | {
             "bounds": list(natural)
         }
-        return ColumnDraft("number", fields, (), found.doubts, public="by its name or unit")
+        return replace(found, fields=fields, public="by its name or unit")
     codes = f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list"
     rare = _rare_values(plain, rows)
     listed = numbers.in_order({text: count for text, count in plain.items() if text not in rare})
@@ -284,12 +323,16 @@ def _draft_range(numbers: _Numbers, *, curve: bool) -> ColumnDraft:
     tail = curve and lower >= 0 and high - middle > _LONG_TAIL * (middle - low)
     asks = ["a long upper tail: log1p proposed"] if tail else []
     doubts = []
+    if numbers.inferred:
+        asks.append(
+            f"the cells can be read in two ways; {numbers.decimal!r} is the decimal mark in the other columns: here too?"
+        )
     if not numbers.sure:
         doubts.append(
             f"is {numbers.decimal!r} the decimal mark and {numbers.thousands!r} the mark of thousands? The cells can be read otherwise"
         )
     fields = {"bounds": [lower, upper], **({"transform": "log1p"} if tail else {}), **numbers.marks}
-    return ColumnDraft("number", fields, tuple(asks), tuple(doubts))
+    return ColumnDraft("number", fields, tuple(asks), tuple(doubts), inferred=numbers.inferred)
 
 
 def _quantile(counts: Sequence[tuple[float, int]], share: float) -> float:
@@ -426,6 +469,7 @@ class Draft(NamedTuple):
         shared: Of these, ids of several rows: possibly persons.
         doubts: Possible errors in the cells of a column that is read, each with the column's name.
         named_by: Description of the file's index, if it names the rows.
+        inferred: Columns whose decimal mark is that of other columns, because their own cells can be read in two ways.
     """
 
     text: str
@@ -433,6 +477,7 @@ class Draft(NamedTuple):
     shared: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     named_by: str | None = None
+    inferred: tuple[str, ...] = ()
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
@@ -461,7 +506,7 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     prefer = marks_of({name: texts for name, texts in table.columns.items() if name not in (id, subject)})
     labelled = _format_label(table, label, prefer)
     looks = {
-        name: draft_column(name, list(texts), prefer)
+        name: draft_column(name, list(texts), _STORED if is_stored(texts) else prefer)
         for name, texts in table.columns.items()
         if name not in (label, id, subject, *(() if index is None else (index.column, *index.stored)))
     }
@@ -491,12 +536,13 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     doubts = tuple(f"{name}: {doubt}" for name, look in (looks | {label: labelled}).items() for doubt in look.doubts)
     by_index = index is not None and asked is None and id == index.column
     named_by = index.text if index is not None and by_index else None
-    return Draft("\n".join(lines) + "\n", left_out, shared, doubts, named_by)
+    inferred = tuple(name for name, look in (looks | {label: labelled}).items() if look.inferred)
+    return Draft("\n".join(lines) + "\n", left_out, shared, doubts, named_by, inferred)
 
 
 def _format_label(table: Table, label: str, prefer: tuple[str, str] | None) -> ColumnDraft:
     texts = list(table.columns[label])
-    look = draft_label(texts, prefer)
+    look = draft_label(texts, _STORED if is_stored(table.columns[label]) else prefer)
     different = len(set(texts))
     if different < 2:
         raise InvalidSchema(

@@ -4444,7 +4444,7 @@ return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([feature
 return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, check_scale, check_count, MOST_CLASSES, LossConstants, Softmax, Logistic};
 })();
 $.modules["losses.staged"] = (() => {
-let NETWORK, HEAD, STAGE_KINDS, Staged;
+let NETWORK, HEAD, STAGE_KINDS, StagedLoss;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -4456,14 +4456,14 @@ const Logistic = $.modules["losses.logistic"]["Logistic"];
 const Softmax = $.modules["losses.softmax"]["Softmax"];
 {const $v1 = ["network", "head"];NETWORK = $v1[0];HEAD = $v1[1];}
 STAGE_KINDS = $.tuple([NETWORK, HEAD]);
-Staged = $.dataclass($.cls("Staged", [Loss], ($ns) => {
+StagedLoss = $.dataclass($.cls("StagedLoss", [Loss], ($ns) => {
 $ns.network = null;
 $ns.kinds = $.tuple([NETWORK]);
 $ns.name = "staged";
 $ns.label_kind = "";
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let kind;
-$.sup(Staged, self, "__post_init__")([]);
+$.sup(StagedLoss, self, "__post_init__")([]);
 for (const $v2 of $.each($.ga(self, "kinds"))) {
 kind = $v2;
 check_choice(["stage", kind, STAGE_KINDS]);
@@ -4517,7 +4517,7 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
 });
 }), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, check_choice, Softmax, Logistic};
+return {NETWORK, HEAD, STAGE_KINDS, StagedLoss, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, check_choice, Softmax, Logistic};
 })();
 $.modules["privacy.guarantee"] = (() => {
 let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, merge_curves, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, FIXED_TARGET, FIXED_RECORD, check_delta, Guarantee;
@@ -4920,7 +4920,7 @@ return $.cm(self, "_rate", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")
 });
 $ns._rate = $.fn("_rate", ["self", "amount", "delta"], {}, function (self, amount, delta) {
 if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget needs method 'noisy-gd' with analysis 'tight': Theorem 5.1 bounds R\u00e9nyi divergences, which do not give a \u03bc"]));
+throw $.raised(InvalidParameter(["a Gaussian-DP budget needs analysis 'tight': Theorem 5.1 bounds R\u00e9nyi divergences, which do not give a \u03bc"]));
 }
 if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
 if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
@@ -7831,7 +7831,7 @@ const check_count = $.modules["errors"]["check_count"];
 const check_positive = $.modules["errors"]["check_positive"];
 const HEAD = $.modules["losses.staged"]["HEAD"];
 const NETWORK = $.modules["losses.staged"]["NETWORK"];
-const StagedLoss = $.modules["losses.staged"]["Staged"];
+const StagedLoss = $.modules["losses.staged"]["StagedLoss"];
 const Budget = $.modules["privacy.budget"]["Budget"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];

@@ -18,8 +18,9 @@ from pyarrow import parquet
 
 from noisygd_delete.errors import InvalidRecords, InvalidSchema, UnreadableRows
 from noisygd_delete.estimators import TableRows
-from noisygd_delete.features.schema import Schema, draft_schema, files, read_table
+from noisygd_delete.features.schema import Schema, Table, draft_schema, files, read_table
 from noisygd_delete.features.schema.draft import draft_column, draft_label
+from noisygd_delete.features.schema.values import FloatColumn
 
 ROWS = 1200
 LABEL = {"label": {"column": "y", "classes": ["no", "yes"]}}
@@ -158,6 +159,44 @@ def test_other_numbers_are_no_doubt(texts: list[str]) -> None:
     assert not draft_column("amount", texts).doubts
 
 
+ODD = {
+    "English thousands among points": ([f"{3 + v / 10000:.3f}" for v in AMOUNTS], "1,234.5"),
+    "German thousands among commas": ([f"{3 + v / 10000:.3f}".replace(".", ",") for v in AMOUNTS], "1.234,5"),
+    "a short fraction among points": ([f"{v:,}".replace(",", ".") for v in AMOUNTS if v > 999], "0.5"),
+    "a short fraction among commas": ([f"{v:,}" for v in AMOUNTS if v > 999], "1,5"),
+    "two groups among points": ([f"{v:,}".replace(",", ".") for v in AMOUNTS if v > 999], "1.234.567"),
+    "a point among points": ([f"{v:,}".replace(",", ".") for v in AMOUNTS if v > 999], "12.5"),
+}
+
+
+@pytest.mark.parametrize("odd", [1, 2])
+@pytest.mark.parametrize("case", ODD)
+def test_few_odd_cells_do_not_settle_a_column_silently(case: str, odd: int) -> None:
+    texts, other = ODD[case]
+    texts = [*texts[: len(texts) // 2], *[other] * odd, *texts[len(texts) // 2 :]]
+    assert draft_column("amount", texts).doubts
+    assert draft_label(texts).doubts
+    other_mark = {".": ",", ",": "."}[draft_column("amount", texts).fields.get("decimal", ".")]
+    for mark, settled in ((other_mark, False), ({".": ",", ",": "."}[other_mark], True)):
+        look = draft_column("amount", texts, (mark, ""))
+        assert bool(look.doubts) != settled
+        assert look.inferred == settled
+
+
+def test_many_such_cells_do_settle_it() -> None:
+    for texts, other in ODD.values():
+        assert not draft_column("amount", [*texts, *[other] * 40]).doubts
+
+
+@pytest.mark.parametrize(
+    "texts", [[float(text) for text in ODD["English thousands among points"][0]], [1.5, 2.125, 3.138] * 20]
+)
+def test_numbers_that_a_file_stores_have_no_marks(texts: list[float]) -> None:
+    columns = {"amount": FloatColumn(np.array(texts), np.zeros(len(texts), bool)), "y": YES[: len(texts)]}
+    draft = draft_schema(Table("t", columns, range(len(texts))), "y")
+    assert (draft.doubts, draft.inferred) == ((), ())
+
+
 @pytest.mark.parametrize("mark", [".", ","])
 @pytest.mark.parametrize("unit", ["", "%"])
 def test_a_mark_before_a_power_of_ten_is_the_decimal_one(mark: str, unit: str) -> None:
@@ -176,7 +215,7 @@ def test_another_column_of_the_file_settles_the_marks(way: str, other: str) -> N
     lines = [f"{a};{r};{y}" for a, r, y in zip(amounts, rates, YES, strict=True)]
     Path("t.csv").write_text("amount;rate;y\n" + "\n".join(lines) + "\n")
     draft = draft_schema(read_table("t.csv"), "y")
-    assert not draft.doubts
+    assert (draft.doubts, draft.inferred) == ((), ("amount",))
     grouped = (other == ",") == (way == "dots")
     assert ("thousands" in draft.text) == grouped
 

@@ -128,7 +128,7 @@ def test_an_id_that_stands_twice_is_one_name_and_two_rows(tmp_path: Path) -> Non
     assert (source.held(asked, []), source.held(asked, [], names=True)) == (2, 1)
     assert find_held_ids(source, asked) == {name(3)}
     with learned(tmp_path / "store", source) as store:
-        with pytest.raises(InvalidRequest, match="not all that the request names"):
+        with pytest.raises(InvalidRequest, match="nobody"):
             store.dry_run(EditRequest.delete(asked))
         assert store.dry_run(EditRequest.delete([name(3)]))["counts"]["deleted"] == 2
         store.serve(EditRequest.delete([name(3)], request_id="r"))

@@ -255,10 +255,10 @@ def test_a_release_from_a_scratch_file_is_the_release_from_memory(
     """The same plan under the same noise: the same weights to the bit, since rows come in the same order."""
     source, weights, kinds = source_at(id="id", **made(tmp_path)), [], []
     for memory in (None, 1):
-        with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes, _left_out):
+        with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes, _left_out, _definition):
             kinds.append(type(records))
             assert changes is None
-            model = learn(records, plan(), np.random.default_rng(7))
+            model = learn(records, plan().in_any_order(), np.random.default_rng(7))
         weights.append(model.weights)
     assert kinds == [Records, ScratchRecords]
     np.testing.assert_array_equal(*weights)

@@ -1,0 +1,60 @@
+"""Find what installed packages add: commands, languages and documents join by entry points.
+
+The engine never imports a package. Each group of entry points is named `noisygd_delete.GROUP`.
+
+Example:
+    >>> from noisygd_delete.extensions import load_extension
+    >>> load_extension("commands", "no-such-command") is None
+    True
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import MissingDependency
+
+PACKAGES: dict[str, tuple[str, ...]] = {  # the commands of each package of this project
+    "server": ("serve", "token", "requests"),
+}
+
+
+def load_extension(group: str, name: str) -> Any | None:
+    """Load the object that an installed package provides under this name.
+
+    Args:
+        group: The part of the group's name after `noisygd_delete.`.
+        name: Name of the entry point.
+
+    Returns:
+        The loaded module or object; None if no installed package provides it.
+    """
+    from importlib.metadata import entry_points  # slow to load
+
+    found = next(iter(entry_points(group=f"noisygd_delete.{group}", name=name)), None)
+    return None if found is None else found.load()
+
+
+def extension_names(group: str) -> tuple[str, ...]:
+    """Return the names that installed packages provide in a group, sorted."""
+    from importlib.metadata import entry_points
+
+    return tuple(sorted(entry_points(group=f"noisygd_delete.{group}").names))
+
+
+def package_of(command: str) -> str | None:
+    """Return the package that provides a command; None if the engine has it."""
+    return next((package for package, commands in PACKAGES.items() if command in commands), None)
+
+
+def missing_package(package: str, what: str) -> MissingDependency:
+    """Return the error for something that belongs to a package that is not installed.
+
+    Args:
+        package: Name of the package, without `noisygd-delete-`.
+        what: What was asked for, as a user wrote it.
+    """
+    return MissingDependency(
+        f"{what} belongs to the package noisygd-delete-{package}; pip install noisygd-delete-{package} "
+        f"(in a clone: pip install ./packages/{package})"
+    )
