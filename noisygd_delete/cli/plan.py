@@ -132,4 +132,4 @@ def _answer_plan(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 
 def _stream_reason(parsed: argparse.Namespace, stream: StreamPlan) -> str:
-    return stream.comparison.reason if parsed.method is None else "as asked"
+    return stream.comparison.reason if parsed.method is None else "named by --method"

@@ -65,7 +65,7 @@ def named_reason(parsed: argparse.Namespace) -> str:
     return (
         "the default here; `advise`, `init` and `quickstart` choose by forecast"
         if parsed.method is None
-        else "as asked"
+        else "named by --method"
     )
 
 

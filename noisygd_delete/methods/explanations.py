@@ -101,7 +101,7 @@ def explain_ridge(problem: Problem, forecast: Callable[[], float]) -> str:
             f"the regulariser is worth at weights of norm {format_number(norm, 3)}."
         )
     return (
-        f"Ridge of the forecast: λ'={format_number(problem.regularization)} in the place of λ={format_number(asked)}, {chosen}. It is where the forecast cost of "
+        f"Ridge of the forecast: λ'={format_number(problem.regularization)} instead of λ={format_number(asked)}, {chosen}. It is where the forecast cost of "
         f"the noise, {format_number(cost, 3)}, falls to what the regulariser is worth at weights of norm {format_number(norm, 3)}, a public guess "
         f"(the norm of the model). In the objective with λ={format_number(asked)} it costs at most {format_number(problem.ridge_cost, 3)} more if its minimiser has no "
         "larger norm; every theorem holds with λ' for λ."

@@ -161,10 +161,10 @@ class CompositionNoisyGD(Method):
         return learns * max(learn, delete) + (problem.releases - learns) * delete
 
     def _at_least(self, calibrated: float) -> float:
-        """Return the noise variance asked for, or else the least one.
+        """Return the requested noise variance, or else the least one.
 
         Raises:
-            InvalidParameter: If the one asked for is below the least.
+            InvalidParameter: If the requested one is below the least.
         """
         noise_variance = calibrated if self.noise_variance is None else self.noise_variance
         if not noise_variance >= calibrated * (1 - 1e-11):

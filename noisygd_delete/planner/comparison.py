@@ -136,7 +136,7 @@ class Comparison:
     def reason(self) -> str:
         """Why the chosen candidate was chosen, as a clause."""
         if len(self.candidates) == 1:
-            return "the only method asked for"
+            return "no other method was compared"
         if self.chosen.excess_risk <= self.target:
             return "of the methods whose forecast loss is within the target, it deletes at the least cost"
         return f"no method's forecast meets the target; of those within {self.alike:g} times the least, it deletes at the least cost"

@@ -21,7 +21,7 @@ def test_linear_chain_is_exact_for_arbitrary_histories():
     assert loose >= 20  # insertions after hidden noise: valid, and honestly not tight
 
 
-@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd:analysis=composition"])
+@pytest.mark.parametrize("method", ["noisy-gd-paper", "noisy-gd-composition"])
 def test_the_other_certificates_never_fall_below_the_exact_chain(method):
     _, loose = checks.linear_chain(settings=200, seed=11, method=method)
     assert loose >= 100

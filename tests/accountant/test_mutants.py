@@ -170,8 +170,8 @@ MUTANTS = {
     "Theorem 5.1: K−1": (printed_formula(steps_without_record=lambda k: k - 1), "printed_rates"),
     "Theorem 5.1: e^{−ηλK} for e^{−ηλK/2}": (printed_formula(steps_without_record=lambda k: 2 * k), "printed_rates"),
     "Theorem 5.1: λ/2": (printed_formula(regularization=lambda v: v / 2), "printed_rates"),
-    "100 times cost as much as once (parts)": (composed(once_whatever_the_number), "noisy-gd:analysis=composition"),
-    "100 times cost as much as once (ledger)": (record_ignores_times, "noisy-gd:analysis=composition"),
+    "100 times cost as much as once (parts)": (composed(once_whatever_the_number), "composition"),
+    "100 times cost as much as once (ledger)": (record_ignores_times, "composition"),
     "swapped Rényi orders": (listing(smaller_orders_cover), "listed_orders"),
     "GDP: μ/2 dropped": (
         formula(

@@ -86,7 +86,7 @@ def test_the_plan_says_so_and_what_it_costs() -> None:
     plan = make_plan(losses.Logistic(1.0), **asked, ridge="forecast")
     assert "Ridge of the forecast" not in plain.explain()
     words = plan.explain()
-    assert f"λ'={plan.regularization:g} in the place of λ=0.0001" in words
+    assert f"λ'={plan.regularization:g} instead of λ=0.0001" in words
     assert f"at most {plan.problem.ridge_cost:.3g} more" in words
     assert plan.summary()["asked_regularization"] == 1e-4
     assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
