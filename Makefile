@@ -19,7 +19,7 @@ demo: $(READY)          ## learn and delete on scikit-learn's digits, to the cer
 	$(RUN) examples/start/digits.py
 
 # rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`
-SERVICES := tests/store/sources tests/service tests/store/publishers
+SERVICES := tests/store/sources tests/service tests/publishers
 APART := $(SERVICES) tests/docs tests/engines tests/examples tests/proofs_check
 SUITE := $(RUN) -m pytest -n 2 --dist loadfile
 test: $(READY)          ## the fast suite; with TESTS="..." all of those
@@ -34,11 +34,11 @@ services: $(READY)      ## rooms that start PostgreSQL or a service
 $(PUBLISHERS)/.ready: pyproject.toml packages/server/pyproject.toml requirements/constraints-publishers.txt
 	$(PYTHON) -m venv $(PUBLISHERS)
 	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint requirements/constraints-publishers.txt \
-		--editable ".[publish,postgres]" --editable packages/server s3fs "moto[server,s3]" httpx2 pytest hypothesis
+		--editable ".[postgres]" --editable "packages/server[publish]" s3fs "moto[server,s3]" httpx2 pytest hypothesis
 	touch $@
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
-	$(PUBLISHERS)/bin/python -m pytest tests/store/publishers tests/service/test_end_to_end.py $(TESTS)
+	$(PUBLISHERS)/bin/python -m pytest tests/publishers tests/service/test_end_to_end.py $(TESTS)
 
 desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model registry, 200 kills -9 on the way: about an hour
 	$(PUBLISHERS)/bin/python -m pytest tests/service/test_end_to_end.py -m long --table=benchmarks/results/desk-to-registry.md

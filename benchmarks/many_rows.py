@@ -32,7 +32,7 @@ DELETE = """
 import json, sys, time
 began = time.perf_counter(), time.process_time()
 from noisygd_delete.cli import main
-from noisygd_delete.curator import curator, learning
+from noisygd_delete.curator import learning, release
 computing, train = [], learning.train
 
 def timed(*arguments):
@@ -41,7 +41,7 @@ def timed(*arguments):
     computing.append([time.perf_counter() - before[0], time.process_time() - before[1]])
     return training
 
-learning.train = curator.train = timed
+learning.train = release.train = timed
 sys.stdout = sys.stderr
 assert main(["delete", sys.argv[1], sys.argv[2]]) == 0
 whole = time.perf_counter() - began[0], time.process_time()

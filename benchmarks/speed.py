@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete import Budget, Curator, EditRequest, Execution, Records, losses, make_plan
-from noisygd_delete.curator.learning import train, train_on
+from noisygd_delete.curator.learning import resume, train
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.noisygd import run_noisy_steps
@@ -110,7 +110,7 @@ def deletion(repeats: int) -> str:
 
         def delete(curator: Curator = curator, plan: Plan = plan, ids=ids) -> None:
             curator.records.edit(EditRequest.delete([next(ids)]))
-            train_on(curator.records, curator.model, plan, Execution())
+            resume(curator.records, curator.model, plan)
 
         def learn(curator: Curator = curator, plan: Plan = plan) -> None:
             train(curator.records, plan, plan.learning, None, Execution())

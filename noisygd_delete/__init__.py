@@ -31,9 +31,10 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from . import errors, losses, methods
     from .accountant import Accountant
-    from .curator.curator import Curator, Release
+    from .curator.curator import Curator
     from .curator.learning import learn, resume, unlearn
     from .curator.model import Model
+    from .curator.release import Release
     from .engine import Execution
     from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: these need scikit-learn
     from .estimators import NoisyGDRegressor as NoisyGDRegressor

@@ -1,4 +1,4 @@
-"""Find what installed packages add: commands, languages and documents join by entry points.
+"""Find what installed packages add: commands, languages, documents and the release hook join by entry points.
 
 The engine never imports a package. Each group of entry points is named `noisygd_delete.GROUP`.
 
@@ -15,7 +15,7 @@ from typing import Any
 from .errors import MissingDependency
 
 PACKAGES: dict[str, tuple[str, ...]] = {  # the commands of each package of this project
-    "server": ("serve", "token", "requests"),
+    "server": ("serve", "token", "requests", "publish-to"),
 }
 
 

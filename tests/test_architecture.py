@@ -52,6 +52,8 @@ HEAVY = {
             "uvicorn",
             "joserfc",
             "opentelemetry",
+            "fsspec",
+            "mlflow",
             "ray",
             "pyspark",
             SERVER.name,
@@ -60,8 +62,6 @@ HEAVY = {
         )
     },  # beside the package
     "onnx": {"store"},
-    "fsspec": {"store"},
-    "mlflow": {"store"},
 }
 
 
@@ -99,7 +99,7 @@ def imports(path: Path, package: Path = PACKAGE):
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
-SERVED = sorted([*SERVER.glob("*.py"), *ENGINES.glob("*.py")])
+SERVED = sorted([*SERVER.rglob("*.py"), *ENGINES.glob("*.py")])
 
 
 def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
@@ -354,6 +354,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "mutation",
         "oracles",
         "proofs_check",
+        "publishers",
         "service",
     }
     folders = {path.name for path in here.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accountant import Accountant
-from ..curator.learning import learn, resume, train_on
+from ..curator.learning import check_model, learn, resume, train
 from ..curator.model import Continuation
 from ..engine import Execution
 from ..errors import AssumptionViolated, InvalidRecords, check_count, check_positive, check_probability
@@ -44,9 +44,8 @@ def publish_twice(plan: Plan, world: World, generator: np.random.Generator) -> t
     if plan.mechanism.carries:  # the second release starts from the table before
         gone = [name for name in world.before.ids if name not in world.after]
         edits = world.before.resolve(EditRequest.delete(gone)) if gone else None
-        last = train_on(
-            world.before, learned, plan, Execution.of(None, generator), Continuation(1, learned.sums, edits)
-        ).model
+        after, execution = Continuation(1, learned.sums, edits), Execution.of(None, generator)
+        last = train(world.before, plan, plan.serving, check_model(learned, plan), execution, after).model
         return tuple(np.asarray(model.sums, np.float64) for model in (learned, last))
     return learned.weights, resume(world.after, learned, plan, generator).weights
 

@@ -9,31 +9,26 @@ Example:
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from ..lazy_imports import on_first_use
 from .terminal import flush_streams, open_missing_streams, print_error
 
+if TYPE_CHECKING:
+    from .commands import main, parser
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line; each command is registered by its own module."""
-    from .commands import parser
+__all__ = ["main", "parser", "run"]
 
-    return parser()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status."""
-    from .commands import main
-
-    return main(arguments)
+__getattr__ = on_first_use(__name__, dict.fromkeys(("main", "parser"), "commands"))
 
 
 def run() -> None:
     """Run the console script."""
     open_missing_streams()
     try:
+        from .commands import main
+
         status = main()
     except KeyboardInterrupt:
         status = print_error("noisygd-delete: interrupted before anything was done", 130)

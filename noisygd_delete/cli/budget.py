@@ -14,7 +14,7 @@ from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import parse_integer, parse_number, store_command
 from .remaining_budget import left_text
-from .terminal import MORE, print_result, publisher_sentence
+from .terminal import MORE, format_destination, print_result
 
 _FROM, _REQUESTS = 1, 30
 
@@ -147,7 +147,7 @@ def _status(parsed: argparse.Namespace) -> int:
         told["patch"] = (
             f"{patch['patches']} until the next release; who copies the store, and saw every model, of a record erased since: {patch['told']}"
         )
-    told["publishers"] = "; ".join(map(publisher_sentence, told["publishers"])) or None
+    told["publishers"] = "; ".join(map(format_destination, told["publishers"])) or None
     del told["capped"]
     lines = [f"{name.replace('_', ' '):<20}{_format_value(value)}" for name, value in told.items()]
     print_result(parsed, answer, "\n".join(lines))

@@ -6,8 +6,8 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -134,7 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = f"noisygd-delete {parsed.command}"
     try:
         _warn_stale_register(parsed, name)
-        return carry_out(parsed)
+        with joining_group(parsed) as status:
+            return int(parsed.run(parsed)) if status is None else status
     except NoisyGDDeleteError as error:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
         return print_error(f"{name}: {format_error(error, parsed.options)}", status)
@@ -196,18 +197,19 @@ def _plan_option_hint(command: str) -> dict[str, str]:
     return dict.fromkeys(plan.choices["plan"]._option_string_actions, where)  # type: ignore[index]
 
 
-def carry_out(parsed: argparse.Namespace) -> int:
-    """Run the command in this process; under torchrun in process 0, whose releases the others join."""
-    if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
-        return int(parsed.run(parsed))
-    return _run_together(parsed)
-
-
-def _run_together(parsed: argparse.Namespace) -> int:
-    """Run the command with `parsed.execution`; under torchrun process 0 runs it and the others follow.
+@contextmanager
+def joining_group(parsed: argparse.Namespace) -> Iterator[int | None]:
+    """Set `parsed.execution`, and join the group of processes that torchrun started, if it did.
 
     If a process of the group dies, torchrun ends the others; of those that follow, the process of rank 1 reports it.
+
+    Yields:
+        None where the command is to be run: in process 0. Elsewhere the exit status, after this process has taken part
+        in all its releases.
     """
+    if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
+        yield None
+        return
     from dataclasses import replace
 
     from ..engine import Execution
@@ -220,18 +222,21 @@ def _run_together(parsed: argparse.Namespace) -> int:
         place = check_device(parsed.device or execution.device, group)
         parsed.execution = execution = replace(execution, device=place, memory=getattr(parsed, "memory", None))
     if group.size == 1:
-        return int(parsed.run(parsed))
+        yield None
+        return
     signal.signal(signal.SIGTERM, _exit_on_signal)
     if not group.rank:
         with lead_group(group):
-            return int(parsed.run(parsed))
+            yield None
+        return
+    status = 0
     try:
         follow_group(getattr(parsed, "store", "."), execution)
     except ProcessLost:
         if group.rank == 1:
             raise
-        return 2
-    return 0
+        status = 2
+    yield status
 
 
 def _exit_on_signal(*_: object) -> NoReturn:

@@ -76,7 +76,7 @@ def _export(parsed: argparse.Namespace) -> int:
     from ..reports.html import PAGE
     from ..reports.model_card import assessment, fields, model_card, to_yaml
     from ..reports.request_rows import practice_of, register_lines
-    from ..store.publishers.artifact import BEGINS
+    from ..store.onnx_graph import BEGINS
     from .audit import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
@@ -108,7 +108,7 @@ def _export(parsed: argparse.Namespace) -> int:
     }
     if parsed.onnx is not None or parsed.plain is not None:
         from ..features.schema.shapes import monotone_weights
-        from ..store.publishing import current_artifact
+        from ..store.artifact import current_artifact
 
         leaving = current_artifact(parsed.store)
         if parsed.monotone:

@@ -33,7 +33,7 @@ def register(commands: Any) -> None:
 
 
 def learn(parsed: argparse.Namespace) -> int:
-    from .release import open_store, run_release
+    from .release import open_store, report_release, tracking_progress
     from .remaining_budget import weak_plan_warning
 
     with open_store(parsed) as store, warnings.catch_warnings():
@@ -45,15 +45,15 @@ def learn(parsed: argparse.Namespace) -> int:
                 parsed, {**store.plan.summary(), **weak_plan_warning(store.plan)}, describe_plan(parsed, store.plan)
             )
             return 0
-        return run_release(
-            parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how), store
-        )
+        with tracking_progress(parsed, "learn", store.plan) as execution:
+            release = store.learn(request_id=parsed.request_id, execution=execution)
+        return report_release(parsed, store, release, learned=store.plan)
 
 
 def relearn(parsed: argparse.Namespace) -> int:
     from ..records import check_size
     from .plan_selection import describe_plan, replan
-    from .release import open_store, run_release
+    from .release import open_store, report_release, tracking_progress
     from .remaining_budget import weak_plan_warning
 
     fill_arguments(parsed, dict.fromkeys(PLANNED))  # None: as in the current plan
@@ -71,9 +71,9 @@ def relearn(parsed: argparse.Namespace) -> int:
                 f"{describe_plan(parsed, plan)}\n\n{_relearning_text(foreseen)}",
             )
             return 0
-        return run_release(
-            parsed, "relearn", plan, lambda how: store.relearn(plan, request_id=parsed.request_id, execution=how), store
-        )
+        with tracking_progress(parsed, "relearn", plan) as execution:
+            release = store.relearn(plan, request_id=parsed.request_id, execution=execution)
+        return report_release(parsed, store, release, learned=plan)
 
 
 def _relearn_cost(plan: Plan, spent: Accountant) -> dict[str, Any]:

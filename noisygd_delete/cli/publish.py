@@ -36,7 +36,7 @@ def register(commands: Any) -> None:
 
 
 def publish(parsed: argparse.Namespace) -> int:
-    from .release import open_store, run_release
+    from .release import open_store, report_release, tracking_progress
     from .remaining_budget import before_and_after
 
     with open_store(parsed) as store:
@@ -52,7 +52,9 @@ def publish(parsed: argparse.Namespace) -> int:
             )
             return 0
         told = {name: getattr(parsed, name) for name in ("force", "request_id", "erased", "position")}
-        return run_release(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
+        with tracking_progress(parsed, "publish", store.plan) as execution:
+            release = store.publish(**told, execution=execution)
+        return report_release(parsed, store, release)
 
 
 def _note_events(parsed: argparse.Namespace, store: Store) -> int:

@@ -14,14 +14,14 @@ import math
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from .arguments import add_command, parse_number
-from .commands import carry_out, parser
+from .commands import joining_group, parser
 from .init import add_map
 from .plan_file import add_plan_file
 from .terminal import print_result
@@ -259,8 +259,8 @@ def _run_for_json(arguments: Sequence[str], run: Callable[[argparse.Namespace], 
 def _run_for_text(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> str:
     parsed = parser(arguments[0]).parse_args(arguments)
     out = io.StringIO()
-    with redirect_stdout(out):
-        status = carry_out(parsed) if run is None else run(parsed)
+    with redirect_stdout(out), joining_group(parsed) if run is None else nullcontext():
+        status = int((run or parsed.run)(parsed))
     if status:
         raise InvalidParameter(
             f"noisygd-delete {' '.join(arguments)} ended with status {status}: {out.getvalue().strip()}"

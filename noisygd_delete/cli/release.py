@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Statuses
-from ..curator.curator import ABOUT, Release, format_figure_conditions
+from ..curator.release import ABOUT, Release, format_figure_conditions
 from ..engine import Execution
 from ..engine.execution import ALONE, is_worth_sharing
 from ..errors import InvalidParameter
@@ -21,12 +22,13 @@ from ..register import RequestCase, Rights
 from ..store import Store
 from .remaining_budget import before_and_after, left_text, weak_plan_warning
 from .statements import case_from, with_request_id
-from .terminal import print_error_after, print_result, progress_bar
+from .terminal import print_outdated_destinations, print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..store import Tombstones
 
 _WITHHELD = 3
+_LEARNING = ("learn", "relearn")
 
 
 def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
@@ -89,13 +91,11 @@ def serve_request(
         print_result(parsed, answer, _format_forecast(answer))
         return 0
 
-    def run(execution: Execution) -> Release:
+    with tracking_progress(parsed, parsed.command, store.plan) as execution:
         release = store.serve(request, publish=not parsed.no_publish, case=case, execution=execution)
         if case is not None and parsed.withdraw:
             store.withdraw()
-        return release
-
-    return run_release(parsed, parsed.command, store.plan, run, store, **counts)
+    return report_release(parsed, store, release, None, **counts)
 
 
 def _format_forecast(answer: Mapping[str, Any]) -> str:
@@ -115,22 +115,34 @@ def _format_forecast(answer: Mapping[str, Any]) -> str:
     )
 
 
-def run_release(
+@contextmanager
+def tracking_progress(parsed: argparse.Namespace, label: str, plan: Plan) -> Iterator[Execution]:
+    """Show a progress bar while a release is made with the yielded execution."""
+    steps = plan.learn_steps if label in _LEARNING else plan.delete_steps
+    with progress_bar(label, steps) as progress:
+        yield replace(parsed.execution, progress=progress)
+
+
+def report_release(
     parsed: argparse.Namespace,
-    label: str,
-    plan: Plan,
-    run: Callable[[Execution], Release],
     store: Store,
+    release: Release,
+    learned: Plan | None = None,
     **counts: dict[str, int],
 ) -> int:
-    learning = label in ("learn", "relearn")
-    steps = plan.learn_steps if learning else plan.delete_steps
-    with progress_bar(label, steps) as progress:
-        release = run(replace(parsed.execution, progress=progress))
-    doubt = weak_plan_warning(plan) if learning else {}
+    """Print a release; return the exit status.
+
+    Args:
+        parsed: Arguments of the command.
+        store: The open store.
+        release: The release.
+        learned: The plan of a fresh learn.
+        **counts: Further counts for the JSON answer.
+    """
+    doubt = {} if learned is None else weak_plan_warning(learned)
     left = store.accountant.remaining().to_dict()
-    places = {"publishers": listed} if (listed := store.publishers_told()) else {}
-    print_error_after(store)
+    places = {"publishers": listed} if (listed := store.destination_status()) else {}
+    print_outdated_destinations(store)
     told = f"{describe_release(release)}\n{left_text(left)}"
     out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
     aside = store.table.left_out.text(

@@ -18,7 +18,6 @@ from .statements import STATEMENTS, add_promises, case_from, format_request_ids,
 from .terminal import print_error
 
 if TYPE_CHECKING:
-    from ..curator.curator import Release
     from ..store import Store
     from ..store.journal import RestrictedRecords
 
@@ -64,14 +63,13 @@ def register(commands: Any) -> None:
 
 
 def restrict(parsed: argparse.Namespace) -> int:
-    from ..engine import Execution
     from ..errors import InvalidRequest
     from ..evidence.atomic_write import check_outside_store, open_output
     from ..records import EditRequest
     from ..register import Rights
     from ..register.case import day_now
     from ..store.journal import BEGINS, RestrictedRecords
-    from .release import open_store, run_release
+    from .release import open_store, report_release, tracking_progress
 
     for option, file in (("--to", parsed.to), ("--archive-key", parsed.archive_key)):
         check_outside_store(option, file)
@@ -90,7 +88,7 @@ def restrict(parsed: argparse.Namespace) -> int:
         )
         case = replace(case, restricted=day_now(case.received))
 
-        def run(execution: Execution) -> Release:
+        with tracking_progress(parsed, parsed.command, store.plan) as execution:
             try:
                 done = store.repeats(request)
             except InvalidRequest as error:
@@ -107,9 +105,7 @@ def restrict(parsed: argparse.Namespace) -> int:
             release = store.serve(request, publish=not parsed.no_publish, case=case, execution=execution)
             if parsed.withdraw:
                 store.withdraw()
-            return release
-
-        return run_release(parsed, parsed.command, store.plan, run, store)
+        return report_release(parsed, store, release)
 
 
 def check_own_rows(store: Store) -> None:
@@ -133,10 +129,9 @@ def erasures_since(store: Store, taken: int | None) -> list[str]:
 
 
 def lift(parsed: argparse.Namespace) -> int:
-    from ..engine import Execution
     from ..register.case import day_now, parse_day
     from ..store.journal import RestrictedRecords, read_key
-    from .release import open_store, run_release
+    from .release import open_store, report_release, tracking_progress
 
     told = parse_day("--told", parsed.told)
     if told > date.today():
@@ -165,7 +160,7 @@ def lift(parsed: argparse.Namespace) -> int:
                 "relearn, where the budget is spent), then lift; nothing was changed"
             )
 
-        def run(execution: Execution) -> Release:
+        with tracking_progress(parsed, parsed.command, store.plan) as execution:
             request = aside.back(back)
             store.dry_run(request, publish=False)
             warn_restricted("lift", store, aside, back=True)
@@ -179,6 +174,5 @@ def lift(parsed: argparse.Namespace) -> int:
                 store.register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)
                 )
-            return store.serve(request, publish=not parsed.no_publish, execution=execution)
-
-        return run_release(parsed, parsed.command, store.plan, run, store)
+            release = store.serve(request, publish=not parsed.no_publish, execution=execution)
+        return report_release(parsed, store, release)

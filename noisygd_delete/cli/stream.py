@@ -17,7 +17,7 @@ from ..errors import InvalidRequest, check_count, check_positive
 from .arguments import add_command, parse_integer, parse_number
 from .remaining_budget import left_text
 from .statements import STATEMENTS, state_all
-from .terminal import print_error_after, print_result, progress_bar, standard_input
+from .terminal import print_outdated_destinations, print_result, progress_bar, standard_input
 
 if TYPE_CHECKING:
     from ..curator.stream import Batching, Calendar, StreamSummary
@@ -84,7 +84,7 @@ def stream(parsed: argparse.Namespace) -> int:
                     progress(together[-1][0])
         stream.flush()
         summary, left = stream.summary(), store.accountant.remaining().to_dict()
-        print_error_after(store)
+        print_outdated_destinations(store)
     text = f"{_format_summary(summary, left['delta'])}\n{left_text(left)}"
     print_result(parsed, {**summary.to_dict(), "left": left}, text)
     return _WITHHELD if summary.withheld else _REFUSED if summary.refused else 0

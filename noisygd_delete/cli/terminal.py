@@ -170,7 +170,7 @@ def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progres
             bar.close()
 
 
-def publisher_sentence(told: dict[str, Any]) -> str:
+def format_destination(told: dict[str, Any]) -> str:
     """Return the state of one publisher as a sentence."""
     name = told["address"] + (f" ({told['model']}@{told['alias']})" if "model" in told else "")
     holds = "no release" if told["release"] is None else f"release {told['release']}"
@@ -180,8 +180,8 @@ def publisher_sentence(told: dict[str, Any]) -> str:
     return f"{name}: NOT yet as it must be (last known to hold {holds}){why}; the next command tries again"
 
 
-def print_error_after(store: Store) -> None:
-    """Print one line to standard error for each publisher with a pending update."""
-    for told in store.publishers_told():
+def print_outdated_destinations(store: Store) -> None:
+    """Print one line to standard error for each destination with a pending update."""
+    for told in store.destination_status():
         if told["pending"]:
-            print(publisher_sentence(told), file=sys.stderr)
+            print(format_destination(told), file=sys.stderr)

@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from ..lazy_imports import on_first_use
-from .curator import Curator, Release
+from .curator import Curator
 from .learning import learn, resume, unlearn
 from .model import Model
+from .release import Release
 
 if TYPE_CHECKING:
     from .carried_noise import PublishedSums

@@ -7,115 +7,20 @@ Between releases the curator keeps only the current records, the last published 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..accountant import Accountant, Event, EventKinds, Statuses, release_label
+from ..accountant import Accountant, Event
 from ..engine import CurrentRecords, Execution, local_rows
-from ..errors import BudgetExceeded, NotLearned
+from ..errors import NotLearned
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee, describe_guarantee, format_conditions
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits
-from .learning import check_edit, check_fit, train, train_on
-from .model import Continuation, Model, Training
-
-ABOUT = {  # for each figure of a release: the record it is about, and what is observed
-    "dp": "a record still there, this model alone",
-    "dp_cumulative": "a record still there, every model kept",
-    "deletion": "an erased record, later models alone",
-    "deletion_observed": "an erased record, every model kept",
-}
-_OF_SEVERAL = ("dp_cumulative", "deletion_observed")  # models
-
-
-def format_figure_conditions(name: str, guarantee: Guarantee) -> str:
-    """Format the conditions (", if …") under which a figure of a release holds."""
-    return format_conditions(guarantee, several=name in _OF_SEVERAL)
-
-
-def _format_limit(name: str, guarantee: Guarantee) -> str:
-    return f"({guarantee.adjacency}, {guarantee.unit}) {describe_guarantee(guarantee, several=name in _OF_SEVERAL)}"
-
-
-@dataclass(frozen=True)
-class Release:
-    """The result of one call: a published release, or one refused by the budget.
-
-    Attributes:
-        release: Number of the release.
-        kind: One of `EventKinds`.
-        steps: Number of Noisy-GD steps.
-        gradient_passes: Full passes over the table. With method="output-perturbation" this and `seconds` depend on private data,
-            so they are for the caller and never for the ledger.
-        edits: Sum of `counts`.
-        guarantees: "dp" (this release alone), "dp_cumulative" (all so far); if something was erased (an insertion
-            erases nothing), also "deletion" (this release alone, Definition 4.1: only if requests did not depend on
-            earlier models) and "deletion_observed" (every release so far, for any requests by others).
-        model: The published model; None if refused.
-        status: "published", or "withheld": the rows were edited, but the budget refused the release.
-        request_id: Id of the request.
-        seconds: Running time; see `gradient_passes`.
-        answered_before: Whether the request id was known: this is the original result, and nothing was done now.
-        counts: Edits that it covers, or that are pending, by kind: `counts.deleted`, `.replaced`, `.inserted`.
-        remaining: Rows of the same persons left in the table, as of the request; None if the table does not record
-            persons.
-        requested: Edits of this request alone; None if the call was not an edit request.
-    """
-
-    release: int
-    kind: EventKinds
-    steps: int
-    gradient_passes: int
-    edits: int
-    guarantees: Mapping[str, Guarantee]
-    model: Model | None = field(repr=False)
-    status: Statuses = Statuses.PUBLISHED
-    request_id: str | None = None
-    seconds: float = 0.0
-    answered_before: bool = False
-    counts: EditCounts = NO_EDITS
-    remaining: int | None = None
-    requested: EditCounts | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", self.counts.among(self.edits))
-        object.__setattr__(self, "kind", EventKinds(self.kind))
-        object.__setattr__(self, "status", Statuses(self.status))
-
-    @property
-    def label(self) -> str:
-        """The kind for display; an unlearn that erased nothing is a "resume"."""
-        return release_label(self.kind, self.counts)
-
-    def __repr__(self) -> str:
-        told = "; ".join(f"{ABOUT[name]}: {_format_limit(name, each)}" for name, each in self.guarantees.items())
-        return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {told})"
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The main guarantee of the call: deletion if it erased something, dp for a learn."""
-        return self.guarantees.get("deletion", self.guarantees["dp_cumulative" if self.model is None else "dp"])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-compatible dictionary; everything except `gradient_passes` is public."""
-        return {
-            "release": self.release,
-            "kind": str(self.kind),
-            "status": str(self.status),
-            "steps": self.steps,
-            "edits": self.edits,
-            "counts": self.counts.to_dict(),
-            "requested": None if self.requested is None else self.requested.to_dict(),
-            "gradient_passes": self.gradient_passes,
-            "certified": None if self.model is None else self.model.certified,
-            "request_id": self.request_id,
-            "remaining": self.remaining,
-            "answered_before": self.answered_before,
-            "guarantees": {name: guarantee.to_dict() for name, guarantee in self.guarantees.items()},
-        }
+from .learning import check_edit, check_fit
+from .model import Continuation, Model
+from .release import Release, ReleaseTask, make_release
 
 
 class Curator:
@@ -153,8 +58,6 @@ class Curator:
         accountant: Accountant,
         model: Model | None,
         pending_edits: int | EditCounts,
-        patch: Continuation | None = None,
-        execution: Execution | None = None,
     ) -> Curator:
         """Return a curator in the state described by these facts, which are all that persists between releases.
 
@@ -164,13 +67,10 @@ class Curator:
             accountant: Accounts for the releases so far.
             model: The current model, if any.
             pending_edits: Edits that no release covers yet.
-            patch: The patch that covers the pending edits.
-            execution: As for the constructor.
         """
-        curator = cls(records, plan, execution=execution)
-        curator.accountant = accountant
+        curator = cls(records, plan)
+        curator.accountant, curator._model = accountant, model
         curator.pending = EditCounts.of(pending_edits)
-        curator._model, curator._patch = model, patch
         return curator
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -247,13 +147,9 @@ class Curator:
 
     def _learn(self, plan: Plan, execution: Execution) -> Release:
         self._carry_out()
-        accountant = self.accountant.with_plan(plan)
-        event = accountant.planned("relearn" if self._begun else "learn", self.pending)
-        if not accountant.affordable(event):
-            raise BudgetExceeded(_refusal_message(accountant))
-        training = train(self._held, plan, plan.learning, None, execution)
-        self.plan, self.accountant = plan, accountant  # only now: a refused or interrupted call changes nothing
-        return self._publish(event, training)
+        release, event = make_release(self._held, replace(self._task(), plan=plan, learn=True), execution)
+        self.plan, self.accountant = plan, self.accountant.with_plan(plan)
+        return self._adopt(release, event)
 
     def serve(
         self,
@@ -276,10 +172,10 @@ class Curator:
         self._carry_out()
         edits = check_edit(self.records, self.plan, request)
         if publish and self.plan.mechanism.carries:
-            drawn = self.draw(edits, execution=Execution.of(execution, rng))
-            self._drawn = edits, replace(drawn, requested=edits.counts)
+            release, event = make_release(self._held, self._task(edits), Execution.of(execution, rng))
+            self._drawn = edits, replace(self._adopt(release, event), requested=edits.counts)
             return self._carry_out()
-        after = None if publish else self._continuation(self.pending)
+        after = None if publish or not self.plan.mechanism.carries else self._continuation()
         if after is not None:
             from .carried_noise import change_of_edits, make_patch
 
@@ -292,32 +188,25 @@ class Curator:
         self.pending += edits.counts
         if not publish:
             return None
-        return replace(self._release(Execution.of(execution, rng)), requested=edits.counts)
+        return replace(self._publish(Execution.of(execution, rng)), requested=edits.counts)
 
-    def draw(self, edits: SlotEdits, *, execution: Execution | None = None) -> Release:
-        """Make the release that covers these edits from the table before them; carry the edits out next.
+    def _task(self, edits: SlotEdits | None = None) -> ReleaseTask:
+        """Return the next release, made before `edits` are carried out if they are given."""
+        account = self.accountant.account
+        return ReleaseTask(self.plan, account, self._model, self.pending, self._continuation(), edits)
 
-        Only for a method that carries noise on from the previous release.
-        """
-        waiting, self.pending = self.pending, self.pending + edits.counts
-        try:
-            return self._release(execution or Execution(), edits)
-        except BaseException:
-            self.pending = waiting
-            raise
-
-    def _continuation(self, made: EditCounts) -> Continuation | None:
+    def _continuation(self) -> Continuation | None:
         """Return what the next draw continues: the last release, or the patch that covers the edits made since.
 
         Returns:
-            None if there is nothing to continue: the table was edited without a patch, or the method carries no noise
-            on. If the rows are not in this process, the code that reads them checks this and passes a patch.
+            None if there is nothing to continue: the table was edited without a patch, or its rows are elsewhere.
         """
-        if not self.plan.mechanism.carries or self._model is None or _write_count(self._held) != self._written:
+        held = self._held
+        if self._model is None or not isinstance(held, Records) or held.times_written != self._written:
             return None
-        if made.total or not isinstance(self._held, Records):
-            return self._patch
-        return Continuation(self.accountant.account.since_fresh, self._model.sums)
+        return (
+            self._patch if self.pending.total else Continuation(self.accountant.account.since_fresh, self._model.sums)
+        )
 
     def _carry_out(self) -> Release | None:
         """Carry out the edits of a draw. A draw once made is final: none is repeated from an edited table."""
@@ -346,35 +235,7 @@ class Curator:
             BudgetExceeded: If no edit is pending and the budget is exhausted; the current model stays valid.
         """
         self._carry_out()
-        return self._release(Execution.of(execution, rng))
-
-    def _release(self, execution: Execution, edits: SlotEdits | None = None) -> Release:
-        after = self._continuation(self.pending if edits is None else self.pending - edits.counts)
-        event = self.accountant.publication(self.pending, touched=after is None)
-        if event is None or (self._model is None and event.kind == "unlearn"):
-            if self._model is not None and not self.pending_edits:  # no erasure is pending: no reason to withdraw
-                raise BudgetExceeded(_refusal_message(self.accountant))
-            self._model = self._patch = None
-            spent = {"dp_cumulative": self.accountant.dp_cumulative()}
-            number = self.accountant.releases
-            return Release(
-                release=number,
-                kind=EventKinds.UNLEARN,
-                steps=0,
-                gradient_passes=0,
-                edits=self.pending_edits,
-                counts=self.pending,
-                guarantees=spent,
-                model=None,
-                status=Statuses.WITHHELD,
-            )
-        if event.kind is EventKinds.RELEARN:
-            begun = Continuation(edits=edits)
-            training = train(self._held, self.plan, self.plan.learning, None, execution, begun)
-        else:
-            goes_on = replace(after or Continuation(), edits=edits)
-            training = train_on(self._held, self.model, self.plan, execution, goes_on)
-        return self._publish(event, training)
+        return self._publish(Execution.of(execution, rng))
 
     def delete(
         self,
@@ -416,42 +277,20 @@ class Curator:
         assert release is not None
         return release
 
-    def _publish(self, event: Event, training: Training) -> Release:
-        release = record_release(self.accountant, event, training)
-        self._model, self._patch, self.pending = training.model, None, NO_EDITS
-        self._written = _write_count(self._held)
+    def _publish(self, execution: Execution) -> Release:
+        return self._adopt(*make_release(self._held, self._task(), execution))
+
+    def _adopt(self, release: Release, event: Event | None) -> Release:
+        """Make a release the current one; if it was refused, its edits are pending."""
+        if event is None:
+            self.pending = release.counts
+        else:
+            self.accountant.record(event)
+            self.pending, self._written = NO_EDITS, _write_count(self._held)
+        self._model, self._patch = release.model, None
         return release
-
-
-def record_release(accountant: Accountant, event: Event, training: Training) -> Release:
-    """Record a release in the accountant and return its result."""
-    number = accountant.record(event)
-    guarantees = {"dp": accountant.dp(), "dp_cumulative": accountant.dp_cumulative()}
-    if event.counts.erased:
-        guarantees["deletion"] = accountant.deletion_later_releases()
-        guarantees["deletion_observed"] = accountant.deletion_observed()
-    return Release(
-        release=number,
-        kind=event.kind,
-        steps=event.steps,
-        gradient_passes=training.gradient_passes,
-        seconds=training.seconds,
-        edits=event.edits,
-        counts=event.counts,
-        guarantees=guarantees,
-        model=training.model,
-    )
 
 
 def _write_count(held: CurrentRecords) -> int:
     """Return the number of writes to the table, if its rows are in this process."""
     return held.times_written if isinstance(held, Records) else 0
-
-
-def _refusal_message(accountant: Accountant) -> str:
-    spent, plan = accountant.remaining(), accountant.plan
-    larger = "dp budget" if plan is None or plan.total is None else "total"
-    return (
-        f"publishing once more would exceed the budget of {spent.allowed}: {accountant.releases} release{'s are' if accountant.releases > 1 else ' is'} out. "
-        f"What is spent stays spent: plan afresh with a larger {larger}, and relearn"
-    )

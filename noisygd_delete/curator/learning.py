@@ -110,6 +110,20 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
     return edits
 
 
+def check_model(model: Model, plan: Plan) -> Weights:
+    """Return the weights of a published model as the plan's runs start from them: (outputs, features).
+
+    Raises:
+        InvalidParameter: If they have another shape, or are not finite.
+    """
+    start = np.atleast_2d(model.weights)
+    if start.shape != plan.shape or not np.isfinite(start).all():
+        raise InvalidParameter(
+            f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
+        )
+    return start
+
+
 def train(
     records: CurrentRecords,
     plan: Plan,
@@ -356,28 +370,8 @@ def resume(
             "goes on from the table as the release before left it, which is gone: take a Curator or a Store",
             method=plan.method.name,
         )
-    return train_on(records, model, plan, Execution.of(execution, rng)).model
-
-
-def train_on(
-    records: CurrentRecords,
-    model: Model,
-    plan: Plan,
-    execution: Execution,
-    after: Continuation = FIRST,
-) -> Training:
-    """Run `resume` and return the model with its cost.
-
-    For a method that carries noise on, `records` is the table before the edits, and `after` the release to continue.
-    """
-    start = np.atleast_2d(model.weights)
-    if start.shape != plan.shape or not np.isfinite(start).all():
-        raise InvalidParameter(
-            f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
-        )
-    training = train(records, plan, plan.serving, start, execution, after)
-    certified = training.model.certified and model.certified
-    return replace(training, model=replace(training.model, certified=certified))
+    start = check_model(model, plan)
+    return train(records, plan, plan.serving, start, Execution.of(execution, rng)).continuing(model).model
 
 
 def unlearn(

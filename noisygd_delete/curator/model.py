@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -121,3 +121,7 @@ class Training:
     model: Model
     gradient_passes: int
     seconds: float
+
+    def continuing(self, model: Model) -> Training:
+        """Return the result of a run that started from `model`: certified only if that model is."""
+        return replace(self, model=replace(self.model, certified=self.model.certified and model.certified))

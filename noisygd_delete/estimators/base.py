@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from ..accountant import Accountant, Statuses
-from ..curator.curator import Curator, Release
+from ..curator.curator import Curator
 from ..curator.model import Model
+from ..curator.release import Release
 from ..errors import (
     InvalidParameter,
     InvalidRecords,

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ..curator.curator import Release
+from ..curator.release import Release
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..features.maps import Additive, PublicMap, Shapes
 from ..records import Id

@@ -15,11 +15,11 @@ from ..errors import InvalidParameter, escape_unprintable
 from ..methods.plan import Plan
 from ..methods.serialization import plan_from_dict
 from ..records import EditCounts
-from ..store import disk, publishing, rollback_guard
+from ..store import disk, rollback_guard
+from ..store.destinations import Destination, list_destinations
 from ..store.entry import EntryKinds, Occasions
 from ..store.layout import Layout
 from ..store.ledger import Ledger
-from ..store.publishers.address import kind_of
 from ..store.request_log import RequestLog
 from .facts import Erasure
 from .notices import LONGEST, NOTHING_STATED, Notices
@@ -78,7 +78,7 @@ class LedgerStatus:
     unpublished: tuple[Unpublished, ...]
     withdrawn: str | None
     by_hand: bool = False
-    besides: tuple[publishing.PublisherState, ...] = ()
+    besides: tuple[Destination, ...] = ()
     register_put_back: bool = False
 
 
@@ -100,7 +100,7 @@ def ledger_status(ledger: Ledger) -> LedgerStatus:
         tuple(reversed(found)),
         withdrawn,
         ledger.head.withdrawn,
-        publishing.destinations(layout),
+        list_destinations(layout),
         rollback_guard.is_register_restored(layout),
     )
 
@@ -179,7 +179,7 @@ def erasure_in(
         deleted_at=None if release is not None else ledger.entry(first).position,
         read_at=None if published is None or release is not None else ledger.entry(published).position,
         counted=None if published is None or release is not None else ledger.entry(published).counted,
-        publishers=publisher_facts(ledger),
+        publishers=destination_facts(ledger),
         remaining=None if release is not None else _remaining_rows(ledger, first),
         from_data=from_data_of(ledger),
         by_calendar=is_on_calendar(ledger),
@@ -234,10 +234,10 @@ def _remaining_rows(ledger: Ledger, position: int) -> int | None:
     return left if isinstance(left, int) else None
 
 
-def publisher_facts(ledger: Ledger) -> tuple[dict[str, Any], ...]:
-    """Return what the publishers of a store were last known to hold, without their addresses."""
-    found = publishing.destinations(Layout(ledger.path.parent))
-    return tuple({"kind": kind_of(each.address), "release": each.release, "oldest": each.oldest} for each in found)
+def destination_facts(ledger: Ledger) -> tuple[dict[str, Any], ...]:
+    """Return what the destinations of a store were last known to hold, without their addresses."""
+    found = list_destinations(Layout(ledger.path.parent))
+    return tuple({"kind": each.kind, "release": each.release, "oldest": each.oldest} for each in found)
 
 
 def _status(ledger: Ledger, published: int | None) -> Statuses:

@@ -14,7 +14,8 @@ from ..evidence.notices import TEXTS, Notices
 from ..records import EditCounts
 from ..register import RegisterPolicy, RegisterRow, Served, sort_by_urgency
 from ..register.case import day_now, holidays_that_extend, local_day, parse_datetime
-from ..store import disk, publishing
+from ..store import disk
+from ..store.destinations import Destination, list_destinations
 from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
@@ -41,7 +42,7 @@ def register_lines(store: str | Path, *, today: date | None = None) -> list[Regi
 def lines_of(ledger: Ledger, register: RequestLog, *, today: date | None = None) -> list[RegisterRow]:
     """Return every request of a ledger and a register, as `register_lines`."""
     practice, known = register.practice, register.cases()
-    served = dict(_served_requests(ledger.outline, publishing.destinations(Layout(ledger.path.parent))))
+    served = dict(_served_requests(ledger.outline, list_destinations(Layout(ledger.path.parent))))
     found = [
         RegisterRow(token, case, served.get(committed), practice, today or day_now(case.received))
         for token, (committed, case) in known.items()
@@ -66,9 +67,7 @@ def practice_of(store: str | Path) -> RegisterPolicy:
     return RequestLog(Layout.at(store)).practice
 
 
-def _served_requests(
-    entries: list[Outline], destinations: Sequence[publishing.PublisherState]
-) -> Iterator[tuple[str, Served]]:
+def _served_requests(entries: list[Outline], destinations: Sequence[Destination]) -> Iterator[tuple[str, Served]]:
     """Yield the name in the ledger and the outcome of every request; the first entry of each name comes last."""
     covering: tuple[int, str] | None = None  # the next release after this entry: its number and time
     gone: str | None = None  # when the store stopped publishing the previous model

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..curator.curator import Release
 from ..curator.learning import check_edit
+from ..curator.release import Release
 from ..errors import InvalidRequest
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditRequest, Records, SlotEdits

@@ -15,7 +15,7 @@ seal.json                    length and last link of the ledger, so that truncat
                              of the publisher list and of the register (see `rollback_guard`)
 judged.json                  the prefix of the ledger that `verify` has checked (see `ledger`); absent for a short one
 publishers.json              external locations the current model is published to, and their contents
-                             (see `publishing`); absent if there are none
+                             (see `destinations`); absent if there are none
 held-out.json                salted digests of the names that `quickstart` held out for evaluation (see `held_out`);
                              absent if there are none
 patch.bin                    noisy sums that the next release continues from, while edits are pending (see `models`);

@@ -13,9 +13,9 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from ..accountant import Event, EventKinds, Statuses
-from ..curator.curator import Release
-from ..curator.model import Continuation, Model
+from ..accountant import Accountant, Event, EventKinds, Statuses
+from ..curator.model import Continuation, Model, Training
+from ..curator.release import Release, record_release
 from ..errors import InvalidParameter, StoreCorrupt, StoreError, check_count
 from ..methods.plan import Plan
 from ..methods.problem import CarriedSums
@@ -186,6 +186,10 @@ class DrawnRelease:
         """Write it durably."""
         told = json.dumps({"stamp": self.stamp, "event": plain_answer(self.event.to_dict())}).encode()
         disk.replace(path, journal.add_checksum(told + b"\n" + pack_model(self.model, "candidate")))
+
+    def release(self, accountant: Accountant) -> Release:
+        """Return the release, accounted for after those of `accountant`."""
+        return record_release(accountant.what_if(), self.event, Training(self.model, 1, 0.0))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import renyi_order
 from ..privacy.guarantee import Guarantee, check_delta, describe_guarantee
-from . import disk, file_footer, publishing
+from . import destinations, disk, file_footer
 from .layout import Layout
 from .ledger import Ledger
 
@@ -43,7 +43,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "model": _model_state(layout, ledger),
         "last_entry": {"kind": head.kind, "time": head.time},
         "request_in_flight": layout.request.exists(),
-        "publishers": publishing.publisher_status(layout, ledger),
+        "publishers": destinations.destination_status(layout, ledger),
     }
 
 

@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.events import is_within_budget
-from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
+from ..curator.release import Release, make_release
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, check_count
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, EditRequest, Records, check_token
 from ..register import RequestCase
+from . import destinations, file_footer, journal, models, training_table, transaction
 from . import disk as presence
-from . import file_footer, journal, models, publishing, training_table, transaction
+from .destinations import Destination, DestinationFile
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
 from .layout import Layout, Lock
@@ -460,8 +461,11 @@ class Store:
             raise InvalidParameter(
                 f"{self.path}: the plan is for rows of another public map than the store's; give make_plan(feature_map=store.schema.feature_map)"
             )
+        self._require_hook()
         with self._rolling.changing(execution):
-            release, event = self._rolling.run("learn", plan, execution)
+            plan.warn_if_vacuous()
+            with self._rolling.open_task(plan, execution, learn=True) as (records, task):
+                release, event = make_release(records, task, execution)
             changed = models.plain_answer(plan.to_dict()) if plan != current else None
             with explain_disk_errors(self.path, _PRESENT):
                 release = replace(release, request_id=request_id)
@@ -497,6 +501,8 @@ class Store:
         Raises:
             InvalidRequest: If nothing is pending and `force` is not set.
             BudgetExceeded: If nothing is pending and the budget is exhausted; the current model is unchanged.
+            MissingDependency: If the release would erase nothing and could not reach the store's destinations, because
+                the package that publishes there is not installed.
         """
         check_token(request_id)
         execution = execution or Execution()
@@ -506,19 +512,33 @@ class Store:
             )
         if position is not None:
             raise InvalidParameter("position belongs to a deletion that was made in the source: give erased as well")
-        force = force or (self.ledger.position(request_id) is None and self._changed_unseen())
+        unseen = self.ledger.position(request_id) is None and self._changed_unseen()
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("unlearn", "relearn", "withheld"))
         if told is not None:
             return told
-        if not (self.pending_edits or force):
+        if not (self.pending_edits or force or unseen):
             raise InvalidRequest(
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (force forces one)"
             )
+        if not unseen:
+            self._require_hook()
         with self._rolling.changing(execution), explain_disk_errors(self.path, _PRESENT):
-            release = self._rolling.released(request_id, execution, unused_dates=unused_dates)
+            with self._rolling.open_task(self.plan, execution) as (records, task):
+                release, event = make_release(records, task, execution)
+            release = replace(release, request_id=request_id)
+            self._rolling.commit(release, event, unused_dates=unused_dates)
             self._rolling.catch_up()
         return release
+
+    def _require_hook(self) -> None:
+        """Check that a release that erases nothing can reach the store's destinations; an erasure is never refused.
+
+        Raises:
+            MissingDependency: If the store has destinations and nothing installed publishes there.
+        """
+        if not self._files.pending.erased:
+            destinations.require_hook(self._files.layout)
 
     def _changed_unseen(self) -> bool:
         """Return whether the source counted changes since the last release that were not reported to the store."""
@@ -601,6 +621,8 @@ class Store:
                 return self._told(request.request_id)
             if not publish:
                 self._check_stateless()
+            elif not (request.deletions or request.subjects or request.replacements):
+                self._require_hook()
             change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
             return replace(self._rolling.finish(change, execution), requested=change.counts)
 
@@ -649,48 +671,31 @@ class Store:
             self._files.note(EntryKinds.WITHDRAWN, withdrawn=True)
 
     @property
-    def publishers(self) -> tuple[publishing.PublisherState, ...]:
+    def destinations(self) -> tuple[Destination, ...]:
         """External locations to which the current model is published, and their last known contents."""
-        return publishing.destinations(self._files.layout)
+        return destinations.list_destinations(self._files.layout)
 
     @property
-    def publishers_behind(self) -> tuple[publishing.PublisherState, ...]:
-        """The publishers that do not hold exactly the current model; the next change or opening tries again."""
-        aim = publishing.wanted_release(self.ledger)
-        return tuple(each for each in self.publishers if each.behind(aim))
+    def destinations_behind(self) -> tuple[Destination, ...]:
+        """The destinations that do not hold exactly the current model; the next change or opening tries again."""
+        aim = destinations.wanted_release(self.ledger)
+        return tuple(each for each in self.destinations if each.behind(aim))
 
-    def publishers_told(self) -> list[dict[str, Any]]:
-        """Return the state of the publishers as `status` reports it."""
-        return publishing.publisher_status(self._files.layout, self.ledger)
+    def destination_status(self) -> list[dict[str, Any]]:
+        """Return the state of the destinations as `status` reports it."""
+        return destinations.destination_status(self._files.layout, self.ledger)
 
-    def publish_to(self, address: str | None = None, *, model: str | None = None, alias: str | None = None) -> None:
-        """Publish the current model, and every later one in its place, at this address too.
-
-        Without an address, retry the publishers that failed.
+    @contextmanager
+    def changing_destinations(self, *, retry: bool) -> Iterator[DestinationFile]:
+        """Yield the list of destinations for a change, with no request unfinished; then bring them up to date.
 
         Args:
-            address: `folder:/path`, `mlflow:URI`, or an address supported by fsspec (`s3://bucket/prefix`).
-            model: The name in MLflow's registry; the default is the name of the folder.
-            alias: The alias in MLflow's registry; the default is "production".
-
-        Raises:
-            InvalidParameter: If the address is not valid.
-            MissingDependency: If its library is not installed.
+            retry: Whether to try those again that failed before.
         """
         with self._rolling.changing(Execution()):
-            if address is not None:
-                publishing.add(self._files.disk, self._files.layout, address, model, alias)
-        self._rolling.sync_publishers(again=True)
-
-    def publish_no_more(self, address: str) -> publishing.PublisherState:
-        """Remove what this store published at an address, and stop publishing there.
-
-        Raises:
-            InvalidParameter: If this store does not publish there. Any other error means that the publisher did not
-                answer; it is kept.
-        """
-        with self._rolling.changing(Execution()):
-            return publishing.dismiss(self._files.disk, self._files.layout, address)
+            yield self._rolling.destination_file
+        if retry:
+            self._rolling.sync_destinations(again=True)
 
     def charge(self, mechanism: Mechanism) -> int:
         """Charge the account for statistics of the current records. They may be shown only after this returns.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from ..accountant import Event
-from ..curator.curator import Release
 from ..curator.learning import check_edit
 from ..curator.model import Continuation, Model
+from ..curator.release import Release
 from ..engine import CurrentRecords, Execution, local_rows
 from ..errors import InvalidParameter, StoreCorrupt
 from ..methods.plan import Plan
@@ -448,9 +448,15 @@ class TrainingTable:
         assert held is not None
         apply_to_table(self._files.disk, self._files.layout, held.edits, held.stamp)
 
-    def patch(self, pending: EditCounts) -> Continuation | None:
-        """Return what the next draw continues from instead of the previous release."""
-        return self._files.patch() if pending.total else None
+    def continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
+        """Return what the noise of the next release continues: `model`, or the patch that covers the pending edits.
+
+        Returns:
+            None if no draw covers the rows.
+        """
+        if pending.total:
+            return self._files.patch()
+        return Continuation(self._files.ledger.account.since_fresh, model.sums)
 
     def is_cut(self, pending: EditCounts) -> bool:
         """Return whether the next release of a method with carried noise starts afresh.

@@ -3,7 +3,7 @@
 They run in one direction only:
 
     journal → erase rows in place → Noisy-GD from the published model → new model durable → ledger entry (the switch) →
-    remove the old model → clear the journal → publishers (see `publishing`)
+    remove the old model → clear the journal → destinations (see `destinations`)
 
 If noise is carried over from the previous release, the release is drawn before the rows are erased; if the release
 comes later, a patch is drawn instead (see the section *candidate* of `models`).
@@ -21,16 +21,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..accountant import Account, Accountant, Event
-from ..curator.curator import Curator, Release, record_release
-from ..curator.model import Continuation, Model, Training
+from ..accountant import Event
+from ..curator.release import Release, ReleaseTask, make_release
 from ..engine import CurrentRecords, Execution
 from ..engine.execution import Group
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreError
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, SlotEdits, limited_io
+from . import destinations, file_footer, journal, models, names, training_table
 from . import disk as database
-from . import file_footer, journal, models, names, publishing, training_table
+from .destinations import DestinationFile
 from .disk import Disk, explain_disk_errors, read_file
 from .entry import Entry, EntryKinds, Occasions
 from .layout import LONGEST_COPY, Layout
@@ -39,78 +39,31 @@ from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
 
 if TYPE_CHECKING:
-    from .publishers import Artifact
+    from .artifact import Artifact
 
 
 # --- group ---
 #
 # A store under torchrun: only process 0 holds the lock and writes; the others map its rows and take part in every run.
 #
-# Process 0 sends the state that a curator may keep between releases, and the call to make. Every process then makes
-# that call of `Curator` on the same rows, each summing over its own share, and process 0 publishes. If a process dies,
-# the run fails: the request stays in the journal, and the next command completes it.
+# Process 0 sends what a release is made from besides the rows. Every process then makes that release from the same
+# rows, each summing over its own share, and process 0 publishes. If a process dies, the run fails: the request stays in
+# the journal, and the next command completes it.
 
 
 @dataclass(frozen=True)
-class GroupRun:
-    """One release to make: the state of the curator and the call to run.
+class GroupTask:
+    """A release to make, as process 0 sends it to the others.
 
     Attributes:
-        action: "learn", "publish", or "draw"; a draw takes place before the `edits` it covers are carried out.
         held: The plan of the table on disk.
-        plan: The plan of the release.
         with_subjects: Whether the table has subjects.
-        account: The sums of all releases so far.
-        model: The current model.
-        pending: Edits that no release covers yet.
-        edits: The edits of a draw.
-        patch: Covers the pending edits.
+        task: The release.
     """
 
-    action: str
     held: Plan
-    plan: Plan
     with_subjects: bool
-    account: Account
-    model: Model | None
-    pending: EditCounts
-    edits: SlotEdits | None = None
-    patch: Continuation | None = None
-
-    def lead(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
-        """Run process 0's part; return the release and the last event of its accountant."""
-        execution.group.share(self)
-        return self._run(records, execution)
-
-    def _run(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
-        curator = Curator.restored(
-            training_table.with_slots(records, self.plan.records),
-            self.plan,
-            accountant=Accountant.resumed(self.plan, self.account),
-            model=self.model,
-            pending_edits=self.pending,
-            patch=self.patch,
-            execution=execution,
-        )
-        if self.action == "draw":
-            assert self.edits is not None
-            release = curator.draw(self.edits, execution=execution)
-        else:
-            call = curator.learn if self.action == "learn" else curator.publish
-            release = call(execution=execution)
-        return release, curator.accountant.last
-
-    def follow(self, layout: Layout, execution: Execution) -> None:
-        """Run the part of another process."""
-        records = training_table.load_table(
-            layout, self.held.records, self.held.features, with_subjects=self.with_subjects
-        )
-        try:
-            self._run(records, execution)
-        except ProcessLost:
-            raise
-        except NoisyGDDeleteError:
-            pass  # raised in every process alike; process 0 reports it
+    task: ReleaseTask
 
 
 def follow_group(path: str | Path, execution: Execution) -> None:
@@ -119,9 +72,16 @@ def follow_group(path: str | Path, execution: Execution) -> None:
     Raises:
         ProcessLost: If a process of the group has exited.
     """
-    layout, nothing = Layout.at(path), cast("GroupRun | None", None)
-    while (task := execution.group.share(nothing)) is not None:
-        task.follow(layout, execution)
+    layout, nothing = Layout.at(path), cast("GroupTask | None", None)
+    while (shared := execution.group.share(nothing)) is not None:
+        held, task = shared.held, shared.task
+        records = training_table.load_table(layout, held.records, held.features, with_subjects=shared.with_subjects)
+        try:
+            make_release(training_table.with_slots(records, task.plan.records), task, execution)
+        except ProcessLost:
+            raise
+        except NoisyGDDeleteError:
+            pass  # raised in every process alike; process 0 reports it
 
 
 @contextmanager
@@ -176,7 +136,7 @@ def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
         put_back = file_footer.says(layout, ledger.length, ledger.digest)
         ledger.seal(disk)
         if put_back:
-            publishing.mark_list_untrusted(disk, layout)
+            destinations.mark_list_untrusted(disk, layout)
     file_footer.note(disk, layout, ledger.length, ledger.digest)
 
 
@@ -259,7 +219,7 @@ class StoreTransaction:
     def __init__(self, files: OpenedStore, table: TrainingTable, *, settled: bool) -> None:
         self.files, self.table, self.settled = files, table, settled
         self.recovered: Release | None = None
-        self._led_on: tuple[str | None] | None = None  # the last release that publishers were synchronised to
+        self._synced: tuple[str | None] | None = None  # the last release that destinations were brought to
 
     @property
     def ledger(self) -> Ledger:
@@ -271,40 +231,35 @@ class StoreTransaction:
         """Edits that no release covers yet."""
         return self.files.pending
 
-    def run(
+    @contextmanager
+    def open_task(
         self,
-        action: str,
         plan: Plan,
         execution: Execution,
+        *,
+        learn: bool = False,
         ahead: EditCounts = NO_EDITS,
         edits: SlotEdits | None = None,
-    ) -> tuple[Release, Event]:
-        """Run a curator's "learn", "publish" or "draw" from the current state, in every process of the group.
+    ) -> Iterator[tuple[CurrentRecords, ReleaseTask]]:
+        """Open the rows, yield them with a release to make from the current state, and send it to the group.
 
         Args:
-            action: The call to make.
             plan: The plan of the release.
             execution: How to run it.
-            ahead: Edits that the ledger does not hold yet.
-            edits: The edits of a draw.
+            learn: Whether to learn afresh.
+            ahead: Edits of the rows that the ledger does not hold yet.
+            edits: Edits that the release covers and the rows do not have yet.
         """
         with self.table.read(plan, execution) as records:
-            task = GroupRun(
-                action=action,
-                held=self.ledger.plan,
-                plan=plan,
-                with_subjects=self.files.with_subjects,
-                account=self.ledger.account,
-                model=self.files.model(),
-                pending=self.pending + ahead,
-                edits=edits,
-                patch=self.table.patch(self.pending + ahead),
-            )
-            return task.lead(records, execution)
+            account, model, pending = self.ledger.account, self.files.model(), self.pending + ahead
+            after = None if model is None else self.table.continuation(model, pending)
+            task = ReleaseTask(plan, account, model, pending, after, edits, learn)
+            execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, task))
+            yield training_table.with_slots(records, plan.records), task
 
     @contextmanager
     def changing(self, execution: Execution) -> Iterator[None]:
-        """Complete what an earlier failure left unfinished, run the body, then synchronise the publishers."""
+        """Complete what an earlier failure left unfinished, run the body, then synchronise the destinations."""
         if execution.rng is not None:
             raise InvalidParameter(
                 "a store publishes under certified noise alone; give an Execution without rng, or use a Curator for research"
@@ -315,23 +270,30 @@ class StoreTransaction:
         self.settled = False
         yield
         self.settled = True
-        self.sync_publishers()
+        self.sync_destinations()
 
-    def sync_publishers(self, *, again: bool = False) -> None:
-        """Bring publishers to the current release.
+    def sync_destinations(self, *, again: bool = False) -> None:
+        """Bring destinations to the current release.
 
         A failed one is tried once per release, or once more with `again`.
         """
-        aim = (publishing.wanted_release(self.ledger),)
-        if again or self._led_on != aim:
-            self._led_on = aim
-            publishing.follow(self.files.disk, self.files.layout, self.ledger, self.artefact)
+        aim = (destinations.wanted_release(self.ledger),)
+        if again or self._synced != aim:
+            self._synced = aim
+            destinations.run_hook(self.destination_file, self.ledger, self._artifact)
 
-    def artefact(self) -> Artifact:
+    @property
+    def destination_file(self) -> DestinationFile:
+        """The list of the store's destinations."""
+        return DestinationFile(self.files.disk, self.files.layout)
+
+    def _artifact(self) -> Artifact:
         """Return the current model in the form in which it leaves the store."""
+        from .artifact import make_artifact  # imported on use: a store without destinations needs no schema
+
         model = self.files.model()
         assert model is not None
-        return publishing.artefact(self.files.layout, self.ledger, model, self.files.schema)
+        return make_artifact(self.files.layout, self.ledger, model, self.files.schema)
 
     def _settle(self, execution: Execution) -> None:
         files = self.files
@@ -372,7 +334,13 @@ class StoreTransaction:
             if publish and failure is None:
                 try:
                     assert not isinstance(drawn, DrawnPatch)
-                    release = self._covering(change, entries, execution, drawn)
+                    if drawn is None:
+                        ahead = change.counts if entries else NO_EDITS
+                        with self.open_task(self.ledger.plan, execution, ahead=ahead) as (records, task):
+                            release, event = make_release(records, task, execution)
+                    else:
+                        release, event = drawn.release(self.ledger.accountant), drawn.event
+                    release = self._commit_covering(change, entries, release, event)
                 except CountBroken as error:
                     failure = error  # the next command could not continue by itself
                 except (StoreError, ProcessLost) as error:
@@ -407,9 +375,8 @@ class StoreTransaction:
         if change.drawn:
             return change, models.kept_candidate(files.layout.candidate, plan, change.stamp)
         models.destroy_candidate(files.disk, files.layout)
-        first = None if model is None else Continuation(self.ledger.account.since_fresh, model.sums)
-        after = files.patch() if self.pending.total else first
-        if model is None or after is None or self.table.has_stamp(change.stamp):
+        after = None if model is None else self.table.continuation(model, self.pending)
+        if after is None or self.table.has_stamp(change.stamp):
             return change, None
         drawn: DrawnRelease | DrawnPatch
         if not change.publish:
@@ -421,8 +388,9 @@ class StoreTransaction:
                 return change, None
             drawn = DrawnPatch(change.stamp, patch)
         else:
-            release, event = self.run("draw", plan, execution, edits=change.edits)
-            if release.model is None:
+            with self.open_task(plan, execution, edits=change.edits) as (records, task):
+                release, event = make_release(records, task, execution)
+            if event is None or release.model is None:
                 return change, None
             drawn = DrawnRelease(change.stamp, event, release.model)
         drawn.keep(files.disk, files.layout.candidate)
@@ -430,52 +398,25 @@ class StoreTransaction:
         journal.accept_drawn(files.disk, files.layout, begun)
         return begun, drawn
 
-    def _covering(
-        self, change: Change, entries: Sequence[Entry], execution: Execution, drawn: DrawnRelease | None
+    def _commit_covering(
+        self, change: Change, entries: Sequence[Entry], release: Release, event: Event | None
     ) -> Release:
-        """Make the release of a change. Its entry also records the edits, unless they have entries of their own."""
-        if change.parts:
-            return self.released(None, execution, entries, ahead=change.counts, drawn=drawn)
-        ((request_id, counts, left),) = change.requests
-        if entries:
-            return self.released(request_id, execution, left=left, ahead=counts, drawn=drawn)
-        return replace(self.released(None, execution), request_id=request_id)
+        """Commit the release of a change; return it as the answer to the request.
 
-    def released(
-        self,
-        request_id: str | None,
-        execution: Execution,
-        edits: Sequence[Entry] = (),
-        unused_dates: int | None = None,
-        left: int | None = None,
-        ahead: EditCounts = NO_EDITS,
-        drawn: DrawnRelease | None = None,
-    ) -> Release:
-        """Make a release and commit the ledger entry that puts it in service or records that the budget refused it.
-
-        Args:
-            request_id: The id of the request.
-            execution: How to run it.
-            edits: Entries of edits that the release covers and the ledger does not hold yet; they are committed with
-                it, not before.
-            unused_dates: See `Store.publish`.
-            left: Rows that the request leaves of the same subjects.
-            ahead: Edits that the ledger does not hold yet.
-            drawn: The release, if it was drawn before the edits; otherwise Noisy-GD runs from the published model.
+        Its entry also records the edits of the request, unless they have entries of their own.
         """
-        if drawn is None:
-            release, event = self.run("publish", self.ledger.plan, execution, ahead)
-        else:
-            event = drawn.event
-            release = record_release(self.ledger.accountant.what_if(), event, Training(drawn.model, 1, 0.0))
-        release = replace(release, remaining=left, request_id=request_id)
-        self.commit(release, event, edits=edits, unused_dates=unused_dates)
-        return release
+        if change.parts:
+            self.commit(release, event, edits=entries)
+            return release
+        ((request_id, _, left),) = change.requests
+        answer = replace(release, request_id=request_id, remaining=left)
+        self.commit(answer if entries else release, event)
+        return answer
 
     def commit(
         self,
         release: Release,
-        event: Event,
+        event: Event | None,
         plan: dict[str, Any] | None = None,
         edits: Sequence[Entry] = (),
         unused_dates: int | None = None,
@@ -484,7 +425,7 @@ class StoreTransaction:
 
         `unused_dates`: see `Store.publish`.
         """
-        if release.model is None:
+        if event is None or release.model is None:
             self.files.enter(*edits, entry_of(EntryKinds.WITHHELD, release, None, **self.table.facts))
             return
         self.files.lock.require()

@@ -20,7 +20,7 @@ from ..errors import (
     StoreError,
 )
 from ..records import limited_io
-from . import disk, file_footer, journal, models, names, publishing, rollback_guard, training_table
+from . import destinations, disk, file_footer, journal, models, names, rollback_guard, training_table
 from . import ledger as places
 from .disk import connect_database, explain_disk_errors, is_blank, read_file
 from .layout import JOURNAL, LONGEST_COPY, Layout, Lock
@@ -120,7 +120,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
     before = places.read_verified_prefix(layout.judged)
     places.write_verified_prefix(layout.judged, before, ledger.check(before))
     RequestLog(layout).check()
-    yield from filter(None, (rollback_guard.register_fault(layout), publishing.fault(layout)))
+    yield from filter(None, (rollback_guard.register_fault(layout), destinations.fault(layout)))
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
             same = limited_io.parse_json(read_file(path, LONGEST_COPY).decode()) == fields

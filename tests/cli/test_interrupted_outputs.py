@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete.evidence.atomic_write import open_output
 from noisygd_delete.store import Store
@@ -172,7 +173,7 @@ def within(seconds: int) -> Iterator[None]:
 
 def test_a_pipe_in_the_place_of_any_file_of_a_store_is_named_at_once(folder: Path, complaint) -> None:
     with Store.open("store") as store:
-        store.publish_to(f"folder:{folder / 'out'}")
+        publish_to(store, f"folder:{folder / 'out'}")
     files = sorted(path.relative_to("store") for path in Path("store").rglob("*") if path.is_file())
     assert set(map(str, files)) >= {"lock", "ledger.sqlite", "seal.json", "records/ids.names", "publishers.json"}
     more = map(Path, ("journal/request.json", "ledger.sqlite-journal", "register.sqlite.old", "plan.json.tmp"))

@@ -14,7 +14,7 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest, losses, make_plan
 from noisygd_delete.cli.release import describe_release
-from noisygd_delete.curator.curator import Release
+from noisygd_delete.curator.release import Release
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
 from tests.cli.planned import main

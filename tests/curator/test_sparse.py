@@ -10,7 +10,7 @@ from scipy import sparse
 
 from noisygd_delete import Budget, Curator, Execution, Records, errors, learn, losses, make_plan, unlearn
 from noisygd_delete.curator import learning
-from noisygd_delete.curator.curator import Release
+from noisygd_delete.curator.release import Release
 from noisygd_delete.evidence.signing import canonical_bytes
 from noisygd_delete.methods import ObjectivePerturbation, Stage, Staged
 from noisygd_delete.records import EditRequest, SparseRows

@@ -93,10 +93,10 @@ SPMD = """
 import sys
 import numpy as np
 from noisygd_delete import Curator, Execution
-from noisygd_delete.engine.execution import launched_group
+from noisygd_delete.engine.execution import find_launched_group
 from noisygd_delete.errors import AssumptionViolated
 from tests.engine.test_distributed import big_plan, table
-group = launched_group()
+group = find_launched_group()
 for kind in ("published", "output-perturbation", "device", "secure"):
     rng = None if kind == "secure" else np.random.default_rng(5 + group.rank)  # process 0's is used
     execution = Execution("cpu:0" if kind == "device" else "cpu", group, rng)
@@ -148,7 +148,7 @@ import os, signal, sys
 from noisygd_delete.engine import execution as group
 from noisygd_delete.cli import main
 killed = int(sys.argv[1])
-if killed and group.launched_group().rank == 1:
+if killed and group.find_launched_group().rank == 1:
     total, calls = group.TorchGroup.total, []
     def dying(self, part):
         calls.append(1)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete import Budget, EditRequest
 from noisygd_delete.accountant import Event
@@ -34,7 +35,7 @@ from noisygd_delete.evidence.notices import NOTHING_STATED
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import Records
 from noisygd_delete.reports.request_rows import line_of, notices_of, practice_of, register_lines
-from noisygd_delete.store import Store, file_footer, publishing, verify
+from noisygd_delete.store import Store, destinations, file_footer, verify
 from noisygd_delete.store.batch import RequestBatch
 from noisygd_delete.store.journal import read_key
 from noisygd_delete.store.ledger import Ledger
@@ -197,7 +198,7 @@ class History:
     def place(self, store: Store) -> None:
         self.number += 1
         if len(self.places) < 3:
-            store.publish_to(f"folder:{self.root / f'place-{self.number}'}")
+            publish_to(store, f"folder:{self.root / f'place-{self.number}'}")
             self.places[f"place-{self.number}"] = True
 
     def break_or_mend(self, store: Store) -> None:
@@ -266,7 +267,7 @@ class History:
     def _forget_places(self) -> None:
         """A whole copy is a store: only what is kept outside tells what was done since. So its places are those that it knows to hold something."""
         with Store.open(self.path) as store:
-            known = {Path(each.address).name for each in store.publishers if each.held or each.oldest}
+            known = {Path(each.address).name for each in store.destinations if each.held or each.oldest}
         for where in set(self.places) - known:
             del self.places[where]
 
@@ -376,7 +377,7 @@ def test_papers_of_many_random_stores_say_what_is_so(record_property: Callable[[
 
 
 def lists_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publishing, "_is_restored_list", lambda found, changes: False)
+    monkeypatch.setattr(destinations, "_is_restored_list", lambda found, changes: False)
 
 
 def register_unasked(monkeypatch: pytest.MonkeyPatch) -> None:

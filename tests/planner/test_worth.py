@@ -67,7 +67,7 @@ def test_plan_init_and_learn_say_so(tmp_path, monkeypatch, capsys, more: list[st
 
 def _instead(store, *_, **__):
     """A release without its steps: the door is tested, not the engine."""
-    from noisygd_delete.curator.curator import Release
+    from noisygd_delete.curator.release import Release
 
     return Release(1, "learn", 1, 1, 0, {}, None, "published", None)
 

@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event, EventKinds, Statuses
-from noisygd_delete.curator.curator import Release
+from noisygd_delete.curator.release import Release
 from noisygd_delete.errors import InvalidParameter, Word
 from noisygd_delete.evidence import Erasure
 from noisygd_delete.features.maps.catalogue import KINDS

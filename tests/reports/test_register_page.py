@@ -31,8 +31,8 @@ from noisygd_delete.register import (
 from noisygd_delete.reports import store_report, summary
 from noisygd_delete.reports.register_page import PAGE_LINES, register_page
 from noisygd_delete.reports.texts import ORIGINAL, Language, language_codes, load_language
+from noisygd_delete.store.destinations import Destination
 from noisygd_delete.store.entry import EntryKinds
-from noisygd_delete.store.publishing import PublisherState
 
 from .histories import releases, usual_plan
 from .test_certificate_languages import shown_text
@@ -91,8 +91,8 @@ STANDING = LedgerStatus(
     ),
     None,
     besides=(
-        PublisherState("folder:/srv/models", held="release-5-0123456789ab", oldest=5),
-        PublisherState("mlflow:https://models.example", "people", "production", oldest=2, problem="it does not answer"),
+        Destination("folder:/srv/models", held="release-5-0123456789ab", oldest=5),
+        Destination("mlflow:https://models.example", "people", "production", oldest=2, problem="it does not answer"),
     ),
 )
 STOPPED = replace(STANDING, withdrawn="2026-06-02T22:30:00+00:00")

@@ -16,18 +16,19 @@ from noisygd_delete import Budget, EditRequest
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.audit import audit
 from noisygd_delete.cli import main
+from noisygd_delete.evidence import erasure
 from noisygd_delete.evidence.erasure import LedgerStatus, ledger_of
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.records import NO_EDITS
 from noisygd_delete.register import RegisterPolicy, RequestCase
-from noisygd_delete.reports import certificate_html, store_report
+from noisygd_delete.reports import certificate_html, request_rows, store_report
 from noisygd_delete.reports import model_card as sheets_of
 from noisygd_delete.reports.certificate_page import audit_name
 from noisygd_delete.reports.model_card import assessment, model_card
 from noisygd_delete.reports.request_rows import practice_of, register_lines
 from noisygd_delete.reports.texts import ORIGINAL, language_codes, page_labels
-from noisygd_delete.store import Store, publishing
-from noisygd_delete.store.publishing import PublisherState
+from noisygd_delete.store import Store
+from noisygd_delete.store.destinations import Destination
 from tests.store.conftest import SCHEMA, name, plan, records
 
 from ..bank import PROBLEMS, plan_by
@@ -48,9 +49,9 @@ AUDIT = tuple(
     for attack in ATTACKS
 )
 PLACES = (
-    PublisherState(address="folder:/srv/modelle", held="release-2-ab", oldest=2, since="2026-05-03T00:00:00+00:00"),
-    PublisherState(address="mlflow:https://host", model="preis", alias="prod", held="release-2-ab", oldest=1),
-    PublisherState(address="s3://eimer/a"),
+    Destination(address="folder:/srv/modelle", held="release-2-ab", oldest=2, since="2026-05-03T00:00:00+00:00"),
+    Destination(address="mlflow:https://host", model="preis", alias="prod", held="release-2-ab", oldest=1),
+    Destination(address="s3://eimer/a"),
 )
 OTHERS = [code for code in language_codes() if code != ORIGINAL]
 NUMBER = re.compile(r"(?<![\w.,])\d[\d.,]*(?:e-?\d+)?(?!\w)")
@@ -109,7 +110,8 @@ def sheets(store: Path, code: str) -> list[str]:
 def test_no_english_is_left_in_the_sheets_and_their_figures_are_the_same(
     store: Path, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publishing, "destinations", lambda _: PLACES)
+    for reader in (erasure, request_rows):
+        monkeypatch.setattr(reader, "list_destinations", lambda _: PLACES)
     english, asked = sheets(store, ORIGINAL), asked_in(code)
     for page, original in zip(sheets(store, code), english, strict=True):
         assert f'<html lang="{code}">' in page

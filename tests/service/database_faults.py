@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete.cli import main as main_command
 from noisygd_delete.evidence.verification import verify_certificate
@@ -106,9 +107,9 @@ class World:
         address = f"postgresql://clerk@/{self.database}?host={server.folder}"
         source = source_at(address, id="id", table="people")
         with learned(self.path, source, of=plan(slots=rows + 64, regularization=0.05)) as store:
-            store.publish_to(f"folder:{folder / f'out-{kind}'}")
+            publish_to(store, f"folder:{folder / f'out-{kind}'}")
             if find_spec("mlflow"):
-                store.publish_to(f"mlflow:sqlite:///{folder / f'mlflow-{kind}.db'}", model="people")
+                publish_to(store, f"mlflow:sqlite:///{folder / f'mlflow-{kind}.db'}", model="people")
         self.secrets = json.loads((folder / "secrets.json").read_text())
         self.desk = PrivacyDesk(self.path)
         self.trickle = Trickle(1.0)

@@ -20,11 +20,13 @@ import pytest
 pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
+from noisygd_delete_server.publishers import publish_to
+
 from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import source_at
+from tests.publishers.conftest import coefficients
 from tests.store.conftest import found
-from tests.store.publishers.conftest import coefficients
 from tests.store.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 
 from .conftest import SECRET, token_file
@@ -45,7 +47,7 @@ IMPORTED = (
     "alembic",
     "psycopg",
     "onnx",
-    "noisygd_delete.store.publishers.registry",
+    "noisygd_delete_server.publishers.registry",
 )
 
 
@@ -99,8 +101,8 @@ def test_killed_between_any_two_arrows(
     path = tmp_path / "people"
     address, desk, secrets = table(server, rows), PrivacyDesk(path), token_file(tmp_path / "tokens.toml")
     with learned(path, source_at(address, id="id", table="people"), of=plan(slots=rows)) as store:
-        store.publish_to(f"mlflow:sqlite:///{tmp_path / 'mlflow.db'}", model=MODEL)
-        assert store.publishers_behind == ()
+        publish_to(store, f"mlflow:sqlite:///{tmp_path / 'mlflow.db'}", model=MODEL)
+        assert store.destinations_behind == ()
     (tmp_path / "secret").touch(mode=0o600)
     (tmp_path / "secret").write_text(SECRET)
     (tmp_path / "hooks.toml").write_text(

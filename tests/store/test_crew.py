@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.accountant import Account
-from noisygd_delete.curator.curator import Curator
+from noisygd_delete.curator.release import ReleaseTask
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.execution import Group
 from noisygd_delete.errors import AssumptionViolated, ProcessLost
-from noisygd_delete.store import Store
-from noisygd_delete.store.transaction import GroupRun, follow_group, lead_group
+from noisygd_delete.records import EditCounts
+from noisygd_delete.store import Store, transaction
+from noisygd_delete.store.transaction import GroupTask, follow_group, lead_group
 
 from .conftest import plan
 
@@ -22,7 +23,7 @@ from .conftest import plan
 class Hearing(Group):
     """A group of one that hears these tasks, one after the other, whenever it has nothing to say itself."""
 
-    tasks: list[GroupRun | None] = field(default_factory=list)
+    tasks: list[GroupTask | None] = field(default_factory=list)
     said: list[object] = field(default_factory=list)
 
     def share(self, value):
@@ -32,25 +33,24 @@ class Hearing(Group):
         return value
 
 
-def task(action: str, events=(), model=None, pending: int = 0) -> GroupRun:
-    return GroupRun(action, plan(), plan(), True, Account.of(events), model, pending, "r")
+def task(events=(), model=None, pending: int = 0, *, learn: bool = False) -> GroupTask:
+    release = ReleaseTask(plan(), Account.of(events), model, EditCounts.of(pending), learn=learn)
+    return GroupTask(plan(), True, release)
 
 
 def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) -> None:
     with Store.open(path) as store:
         events, model = store.accountant.events, store.model
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
-    ran: list[str] = []
-    for name in ("learn", "publish"):
-        call = getattr(Curator, name)
-        monkeypatch.setattr(
-            Curator,
-            name,
-            lambda self, *given, name=name, call=call, **words: ran.append(name) or call(self, *given, **words),
-        )
-    group = Hearing(tasks=[task("learn"), task("publish", events, model, 1), None])
+    ran, right = [], transaction.make_release
+
+    def noted(*given):
+        ran.append(right(*given)[1].kind)
+
+    monkeypatch.setattr(transaction, "make_release", noted)
+    group = Hearing(tasks=[task(learn=True), task(events, model, 1), None])
     follow_group(path, Execution(group=group))
-    assert ran == ["learn", "publish"]
+    assert ran == ["learn", "unlearn"]
     assert group.tasks == []
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before, "only process 0 writes"
 
@@ -60,8 +60,8 @@ def test_a_refusal_is_everybodys_and_a_lost_process_ends_the_run(path: Path, mon
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(Curator, "learn", fails)
-    group = Hearing(tasks=[task("learn"), None])
+    monkeypatch.setattr(transaction, "make_release", fails)
+    group = Hearing(tasks=[task(learn=True), None])
     if heard:
         follow_group(path, Execution(group=group))
         assert group.tasks == []

@@ -18,7 +18,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import StoreCorrupt, StoreError
 from noisygd_delete.evidence.erasure import ledger_of, ledger_status
 from noisygd_delete.reports import store_report
-from noisygd_delete.store import Store, verify
+from noisygd_delete.store import Store, transaction, verify
 from noisygd_delete.store.layout import Layout
 
 from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
@@ -212,18 +212,16 @@ def test_a_store_that_is_no_longer_there_is_not_written_to(path: Path, how: str)
 
 
 def test_a_store_that_goes_while_a_release_is_made_gets_no_entry(path: Path, monkeypatch) -> None:
-    from noisygd_delete.store.transaction import GroupRun
+    right = transaction.make_release
 
-    lead = GroupRun.lead
-
-    def goes(self, *given):
+    def loses_lock(*given):
+        patch.undo()  # once
         Layout(path).lock.unlink()
         Store.open(path, wait=0).close()  # another process, which finishes the request
-        return lead(self, *given)
+        return right(*given)
 
     with Store.open(path) as store, monkeypatch.context() as patch:
-        patch.setattr(GroupRun, "lead", goes)
-        patch.setattr(GroupRun, "lead", lambda self, *given: (patch.undo(), goes(self, *given))[1])
+        patch.setattr(transaction, "make_release", loses_lock)
         with pytest.raises(StoreError, match="lock file removed"):
             store.serve(EditRequest.delete([name(3)], request_id="r"))
     with Store.open(path) as store:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Accountant, Budget, Curator, EditRequest, Records, Release
+from noisygd_delete import Accountant, Budget, EditRequest, Records, Release
 from noisygd_delete.accountant import Account, Event, account
 from noisygd_delete.errors import (
     AssumptionViolated,
@@ -22,7 +22,7 @@ from noisygd_delete.errors import (
     StoreLocked,
 )
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store import Store, budget, file_footer, status, training_table, verify, verify_absence
+from noisygd_delete.store import Store, budget, file_footer, status, training_table, transaction, verify, verify_absence
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
@@ -317,7 +317,7 @@ def test_what_stands_in_the_way_of_a_release_does_not_stand_in_the_way_of_erasur
             store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert (path / "journal" / "request.json").exists()
     with monkeypatch.context() as patched:
-        patched.setattr(Curator, "publish", refuses)
+        patched.setattr(transaction, "make_release", refuses)
         with pytest.raises(StoreError, match=r"the rows are edited and 1 edits wait for a release.*planted"):
             serve(path, EditRequest.delete([name(3)], request_id="r"))
         assert found(path, traces(3)) == []

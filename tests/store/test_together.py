@@ -155,7 +155,7 @@ def test_where_no_release_can_be_made_the_batch_is_in_the_ledger_all_the_same(pa
 
     with Store.open(path) as store:
         with monkeypatch.context() as patch:
-            patch.setattr("noisygd_delete.curator.curator.train_on", refused)
+            patch.setattr("noisygd_delete.curator.release.train", refused)
             with pytest.raises(StoreError, match="3 edits wait"):
                 batch_of_three(store)
         assert [e.kind for e in store.ledger.entries[2:]] == ["edit"] * 3

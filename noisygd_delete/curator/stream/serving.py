@@ -16,8 +16,8 @@ from ...errors import InvalidParameter, InvalidRequest, NotLearned, check_count,
 from ...methods.plan import Plan
 from ...privacy.guarantee import Guarantee, WorstCase
 from ...records import EditCounts, EditRequest, Records
-from ..curator import Release
 from ..model import Model
+from ..release import Release
 
 # --- summary ---
 #

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ...errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, SourceError
-from .. import publishing
+from .. import destinations
 from ..disk import require_store
 from ..layout import Layout
 from ..ledger import Ledger
-from ..publishers.address import on_this_machine
 from .duckdb_tables import DeltaTable
 from .residue_report import Needles, Place, not_covered, verdict
 
@@ -124,12 +123,12 @@ def published_of(path: str) -> tuple[list[str], list[Place]]:
     try:
         layout = Layout.at(path)
         require_store(layout)
-        aim, found = publishing.wanted_release(Ledger.read(layout.ledger)), publishing.destinations(layout)
+        aim, found = destinations.wanted_release(Ledger.read(layout.ledger)), destinations.list_destinations(layout)
     except NoisyGDDeleteError:
         return [], []
     here, said = list[str](), list[Place]()
     for each in found:
-        places = [str(place) for place in on_this_machine(each.address) if place.exists()]
+        places = [place for place in each.paths if Path(place).exists()]
         here += places
         if not places:
             said.append(

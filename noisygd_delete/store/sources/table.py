@@ -22,9 +22,9 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from ...accountant import Event, EventKinds
-from ...curator.curator import Release
 from ...curator.learning import check_fit
 from ...curator.model import Continuation, Model
+from ...curator.release import Release
 from ...engine import CurrentRecords, Execution, local_rows
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, UnknownName, check_count
 from ...features.schema import Encoded, Schema
@@ -367,7 +367,7 @@ class TableInSource(TrainingTable):
             yield records
         self._gone.clear()
 
-    def patch(self, pending: EditCounts) -> Continuation | None:
+    def continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
         return self._chain.after if self._state[1] else None
 
     def is_cut(self, pending: EditCounts) -> bool:

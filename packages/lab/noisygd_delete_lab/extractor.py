@@ -26,7 +26,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from noisygd_delete.accountant import Accountant, Event, EventKinds
-from noisygd_delete.curator.curator import Curator, Release
+from noisygd_delete.curator import Curator, Release
 from noisygd_delete.errors import InvalidParameter, MissingDependency, check_count, check_positive, check_probability
 from noisygd_delete.methods import SampledGaussian as Training
 from noisygd_delete.methods.plan import Plan

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from noisygd_delete.errors import SourceError, StoreError, StoreLocked
-from noisygd_delete.store import Store, publishing
+from noisygd_delete.store import Store
+from noisygd_delete.store.destinations import list_destinations, wanted_release
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
@@ -340,8 +341,8 @@ def seconds_until_due(ledger: Ledger, pace: Pace) -> float | None:
 
 def _behind(layout: Layout) -> bool:
     """Return whether a publisher of this store lacks the current release, or still holds an earlier one."""
-    found = publishing.destinations(layout)
-    return bool(found) and any(one.behind(publishing.wanted_release(Ledger.read(layout.ledger))) for one in found)
+    found = list_destinations(layout)
+    return bool(found) and any(one.behind(wanted_release(Ledger.read(layout.ledger))) for one in found)
 
 
 def pending_since(ledger: Ledger) -> str | None:

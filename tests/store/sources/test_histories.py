@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import EditRequest
+from noisygd_delete.curator.release import make_release
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
 from noisygd_delete.evidence import derivation, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
@@ -25,7 +26,6 @@ from noisygd_delete.features.schema import Table
 from noisygd_delete.store import Store, Tombstones, verify
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.table import TableInSource
-from noisygd_delete.store.transaction import GroupRun
 
 from ...oracles import desk, owed
 from .conftest import SCHEMA, learned, plan
@@ -297,14 +297,14 @@ class History:
 @contextmanager
 def watched(history: History, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every release's rows, as the solver gets them."""
-    true = GroupRun.lead
 
-    def lead(run, records, execution):
+    def noting_rows(records, task, execution):
         history.read.append(Counter(row.tobytes() for row in np.asarray(records.features)[records.occupied]))
-        return true(run, records, execution)
+        return make_release(records, task, execution)
 
     with monkeypatch.context() as patch:
-        patch.setattr(GroupRun, "lead", lead)
+        for module in ("store", "transaction"):
+            patch.setattr(f"noisygd_delete.store.{module}.make_release", noting_rows)
         yield
 
 

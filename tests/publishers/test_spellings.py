@@ -18,8 +18,8 @@ from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import published as reader
 from noisygd_delete.features.schema.files import Table, read_table
 from noisygd_delete.features.schema.values import spellings, write_text
+from noisygd_delete.store.artifact import Artifact
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.publishers.artifact import Artifact
 
 ROWS = 10_000
 COLUMNS = {
@@ -261,7 +261,7 @@ def test_what_another_spelling_means(listed: tuple[str, ...], text: str, place: 
 @pytest.mark.filterwarnings("ignore")
 def test_mlflow_predicts_the_same_of_them_and_says_what_it_takes(tmp_path: Path) -> None:
     mlflow, pandas = pytest.importorskip("mlflow", reason="make publishers"), pytest.importorskip("pandas")
-    from noisygd_delete.store.publishers.registry import Registry
+    from noisygd_delete_server.publishers.registry import Registry
 
     of, made, artefact, _ = published(tmp_path, COLUMNS | MOMENTS)
     tracking = f"sqlite:///{tmp_path / 'mlflow.db'}"

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete.errors import PublisherError
 from noisygd_delete.store import Store
@@ -21,7 +22,7 @@ def test_no_other_may_change_what_is_published(path: Path, made: int | None) -> 
         if made is not None:
             out.mkdir(made)
         with Store.open(path) as store:
-            store.publish_to(f"folder:{out}")
+            publish_to(store, f"folder:{out}")
             store.publish(force=True)
     finally:
         os.umask(before)
@@ -37,8 +38,8 @@ def test_a_folder_that_anybody_may_write_to_is_refused(path: Path) -> None:
     out.mkdir()
     out.chmod(0o777)
     with Store.open(path) as store, pytest.raises(PublisherError, match="chmod o-w"):
-        store.publish_to(f"folder:{out}")
+        publish_to(store, f"folder:{out}")
     out.chmod(0o755)
     with Store.open(path) as store:
-        store.publish_to(f"folder:{out}")
-        assert not store.publishers_behind
+        publish_to(store, f"folder:{out}")
+        assert not store.destinations_behind

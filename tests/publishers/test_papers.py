@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign_document, verify_certificate
@@ -16,16 +17,16 @@ from noisygd_delete.reports import store_report
 from noisygd_delete.reports.model_card import model_card
 from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import Store
+from tests.evidence.reading_papers import said as sentences
 from tests.store.conftest import SCHEMA, plan, records
 
-from ...evidence.reading_papers import said as sentences
 from .test_folder import delete
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
-        store.publish_to(f"folder:{tmp_path / 'out'}")
+        publish_to(store, f"folder:{tmp_path / 'out'}")
         store.learn()
         delete(store)
     return tmp_path / "store"

@@ -18,9 +18,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...errors import PublisherError
+from noisygd_delete.errors import PublisherError
+from noisygd_delete.store.artifact import FACTS, FILES, Artifact
+
 from .address import RELEASE
-from .artifact import FACTS, FILES, Artifact, Ground
+from .publisher import Ground
 
 MARK, CURRENT, TEMPORARY = ".noisygd-delete", "current", ".tmp"
 COMPILED = "__pycache__"

@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from ...errors import MissingDependency, PublisherError
+from noisygd_delete.errors import MissingDependency, PublisherError
+from noisygd_delete.store.artifact import Artifact
+
 from .address import ARTEFACTS, SQLITE
-from .artifact import Artifact, Ground
 from .folder import erase_whole
+from .publisher import Ground
 
 _STORE, _RELEASE = "noisygd-delete.store", "noisygd-delete.release"
 _LOGGED = "noisygd-delete.logged-model"  # needed because a database backend resolves MLflow's own link elsewhere

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_server.publishers import publish_to, unpublish
+from noisygd_delete_server.publishers.address import RELEASE
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError
 from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store
-from noisygd_delete.store.publishers.address import RELEASE
+from tests.store.conftest import Crash, CrashAt, name
 
-from ..conftest import Crash, CrashAt, name
 from .conftest import coefficients, founded
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
@@ -87,8 +88,8 @@ def leaves(address: str, needles: list[bytes]) -> list[str]:
 def test_one_release_lies_there(path: Path, address: str) -> None:
     before = coefficients(path / "model-1.safetensors")
     with Store.open(path) as store:
-        store.publish_to(address)
-        assert store.publishers_behind == ()
+        publish_to(store, address)
+        assert store.destinations_behind == ()
         assert current(address) == (1, set())
         assert leaves(address, before) != []
         delete(store)
@@ -98,14 +99,14 @@ def test_one_release_lies_there(path: Path, address: str) -> None:
         assert set(held(address)) == {"noisygd-delete.json"}
         delete(store, 4)
         assert current(address) == (3, set())
-        assert store.publish_no_more(address).problem is None
+        assert unpublish(store, address).problem is None
     assert set(held(address)) == {"noisygd-delete.json"}
 
 
 def test_a_crash_between_any_two_objects_is_made_good(tmp_path: Path, address: str) -> None:
     path = founded(tmp_path)
     with Store.open(path) as store:
-        store.publish_to(address)
+        publish_to(store, address)
     seen = set()
     for at in range(200):
         disk = CrashAt()
@@ -127,7 +128,7 @@ def test_a_crash_between_any_two_objects_is_made_good(tmp_path: Path, address: s
             seen.add(len(current(address)[1]))  # users are led to a whole release all the time
         Store.open(path).close()
         with Store.open(path) as store:
-            assert store.publishers_behind == ()
+            assert store.destinations_behind == ()
             assert current(address) == (store.ledger.model_release, set())
         assert leaves(address, before) == []
         if not crashed:
@@ -138,12 +139,12 @@ def test_a_crash_between_any_two_objects_is_made_good(tmp_path: Path, address: s
 
 def test_another_store_s_prefix_is_refused(path: Path, tmp_path: Path, address: str) -> None:
     with Store.open(path) as store:
-        store.publish_to(address)
+        publish_to(store, address)
     before = held(address)
     with Store.open(founded(tmp_path / "other")) as store:
         with pytest.raises(PublisherError, match="another store publishes here"):
-            store.publish_to(address)
-        assert store.publishers == ()
+            publish_to(store, address)
+        assert store.destinations == ()
     assert held(address) == before
 
 
@@ -154,13 +155,13 @@ def test_versions_that_a_bucket_keeps_are_said(path: Path, request: pytest.Fixtu
             "put_bucket_versioning", Bucket=address.split("/")[2], VersioningConfiguration={"Status": "Enabled"}
         )
         with Store.open(path) as store:
-            store.publish_to(address)
+            publish_to(store, address)
             delete(store)
-            assert "earlier versions" in store.publishers_behind[0].problem
+            assert "earlier versions" in store.destinations_behind[0].problem
         assert line_of(path, "r3").served.still_at == (address,)
 
 
 def test_a_kind_that_fsspec_does_not_reach_is_refused(path: Path) -> None:
     with Store.open(path) as store, pytest.raises(InvalidParameter, match="fsspec cannot reach it"):
-        store.publish_to("nothing-of-the-kind://x/y")
+        publish_to(store, "nothing-of-the-kind://x/y")
     assert os.listdir(path).count("publishers.json") == 0

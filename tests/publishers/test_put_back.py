@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete.cli import main
 from noisygd_delete.evidence import erasure_certificate
@@ -38,10 +39,10 @@ def keys(path: Path, request: str) -> set[str]:
 def moments(path: Path, tmp_path: Path) -> tuple[Path, Path]:
     """A store that publishes to one place, and later to a second; (that store, its copy of before)."""
     with Store.open(path) as store:
-        store.publish_to(f"folder:{tmp_path / 'first'}")
+        publish_to(store, f"folder:{tmp_path / 'first'}")
     shutil.copytree(path, tmp_path / "earlier")
     with Store.open(path) as store:
-        store.publish_to(f"folder:{tmp_path / 'second'}")
+        publish_to(store, f"folder:{tmp_path / 'second'}")
     return path, tmp_path / "earlier"
 
 
@@ -58,7 +59,7 @@ def test_papers_know_of_places_that_a_list_put_back_does_not_name(
     assert "publishers.json: put back from a copy, or removed" in fault
     with Store.open(path) as store:
         delete(store)
-        assert any(place.address == "unknown:" for place in store.publishers_behind)
+        assert any(place.address == "unknown:" for place in store.destinations_behind)
     assert sorted(place.name for place in (tmp_path / "second").iterdir()) != []  # still the model of before
     assert "elsewhere.unknown" in keys(path, "r3")
     for place in ("first", "second"):
@@ -66,8 +67,8 @@ def test_papers_know_of_places_that_a_list_put_back_does_not_name(
     capsys.readouterr()
     assert main(["publish-to", str(path), "unknown:", "--unpublish"]) == 0
     with Store.open(path) as store:
-        assert [place.release for place in store.publishers] == [2, 2]
-        assert store.publishers_behind == ()
+        assert [place.release for place in store.destinations] == [2, 2]
+        assert store.destinations_behind == ()
     assert {"elsewhere.none", "elsewhere.unknown"} & keys(path, "r3") == {"elsewhere.none"}
     assert verify(path).passed
 
@@ -90,7 +91,7 @@ def test_a_list_of_a_time_that_was_undone_is_put_back(moments: tuple[Path, Path]
     undone, path = moments
     with Store.open(path) as store:
         for place in ("third", "fourth"):
-            store.publish_to(f"folder:{tmp_path / place}")
+            publish_to(store, f"folder:{tmp_path / place}")
     assert verify(path).passed
     put_back(path, undone)
     assert not verify(path).passed
@@ -104,16 +105,16 @@ def test_a_crash_between_list_and_seal_is_no_list_put_back(path: Path, tmp_path:
 
     def publish(store: Store) -> None:
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        store.publish_to(f"folder:{tmp_path / 'out'}")
+        publish_to(store, f"folder:{tmp_path / 'out'}")
 
     for copy, _ in deaths(path, publish):
         with Store.open(copy) as store:
-            assert not any(place.address == "unknown:" for place in store.publishers)
+            assert not any(place.address == "unknown:" for place in store.destinations)
 
 
 def test_a_place_that_is_not_known_is_not_named_by_hand(path: Path) -> None:
     with Store.open(path) as store, pytest.raises(Exception, match="unknown:"):
-        store.publish_to("unknown:")
+        publish_to(store, "unknown:")
 
 
 def test_an_entry_keeps_what_the_seal_says_of_the_list(moments: tuple[Path, Path]) -> None:
@@ -130,7 +131,7 @@ def test_a_list_put_back_with_its_seal_is_told_by_the_ids(path: Path, tmp_path: 
     """The ids say how long the ledger is after the seal did."""
     shutil.copytree(path, tmp_path / "earlier")
     with Store.open(path) as store:
-        store.publish_to(f"folder:{tmp_path / 'out'}")
+        publish_to(store, f"folder:{tmp_path / 'out'}")
         delete(store)
     put_back(path, tmp_path / "earlier")
     shutil.copy(Layout(tmp_path / "earlier").seal, Layout(path).seal)
@@ -144,7 +145,7 @@ def test_a_list_put_back_with_its_seal_is_told_by_the_ids(path: Path, tmp_path: 
 def test_a_place_named_again_holds_what_is_in_force_whatever_lay_there(path: Path, tmp_path: Path, lost: str) -> None:
     place = tmp_path / "place"
     with Store.open(path) as store:
-        store.publish_to(f"folder:{place}")
+        publish_to(store, f"folder:{place}")
     shutil.copytree(path, tmp_path / "earlier")
     if lost == "the folder":
         shutil.rmtree(place)
@@ -153,7 +154,7 @@ def test_a_place_named_again_holds_what_is_in_force_whatever_lay_there(path: Pat
         shutil.rmtree(path)
         shutil.copytree(tmp_path / "earlier", path)
     with Store.open(path) as store:
-        store.publish_to(f"folder:{place}")
-        (held,) = store.publishers
+        publish_to(store, f"folder:{place}")
+        (held,) = store.destinations
         assert (held.release, held.problem) == (store.ledger.model_release, None)
     assert [each.name for each in place.glob("release-*")] == [held.held]

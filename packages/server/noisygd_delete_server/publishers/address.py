@@ -7,33 +7,18 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from ...errors import InvalidParameter
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.store.destinations import LONGEST_ADDRESS, UNKNOWN
 
 FOLDER, MLFLOW, ALIAS = "folder:", "mlflow:", "production"
-UNKNOWN = "unknown:"  # locations a store may have published to but has no record of
 SQLITE = "sqlite:///"
 ARTEFACTS = "mlartifacts"  # folder next to MLflow's database file
 RELEASE = re.compile(r"release-[1-9][0-9]*-[0-9a-f]{12}")
-_SHOWN = 12  # digits of the digest in a name
 _NAME = re.compile(r"[\w .-]{1,120}")
 _WORD = re.compile(r"[A-Za-z][\w-]{0,60}")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://.+")
-_LONGEST = 1000
 
 Address = tuple[str, str | None, str | None]  # complete address; model and alias in a registry
-
-
-def name_of(release: int, digest: str) -> str:
-    """Return the published name of a release.
-
-    It has a digest because a restored store can produce another release of that number.
-    """
-    return f"release-{release}-{digest[:_SHOWN]}"
-
-
-def kind_of(address: str) -> str:
-    """Return the kind of an address without the location: "folder", "mlflow", or an object store's scheme ("s3")."""
-    return address.partition(":")[0]
 
 
 def check_address(address: str, model: str | None, alias: str | None, *, default: str) -> Address:
@@ -48,8 +33,8 @@ def check_address(address: str, model: str | None, alias: str | None, *, default
     Raises:
         InvalidParameter: If it is not an address, contains a password, or has a name that does not belong to it.
     """
-    if not isinstance(address, str) or not 0 < len(address) <= _LONGEST or not address.isprintable():
-        raise InvalidParameter(f"an address is a text of one line and at most {_LONGEST} characters")
+    if not isinstance(address, str) or not 0 < len(address) <= LONGEST_ADDRESS or not address.isprintable():
+        raise InvalidParameter(f"an address is a text of one line and at most {LONGEST_ADDRESS} characters")
     if urlparse(address.removeprefix(MLFLOW)).password is not None:
         raise InvalidParameter(
             "an address is kept and shown in clear, so it may hold no password: leave it out, and give it by the environment of the "

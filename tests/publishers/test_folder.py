@@ -10,16 +10,18 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server.publishers import publish_to, unpublish
+from noisygd_delete_server.publishers.address import RELEASE
+from noisygd_delete_server.publishers.folder import CURRENT, MARK, Folder
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
 from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, status, verify
-from noisygd_delete.store.publishers.address import RELEASE, name_of
-from noisygd_delete.store.publishers.folder import CURRENT, MARK, Folder
+from noisygd_delete.store.destinations import name_of
 from noisygd_delete.store.sources import residue
+from tests.store.conftest import SCHEMA, Crash, CrashAt, found, name, plan, records
 
-from ..conftest import SCHEMA, Crash, CrashAt, found, name, plan, records
 from .conftest import coefficients, founded
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links")
@@ -42,7 +44,7 @@ def in_order(path: Path, out: Path) -> bool:
 
 def in_force(store: Store, out: Path) -> bool:
     """The same of a store that is open."""
-    head, behind, path = store.ledger.head, store.publishers_behind, store.path
+    head, behind, path = store.ledger.head, store.destinations_behind, store.path
     named = name_of(store.ledger.model_release, head.model) if head.in_force else None
     file = path / f"model-{store.ledger.model_release}.safetensors"
     if named is None:
@@ -64,7 +66,7 @@ def test_the_release_in_force_lies_there_and_no_earlier_one(path: Path, out: Pat
     assert found(out, before) != []
     with Store.open(path) as store:
         delete(store)
-        assert store.publishers_behind == ()
+        assert store.destinations_behind == ()
     assert in_order(path, out)
     assert found(out, before) == []
     assert found(out, coefficients(path / "model-2.safetensors")) != []
@@ -100,7 +102,7 @@ def test_a_model_out_of_service_lies_nowhere(path: Path, out: Path) -> None:
 def test_a_withheld_release_takes_the_old_one_away(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with Store.create(tmp_path / "store", records(), SCHEMA, plan(releases=2)) as store:
-        store.publish_to(f"folder:{out}")
+        publish_to(store, f"folder:{out}")
         store.learn()
         delete(store, 0)
         assert in_force(store, out)
@@ -116,7 +118,7 @@ def test_a_failure_keeps_nothing_back_and_is_made_good(path: Path, out: Path) ->
     with Store.open(path) as store:
         delete(store)
         assert store.ledger.releases == 2
-        (behind,) = store.publishers_behind
+        (behind,) = store.destinations_behind
     assert "not a folder" in behind.problem
     (told,) = status(path)["publishers"]
     assert (told["pending"], told["release"]) == (True, 1)
@@ -136,8 +138,8 @@ def test_a_publisher_that_never_held_a_release_holds_no_request_open(path: Path)
     unreached = path.parent / "a disk that is not there" / "out"
     with Store.open(path) as store:
         delete(store)
-        store.publish_to(f"folder:{unreached}")
-        assert len(store.publishers_behind) == 1
+        publish_to(store, f"folder:{unreached}")
+        assert len(store.destinations_behind) == 1
     assert line_of(path, "r3").served.still_at == ()
 
 
@@ -154,7 +156,7 @@ def served(trial: Path, disk: CrashAt) -> None:
 
 def first(trial: Path, disk: CrashAt) -> None:
     with Store.open(trial / "store", disk=disk) as store:
-        store.publish_to(f"folder:{trial / 'out'}")
+        publish_to(store, f"folder:{trial / 'out'}")
 
 
 def ended(trial: Path, disk: CrashAt) -> None:
@@ -211,7 +213,7 @@ def test_what_others_put_there_is_named_and_left(path: Path, out: Path) -> None:
     (out / "release-notes.txt").write_text("years of work")
     with Store.open(path) as store:
         delete(store)
-        (behind,) = store.publishers_behind
+        (behind,) = store.destinations_behind
         assert "notes.txt: not put there by this program" in behind.problem
         assert line_of(path, "r3").served.still_at == (f"folder:{out}",)
     assert found(out, coefficients(path / "model-2.safetensors")) != []
@@ -219,7 +221,7 @@ def test_what_others_put_there_is_named_and_left(path: Path, out: Path) -> None:
     assert notes.read_text() == (out / "release-notes.txt").read_text() == "years of work"
     notes.unlink()
     with Store.open(path) as store:
-        assert store.publishers_behind == ()
+        assert store.destinations_behind == ()
     assert lies(out) == [MARK, CURRENT, os.readlink(out / CURRENT), "release-notes.txt"]
 
 
@@ -228,40 +230,40 @@ def test_a_folder_belongs_to_one_store(path: Path, out: Path, tmp_path: Path) ->
     held = lies(out)
     with Store.open(other) as store:
         with pytest.raises(PublisherError, match="another store publishes here"):
-            store.publish_to(f"folder:{out}")
-        assert store.publishers == ()
+            publish_to(store, f"folder:{out}")
+        assert store.destinations == ()
         delete(store)
     assert lies(out) == held
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with Store.open(path) as store:
         with pytest.raises(PublisherError, match="holds files already"):
-            store.publish_to(f"folder:{tmp_path / 'mine'}")
-        assert [known.address for known in store.publishers] == [f"folder:{out}"]
-        assert store.publishers_behind == ()
+            publish_to(store, f"folder:{tmp_path / 'mine'}")
+        assert [known.address for known in store.destinations] == [f"folder:{out}"]
+        assert store.destinations_behind == ()
     assert lies(tmp_path / "mine") == ["thesis.txt"]
 
 
 def test_a_place_that_was_taken_before_the_first_release_can_be_given_up(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
-        store.publish_to(f"folder:{out}")
+        publish_to(store, f"folder:{out}")
         out.mkdir()
         (out / "thesis.txt").write_text("years of work")
         store.learn()
-        assert "holds files already" in store.publishers_behind[0].problem
-        assert store.publish_no_more(f"folder:{out}").problem is None
-        assert store.publishers == ()
+        assert "holds files already" in store.destinations_behind[0].problem
+        assert unpublish(store, f"folder:{out}").problem is None
+        assert store.destinations == ()
     assert lies(out) == ["thesis.txt"]
 
 
 def test_a_publisher_is_ended(path: Path, out: Path) -> None:
     with Store.open(path) as store:
-        gone = store.publish_no_more(f"folder:{out}")
+        gone = unpublish(store, f"folder:{out}")
         assert gone.problem is None
-        assert store.publishers == ()
+        assert store.destinations == ()
         with pytest.raises(InvalidParameter, match="does not publish there"):
-            store.publish_no_more(f"folder:{out}")
+            unpublish(store, f"folder:{out}")
         delete(store)
     assert lies(out) == [MARK]
 
@@ -281,7 +283,7 @@ def test_readers_may_be_others_than_the_owner(path: Path, tmp_path: Path) -> Non
     out.mkdir(mode=0o755)
     out.chmod(0o755)
     with Store.open(path) as store:
-        store.publish_to(f"folder:{out}")
+        publish_to(store, f"folder:{out}")
     assert (out / CURRENT).resolve().stat().st_mode & 0o777 == 0o755
     assert {file.stat().st_mode & 0o777 for file in (out / CURRENT).iterdir()} == {0o644}
 
@@ -312,16 +314,16 @@ def test_residue_looks_where_a_store_publishes(path: Path, out: Path) -> None:
 )
 def test_an_address_that_is_none_is_refused(path: Path, address: str, said: str) -> None:
     with Store.open(path) as store, pytest.raises(InvalidParameter, match=said):
-        store.publish_to(address)
+        publish_to(store, address)
     assert not (path / "publishers.json").exists()
 
 
 def test_nothing_is_published_into_a_store(path: Path) -> None:
     with Store.open(path) as store:
         with pytest.raises(InvalidParameter, match="inside the store"):
-            store.publish_to(f"folder:{path / 'out'}")
+            publish_to(store, f"folder:{path / 'out'}")
         with pytest.raises(InvalidParameter, match="MLflow's registry"):
-            store.publish_to("folder:/tmp/x", model="people")
+            publish_to(store, "folder:/tmp/x", model="people")
 
 
 def test_a_damaged_list_is_named(path: Path, out: Path) -> None:
@@ -336,7 +338,7 @@ def test_a_damaged_list_is_named(path: Path, out: Path) -> None:
 def test_a_store_that_publishes_nowhere_has_no_list(path: Path) -> None:
     with Store.open(path) as store:
         delete(store)
-        assert store.publishers == ()
+        assert store.destinations == ()
     assert status(path)["publishers"] == []
     assert not (path / "publishers.json").exists()
 
@@ -374,12 +376,12 @@ def test_nothing_is_written_through_a_hard_link(tmp_path: Path, planted: str, ki
         if planted == "its mark, half written":
             plant(named)
         with suppress(PublisherError, InvalidParameter):
-            store.publish_to(f"{kind}{out}")
+            publish_to(store, f"{kind}{out}")
         if planted != "its mark, half written":
             plant(named)
         for k in range(2):
             delete(store, k + 3)
         with suppress(PublisherError, InvalidParameter):
-            store.publish_no_more(f"{kind}{out}")
+            unpublish(store, f"{kind}{out}")
     assert victim.read_bytes() == b"a file of ours"
     assert victim.stat().st_mode & 0o777 == 0o400

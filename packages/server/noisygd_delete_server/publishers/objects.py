@@ -14,10 +14,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidParameter, MissingDependency, PublisherError
+from noisygd_delete.errors import InvalidParameter, MissingDependency, PublisherError
+from noisygd_delete.store.artifact import FACTS, Artifact
+
 from .address import RELEASE
-from .artifact import FACTS, Artifact, Ground
 from .folder import require_own
+from .publisher import Ground
 
 MARK, CURRENT = "noisygd-delete.json", "current.json"
 _LONGEST = 1 << 16  # bytes; maximum size of an object to read

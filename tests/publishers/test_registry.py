@@ -21,13 +21,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server.publishers import publish_to, unpublish
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import PublisherError
 from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, verify
+from tests.store.conftest import CrashAt, found, name
 
-from ..conftest import CrashAt, found, name
 from .conftest import coefficients, founded
 
 mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
@@ -69,7 +70,7 @@ def delete(store: Store, k: int = 3) -> None:
 
 def first(trial: Path, disk: CrashAt) -> None:
     with Store.open(trial / "store", disk=disk) as store:
-        store.publish_to(f"mlflow:{uri(trial)}", model="people")
+        publish_to(store, f"mlflow:{uri(trial)}", model="people")
 
 
 def served(trial: Path, disk: CrashAt) -> None:
@@ -96,7 +97,7 @@ def alias(trial: Path) -> str | None:
 def in_order(trial: Path) -> bool:
     """One version, the one that the ledger names, under the alias, with its files; nothing of any other; nothing left on the way."""
     with Store.open(trial / "store") as store:
-        aim, behind = store.ledger.model_release, store.publishers_behind
+        aim, behind = store.ledger.model_release, store.destinations_behind
         served_by_nobody = store.ledger.head.withdrawn
     now, files = versions(trial), list((trial / "mlartifacts").rglob("model.safetensors"))
     if served_by_nobody:
@@ -245,7 +246,7 @@ def test_a_name_that_somebody_else_has_taken_is_refused(trial: Path) -> None:
     client.create_registered_model("taken")
     with Store.open(trial / "store") as store:
         with pytest.raises(PublisherError, match="'taken' that this store did not make"):
-            store.publish_to(f"mlflow:{uri(trial)}", model="taken")
+            publish_to(store, f"mlflow:{uri(trial)}", model="taken")
         delete(store)
     assert in_order(trial)
     assert line_of(trial / "store", "r3").served.still_at == ()
@@ -256,7 +257,7 @@ def test_a_server_that_does_not_answer_is_said_and_tried_again(trial: Path, monk
     monkeypatch.setattr(mlflow.MlflowClient, "create_model_version", lambda *_, **__: 1 / 0)
     served(trial, CrashAt())
     with Store.open(trial / "store") as store:
-        assert "ZeroDivisionError" in store.publishers_behind[0].problem
+        assert "ZeroDivisionError" in store.destinations_behind[0].problem
         assert store.ledger.releases == 2
     assert line_of(trial / "store", "r3").served.still_at != ()
     monkeypatch.setattr(mlflow.MlflowClient, "create_model_version", real)
@@ -297,16 +298,16 @@ def test_a_server_is_led_as_a_database_is(tmp_path: Path, tracking: str, monkeyp
     path, files = founded(tmp_path / "trial"), tmp_path / "server" / "artefacts"
     before = coefficients(path / "model-1.safetensors")
     with Store.open(path) as store:
-        store.publish_to(f"mlflow:{tracking}", model="people")
-        assert store.publishers_behind == ()
+        publish_to(store, f"mlflow:{tracking}", model="people")
+        assert store.destinations_behind == ()
         assert found(files, before) != []
         delete(store)
-        assert store.publishers_behind == ()
+        assert store.destinations_behind == ()
         assert found(files, before) == []
         after = coefficients(path / "model-2.safetensors")
         assert found(files, after) != []
         command = [sys.executable, "-c", ALONE, tracking, json.dumps(TABLE)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert store.publish_no_more(f"mlflow:{tracking}").problem is None
+        assert unpublish(store, f"mlflow:{tracking}").problem is None
         assert found(files, after) == []

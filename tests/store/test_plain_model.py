@@ -15,7 +15,7 @@ from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.schema.files import Table
 from noisygd_delete.losses.staged import HEAD, NETWORK, StagedLoss
-from noisygd_delete.store.publishers.artifact import FILES, Artifact, plain_model
+from noisygd_delete.store.artifact import FILES, Artifact, plain_model
 
 LABELS = {
     "two": {"column": "y", "classes": ["no", "yes"]},

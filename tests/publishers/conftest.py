@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from noisygd_delete_server.publishers import publish_to
 from safetensors.numpy import load_file
 
 from noisygd_delete.store import Store
-
-from ..conftest import SCHEMA, path, plan, records, tmp_path
+from tests.store.conftest import SCHEMA, path, plan, records, tmp_path
 
 __all__ = ["path", "tmp_path"]  # fixtures
 
@@ -20,7 +20,7 @@ def out(path: Path) -> Path:
     """The folder, with the first release in it."""
     folder = path.parent / "out"
     with Store.open(path) as store:
-        store.publish_to(f"folder:{folder}")
+        publish_to(store, f"folder:{folder}")
     return folder
 
 

@@ -1,144 +1,26 @@
-"""A release as it is published: the file of the model, programs to read it, and a description of the release.
+"""A plain model as an ONNX graph: raw columns in, labels out, with the schema's normalisation inside.
 
-model.safetensors   the weights, byte for byte the file that the store's ledger names
-schema.json         how a record becomes a row
-facts.json          number of the release, SHA-256 of every file, and why one of the next three is missing, if it is
-model.json          the coefficients as plain numbers, with the schema; model.py reads them with numpy alone
-model.onnx          the same as a graph from raw columns to labels, if the library `onnx` is installed to write it
+Each column is an input of shape (rows, 1): a double for a number (NaN: empty), a text for a listed value, as `str`
+writes it ("": empty), with or without surrounding space. Outputs: `label` (texts, or doubles of a target), `scores`,
+and `probabilities` of a classifier. A row that the schema would refuse (an empty cell without a meaning, an unlisted
+value) has label "" and NaN scores.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...curator.model import Model
-from ...errors import InvalidParameter, MissingDependency
-from ...features.maps import Additive
-from ...features.maps.base import HEADROOM
-from ...features.schema import Schema, published
-from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
-from ...features.schema.hashed import Hashed, Text
-from ...features.schema.values import spellings
-from ...losses import MultilayerPerceptron, TanhNetwork
-from ...losses.base import Loss
-from ...losses.staged import NETWORK, StagedLoss
-from ...version import __version__
-from .address import name_of
-
-# --- plain ---
-#
-# A model as plain numbers: layers of coefficients, and the schema that converts raw columns into rows.
-
-
-FORMAT = 1
-MOST_COEFFICIENTS = 2_000_000  # some 40 MB of text
-_INSTEAD = "; model.safetensors holds the weights, and this package predicts with them"
-
-
-@dataclass(frozen=True)
-class PlainModel:
-    """A model with scores A tanh(… tanh(W x)) for a row x of the schema.
-
-    Attributes:
-        layers: W, …, A: each (outputs, inputs), float64.
-        label_kind: The meaning of the scores, as defined by the loss.
-        odds: Whether probabilities follow from the scores.
-        schema: The schema.
-    """
-
-    layers: tuple[NDArray[np.float64], ...]
-    label_kind: str
-    odds: bool
-    schema: Schema
-
-
-def plain_model(model: Model, schema: Schema) -> PlainModel:
-    """Return the model as plain numbers.
-
-    Raises:
-        InvalidParameter: If plain numbers cannot express it; the message gives the reason.
-    """
-    if schema.map is not None and not (isinstance(schema.map, Additive) and not schema.map.pairs):
-        raise InvalidParameter(
-            f"its features come of the public map {schema.map.kind!r}, which has code of its own{_INSTEAD}"
-        )
-    for column, kind in schema.columns.items():
-        if isinstance(kind, Text):
-            raise InvalidParameter(
-                f"column {column!r} is free text, whose hashed n-grams have code of their own{_INSTEAD}"
-            )
-    if model.weights.size > MOST_COEFFICIENTS:
-        raise InvalidParameter(f"{model.weights.size} coefficients are too many for a file of text{_INSTEAD}")
-    loss = _base_loss(model.loss)
-    layers = _layers(loss, np.atleast_2d(model.weights), schema.features)
-    odds = loss.label_kind in ("binary", "class") and not isinstance(loss, TanhNetwork)
-    return PlainModel(layers, loss.label_kind, odds, schema)
-
-
-def _base_loss(loss: Loss) -> Loss:
-    """Return the loss that defines the scores. Class weights and clipping affect training only."""
-    while isinstance(base := getattr(loss, "base", None), Loss):
-        loss = base
-    return loss
-
-
-def _layers(loss: Loss, weights: NDArray[np.float64], features: int) -> tuple[NDArray[np.float64], ...]:
-    if isinstance(loss, StagedLoss):
-        if loss.kinds[-1] != NETWORK:
-            raise InvalidParameter(
-                f"its last stage is a head over a network's hidden layer, with a norm between the two{_INSTEAD}"
-            )
-        return _layers(loss.network, loss.parts(weights, features)[-1], features)
-    if isinstance(loss, TanhNetwork):
-        return weights, np.array([loss.outer_weights])
-    if isinstance(loss, MultilayerPerceptron):
-        flat, inner = weights.reshape(-1), loss.hidden * features
-        return flat[:inner].reshape(loss.hidden, features), flat[inner:].reshape(loss.outputs, loss.hidden)
-    if type(loss).scores is not Loss.scores or type(loss).predict is not Loss.predict:
-        raise InvalidParameter(f"a model of the {loss.name} loss computes its scores by code of its own{_INSTEAD}")
-    return (weights,)
-
-
-def plain_text(plain: PlainModel) -> bytes:
-    """Return the content of model.json, which model.py reads."""
-    listed = {name: kind.values for name, kind in plain.schema.columns.items() if isinstance(kind, (Boolean, Category))}
-    fields: dict[str, Any] = {
-        "format": FORMAT,
-        "kind": plain.label_kind,
-        "odds": plain.odds,
-        "schema": {key: value for key, value in plain.schema.to_dict().items() if key not in ("id", "subject")},
-        "spellings": {name: spellings(values) for name, values in listed.items()},
-        "features": plain.schema.names,
-        "layers": [layer.tolist() for layer in plain.layers],
-    }
-    return (json.dumps(fields, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def reader_text() -> bytes:
-    """Return the content of model.py: the source of `features.schema.published`, independent of this package."""
-    return Path(published.__file__).read_bytes()
-
-
-# --- graph ---
-#
-# A plain model as an ONNX graph: raw columns in, labels out, with the schema's normalisation inside.
-#
-# Each column is an input of shape (rows, 1): a double for a number (NaN: empty), a text for a listed value, as `str`
-# writes it ("": empty), with or without surrounding space. Outputs: `label` (texts, or doubles of a target), `scores`,
-# and `probabilities` of a classifier. A row that the schema would refuse (an empty cell without a meaning, an unlisted
-# value) has label "" and NaN scores.
-
+from ..errors import InvalidParameter, MissingDependency
+from ..features.maps import Additive
+from ..features.maps.base import HEADROOM
+from ..features.schema.columns import Boolean, Category, Kind, Moment, Numeric
+from ..features.schema.hashed import Hashed
+from ..features.schema.values import spellings
+from .plain_model import PlainModel
 
 _OPSET, _ML_OPSET, _IR = 20, 3, 9  # supported by current runtimes
 # first bytes of such a file: the version of the format, and the producer
@@ -354,118 +236,3 @@ class _Graph:
         if plain.label_kind == "binary":
             scores = self._op("Concat", self._op("Mul", scores, [0.0]), scores, axis=1)
         self._op("Softmax", scores, axis=1, output="probabilities")
-
-
-FACTS = "facts.json"
-FILES = (
-    "model.safetensors",
-    "schema.json",
-    "model.json",
-    "model.py",
-    "model.onnx",
-    FACTS,
-)  # no other name is ever written
-
-
-@dataclass(frozen=True)
-class Artifact:
-    """One release of a store, with all published files.
-
-    Attributes:
-        release: Its number.
-        digest: SHA-256 of model.safetensors, as in the ledger.
-        weights: The content of model.safetensors.
-        model: The model, parsed.
-        schema: The schema of the store.
-    """
-
-    release: int
-    digest: str
-    weights: bytes
-    model: Model
-    schema: Schema
-
-    @property
-    def name(self) -> str:
-        """The name under which the release is published."""
-        return name_of(self.release, self.digest)
-
-    @cached_property
-    def files(self) -> Mapping[str, bytes]:
-        """The published files as a dict from name to content; facts.json comes last."""
-        made, missing = (
-            {"model.safetensors": self.weights, "schema.json": _json(_public(self.schema))},
-            dict[str, str](),
-        )
-        for name in ("model.json", "model.py", "model.onnx"):
-            try:
-                made[name] = self.file(name)
-            except (InvalidParameter, MissingDependency) as reason:
-                missing[name] = str(reason)
-        facts = {
-            "software": f"noisygd-delete {__version__}",
-            "release": self.release,
-            "model": self.digest,
-            "files": {name: hashlib.sha256(data).hexdigest() for name, data in made.items()},
-            "missing": missing,
-        }
-        return {**made, FACTS: _json(facts)}
-
-    def file(self, name: str) -> bytes:
-        """Return one of the three files that programs without this package can read.
-
-        Raises:
-            InvalidParameter: If such a file cannot express the model; the message gives the reason.
-            MissingDependency: If `onnx` is not installed.
-        """
-        plain = plain_model(self.model, self.schema)
-        return {"model.json": plain_text, "model.py": lambda _: reader_text(), "model.onnx": onnx_bytes}[name](plain)
-
-    def require_plain(self) -> None:
-        """Raise `InvalidParameter` with the reason if the model cannot be used without this package."""
-        plain_model(self.model, self.schema)
-
-
-def _public(schema: Schema) -> dict[str, Any]:
-    return {key: value for key, value in schema.to_dict().items() if key not in ("id", "subject", "rows_per_subject")}
-
-
-def _json(fields: dict[str, Any]) -> bytes:
-    return (json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-# --- publisher ---
-#
-# The interface of a publisher, and the file operations it needs.
-
-
-class Publisher(Protocol):
-    """A location that holds at most one release of one store.
-
-    Each call may be interrupted at any instant and is then repeated, perhaps by another process. No call changes what
-    another store, or a person, has put there. Any exception means: not done, try again. An exception of this package
-    also means that nothing was published.
-    """
-
-    def require_free(self) -> None:
-        """Raise `PublisherError` if the location belongs to another store or a person; nothing is changed there."""
-
-    def put(self, artefact: Artifact) -> None:
-        """Publish the complete release, and point the alias of the location to it."""
-
-    def withdraw(self, keep: str | None) -> tuple[str, ...]:
-        """Remove every release of this store and its files except `keep`; with None, remove the alias too.
-
-        Returns:
-            What this publisher cannot remove, each with what to do about it.
-        """
-
-
-class Ground(Protocol):
-    """File system changes, each announced just before it is made; implemented by the store's `Disk`."""
-
-    def reached(self, operation: str, path: Path) -> None: ...
-    def create(self, path: Path, data: bytes = b"") -> None: ...
-    def rename(self, source: Path, target: Path) -> None: ...
-    def erase(self, path: Path) -> None: ...
-    def sync_folder(self, path: Path) -> None: ...

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import PublisherError
-from .address import ALIAS, FOLDER, MLFLOW, UNKNOWN
-from .artifact import Ground, Publisher
+from noisygd_delete.errors import PublisherError
+from noisygd_delete.store.destinations import UNKNOWN
+
+from .address import ALIAS, FOLDER, MLFLOW
 from .folder import Folder
+from .publisher import Ground, Publisher
 
 
 def publisher_at(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..errors import InvalidParameter
-from .arguments import store_command
-from .terminal import print_result, publisher_sentence
+from noisygd_delete.cli.arguments import store_command
+from noisygd_delete.cli.terminal import format_destination, print_result
+from noisygd_delete.errors import InvalidParameter
 
 _BEHIND = 6
 
@@ -31,7 +31,9 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from .release import open_store
+    from noisygd_delete.cli.release import open_store
+
+    from .publishing import publish_to, unpublish
 
     if parsed.unpublish and (parsed.address is None or parsed.model is not None or parsed.alias is not None):
         raise InvalidParameter("--unpublish takes an ADDRESS that is published to, and neither --model nor --alias")
@@ -39,14 +41,14 @@ def _run(parsed: argparse.Namespace) -> int:
         raise InvalidParameter("--model and --alias belong to an ADDRESS")
     with open_store(parsed) as store:
         if parsed.unpublish:
-            gone = store.publish_no_more(parsed.address)
+            gone = unpublish(store, parsed.address)
             left = "" if gone.problem is None else f"; left there: {gone.problem}"
             print_result(
                 parsed, {"ended": gone.address, "left": gone.problem}, f"published to {gone.address} no more{left}"
             )
             return 0 if gone.problem is None else _BEHIND
-        store.publish_to(parsed.address, model=parsed.model, alias=parsed.alias)
-        told = store.publishers_told()
-        text = "\n".join(map(publisher_sentence, told)) or "this store publishes nowhere else; give an ADDRESS"
-        print_result(parsed, {"publishers": told}, text)
-        return _BEHIND if store.publishers_behind else 0
+        publish_to(store, parsed.address, model=parsed.model, alias=parsed.alias)
+        listed = store.destination_status()
+        text = "\n".join(map(format_destination, listed)) or "this store publishes nowhere else; give an ADDRESS"
+        print_result(parsed, {"publishers": listed}, text)
+        return _BEHIND if store.destinations_behind else 0
