@@ -91,7 +91,7 @@ def test_an_option_of_no_method_is_left_out(capsys):
 
 def test_a_command_that_writes_a_file_is_told_with_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert tried(f"plan --method objective-perturbation {SIZES} --out 'my plan.toml'", capsys).endswith(
+    assert tried(f"plan --method sufficient-statistics {SIZES} --out 'my plan.toml'", capsys).endswith(
         "--out 'my plan.toml'"
     )
     assert tried("plan --method noisy-gd --compare --records 9 --features 2 --out p.toml", capsys)
