@@ -9,10 +9,10 @@ JUDGE := .venv-api
 
 .PHONY: demo test slow coq services engines publishers desk-to-registry api examples package long faults database-faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
-$(READY): pyproject.toml packages/lab/pyproject.toml packages/server/pyproject.toml requirements/constraints.txt
+$(READY): pyproject.toml packages/lab/pyproject.toml packages/server/pyproject.toml packages/compliance/pyproject.toml requirements/constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --upgrade --constraint requirements/constraints.txt pip
-	$(RUN) -m pip install --quiet --constraint requirements/constraints.txt --editable ".[dev]" --editable packages/lab --editable packages/server
+	$(RUN) -m pip install --quiet --constraint requirements/constraints.txt --editable ".[dev]" --editable packages/compliance --editable packages/lab --editable packages/server
 	touch $@
 
 demo: $(READY)          ## learn and delete on scikit-learn's digits, to the certificate
@@ -31,10 +31,10 @@ slow: $(READY)          ## what the fast suite leaves out of the same rooms: tes
 services: $(READY)      ## rooms that start PostgreSQL or a service
 	$(SUITE) $(SERVICES)
 
-$(PUBLISHERS)/.ready: pyproject.toml packages/server/pyproject.toml requirements/constraints-publishers.txt
+$(PUBLISHERS)/.ready: pyproject.toml packages/server/pyproject.toml packages/compliance/pyproject.toml requirements/constraints-publishers.txt
 	$(PYTHON) -m venv $(PUBLISHERS)
 	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint requirements/constraints-publishers.txt \
-		--editable ".[postgres]" --editable "packages/server[publish]" s3fs "moto[server,s3]" httpx2 pytest hypothesis
+		--editable ".[postgres]" --editable packages/compliance --editable "packages/server[publish]" s3fs "moto[server,s3]" httpx2 pytest hypothesis
 	touch $@
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
@@ -46,7 +46,7 @@ desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model regist
 # Ray and Spark are heavy, so they have an environment and pins of their own
 $(ENGINES)/.ready: pyproject.toml packages/engines/pyproject.toml requirements/constraints-engines.txt
 	$(PYTHON) -m venv $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --constraint requirements/constraints-engines.txt --editable ".[files]" --editable packages/engines pytest psutil
+	$(ENGINES)/bin/python -m pip install --quiet --constraint requirements/constraints-engines.txt --editable ".[files]" --editable packages/compliance --editable packages/engines pytest psutil
 	touch $@
 
 engines: $(ENGINES)/.ready  ## clusters of Ray and Spark of two workers each, killed and scanned; needs Java 17
@@ -83,7 +83,7 @@ COMMA := ,
 RESTS_ON := $(foreach room,bounds privacy methods planner accountant curator store,noisygd_delete/$(room)/*) \
 	$(subst $() ,$(COMMA),$(foreach file,noise noisygd linear_term discrete_gaussian solver quasi_newton,noisygd_delete/engine/$(file).py)) \
 	$(subst $() ,$(COMMA),$(foreach file,verification checks claims deriving canonical signing facts,noisygd_delete/evidence/$(file).py))
-COVERING := $(addprefix tests/,bounds privacy methods planner accountant curator store fuzz cli evidence papers engine across)
+COVERING := $(addprefix tests/,bounds privacy methods planner accountant curator store fuzz cli compliance evidence reports engine across)
 coverage: $(READY)      ## lines and branches of what a certificate rests on; fails where a part of it is below 98 %
 	$(RUN) -m pytest -q -n 2 --dist loadfile --cov=noisygd_delete --cov-branch --cov-report= $(COVERING)
 	failed=0; for part in $(foreach part,$(RESTS_ON),'$(part)'); do $(RUN) -m coverage report --show-missing --skip-covered \

@@ -3,7 +3,7 @@
     python .ci/materials.py bill       a CycloneDX 1.6 bill of materials as JSON, for a release
     python .ci/materials.py licences   a list of the licences of the installed packages that noisygd-delete and its server need
     python .ci/materials.py conda SDIST    a recipe for conda-forge, of the sdist that was published
-    python .ci/materials.py digests FILE...    SHA-256 of wheels and sdists, whose page's scripts must be those of docs/page-digests.md
+    python .ci/materials.py digests FILE...    SHA-256 of wheels and sdists; the scripts of a released page must be those of docs/page-digests.md
 
 Only packages that noisygd-delete needs, directly or not, are listed; with `licences EXTRA...`, those of the extras too.
 """
@@ -15,7 +15,6 @@ import hashlib
 import json
 import re
 import sys
-import tarfile
 import tomllib
 import zipfile
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -155,26 +154,28 @@ def recipe(sdist: Path) -> str:
     )
 
 
-def scripts(artefact: Path) -> list[str]:
-    """Digests of the checker and the loader inside a wheel or an sdist, as a page's policy names them."""
-    ends = [f"noisygd_delete/reports/templates/{name}" for name in ("checker.js", "loader.js")]
-    if artefact.suffix == ".whl":
-        with zipfile.ZipFile(artefact) as wheel:
-            found = [wheel.read(end) for end in ends]
-    else:
-        with tarfile.open(artefact) as sdist:
-            top = artefact.name.removesuffix(".tar.gz")
-            found = [part.read() for end in ends if (part := sdist.extractfile(f"{top}/{end}"))]
+def scripts(wheel: Path) -> list[str]:
+    """Return the digests of the checker and the loader inside a wheel, as a page's policy names them."""
+    with zipfile.ZipFile(wheel) as opened:
+        found = [opened.read(f"noisygd_delete_compliance/templates/{name}") for name in ("checker.js", "loader.js")]
     return [f"sha256-{base64.b64encode(hashlib.sha256(text).digest()).decode()}" for text in found]
 
 
 def digests(artefacts: list[Path], page: str) -> str:
-    """Lines as sha256sum writes them. A script that the page does not list for this version ends it."""
+    """Return lines as sha256sum writes them.
+
+    Raises:
+        SystemExit: If a released wheel has scripts of pages that the page of digests does not list for its version.
+    """
     lines = []
     for artefact in artefacts:
         version = artefact.name.removesuffix(".tar.gz").split("-")[1]
-        if f"| {version} | {' | '.join(f'`{digest}`' for digest in scripts(artefact))} |" not in page:
-            raise SystemExit(f"docs/page-digests.md does not list the scripts of {artefact.name}: python -m tools.page")
+        released = artefact.name.startswith("noisygd_delete_compliance-") and ".dev" not in version
+        if released and f"| {version} | {' | '.join(f'`{digest}`' for digest in scripts(artefact))} |" not in page:
+            raise SystemExit(
+                f"docs/page-digests.md does not list the scripts of {artefact.name}: "
+                "python -m noisygd_delete_compliance.translator docs/page-digests.md"
+            )
         lines.append(f"{hashlib.sha256(artefact.read_bytes()).hexdigest()}  {artefact.name}\n")
     return "".join(lines)
 

@@ -120,8 +120,8 @@ class UnknownName(InvalidRequest):
         text = f"{kind} {name!r} {where} in the table"
         if held_out:
             text += (
-                ": it was held out for measuring when the store was made, so no model learned from it and no row of it is in the store; "
-                "nothing was changed"
+                ": it was held out for measuring when the store was made, so no model learned from it and no row of it is in the store "
+                "(a schema that quickstart drafted was read from it, too); nothing was changed"
             )
         else:
             text += f" ({self.why}); nothing was changed"

@@ -16,6 +16,7 @@ from .errors import MissingDependency
 
 PACKAGES: dict[str, tuple[str, ...]] = {  # the commands of each package of this project
     "server": ("serve", "token", "requests", "publish-to"),
+    "compliance": ("register", "restrict", "object", "lift", "document"),
 }
 
 

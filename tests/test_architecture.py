@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
-SERVER, ENGINES, LAB = (
-    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab")
+SERVER, ENGINES, LAB, COMPLIANCE = (
+    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab", "compliance")
 )
 
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("version", "lazy_imports", "errors", "extensions"),
+    ("version", "lazy_imports", "errors", "dates", "extensions"),
     ("bounds", "losses"),
-    ("records", "features", "privacy", "register", "networks"),
+    ("records", "features", "privacy", "networks"),
     ("engine",),
     ("methods",),
     ("planner",),
@@ -59,6 +59,7 @@ HEAVY = {
             SERVER.name,
             ENGINES.name,
             LAB.name,
+            COMPLIANCE.name,
         )
     },  # beside the package
     "onnx": {"store"},
@@ -99,7 +100,7 @@ def imports(path: Path, package: Path = PACKAGE):
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
-SERVED = sorted([*SERVER.rglob("*.py"), *ENGINES.glob("*.py")])
+SERVED = sorted([*SERVER.rglob("*.py"), *ENGINES.glob("*.py"), *COMPLIANCE.rglob("*.py")])
 
 
 def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
@@ -133,6 +134,38 @@ def heavy_imports(path: Path, room: str, package: Path = PACKAGE) -> list[str]:
 
 def test_heavy_libraries_stay_in_their_rooms() -> None:
     assert {place(path): found for path in FILES if (found := heavy_imports(path, room_of(path)))} == {}
+
+
+OTHER_PACKAGES = {  # the packages that each package may import, besides the engine
+    COMPLIANCE: set(),
+    SERVER: {COMPLIANCE.name},
+    ENGINES: set(),
+    LAB: set(),
+}
+
+
+def packages_imported(folder: Path) -> set[str]:
+    """Return the other packages that the files of a package import."""
+    names = {package.name for package in OTHER_PACKAGES} - {folder.name}
+    return {
+        target for path in folder.rglob("*.py") for target, internal, _ in imports(path, folder) if not internal
+    } & names
+
+
+def test_packages_depend_on_the_engine_and_on_those_they_state() -> None:
+    assert {package.name for package in OTHER_PACKAGES} == {
+        folder.name for folder in (PACKAGE.parent / "packages").glob("*/noisygd_delete_*") if folder.suffix == ""
+    }
+    for package, allowed in OTHER_PACKAGES.items():
+        assert packages_imported(package) <= allowed
+        stated = (package.parent / "pyproject.toml").read_text()
+        assert all(f'"{name.replace("_", "-")}==' in stated for name in packages_imported(package))
+
+
+def test_a_planted_import_of_a_package_is_caught(tmp_path: Path) -> None:
+    (tmp_path / "planted.py").write_text("def f():\n    from noisygd_delete_server.service import Service\n")
+    assert packages_imported(tmp_path) == {SERVER.name}
+    assert heavy_imports(tmp_path / "planted.py", "cli", tmp_path) == [f"must not import {SERVER.name}"]
 
 
 def test_a_planted_heavy_import_is_caught(tmp_path: Path) -> None:
@@ -322,6 +355,7 @@ def test_the_root_holds_nothing_but_rooms() -> None:
     assert {path.stem for path in PACKAGE.glob("*.py")} <= {
         "__init__",
         "__main__",
+        "dates",
         "errors",
         "extensions",
         "lazy_imports",
@@ -345,6 +379,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
     }
     others = {
         "across",
+        "compliance",
         "docs",
         "engines",
         "examples",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ..errors import NoisyGDDeleteError, format_value
+from ..extensions import load_extension, missing_package
 from .terminal import AnswerLost, print_answer, print_error
 
 COMMON = """\
@@ -25,7 +26,7 @@ COMMON = """\
 --tombstones FILE   list of erased ids outside the store: note those erased, refuse those erased before
 --tombstone-key FILE  its key (both are made by `keygen KEY --tombstones LIST`)
 --language CODE     of a page to read: en, de (default: en)
---received TIME     when a request came in, for the register: ISO 8601 with the zone of that place
+--received TIME     when a request came in, for the register of noisygd-delete-compliance: ISO 8601 with the zone of that place
 --channel CHANNEL   how it came in: desk, form, e-mail, letter, telephone, agent, registry
 --identity-checked  you made sure who asks"""
 LINES = {
@@ -52,9 +53,10 @@ LINES = {
     "object": "the same for an objection (Article 21 GDPR), until it is decided: then lift, or destroy file and key",
     "lift": "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",
     "register": "the requests of a store: due and late first, decisions, who was told; forget what may be forgotten",
-    "export": "fields for a registry of deployments (YAML), a model card, an annex to an impact assessment; the model as ONNX or plain numbers",
+    "export": "the model in force as ONNX or plain numbers",
     "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
-    "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
+    "document": "a model card, an annex to an impact assessment, fields for a registry of deployments (YAML)",
+    "publish-to": "publish the current model, and every later one, to a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
     "verify-certificate": "compare what an erasure certificate claims with what can be proven, and check its signature",
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
@@ -270,16 +272,17 @@ def format_error(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
 
 def _language(code: str) -> str:
     """Return `code` if there are report texts in this language."""
-    from ..reports.texts import language_codes
+    from ..reports.texts import ORIGINAL, language_codes
 
-    return _choice_of(code, language_codes())
+    if code != ORIGINAL and (known := language_codes()) == (ORIGINAL,):
+        raise argparse.ArgumentTypeError(str(missing_package("compliance", f"language {code[:_SHOWN]!r}")))
+    return code if code == ORIGINAL else _choice_of(code, known)
 
 
 def _channel(text: str) -> str:
     """Return `text` if it is a channel by which a request can be received."""
-    from ..register import Channels
-
-    return _choice_of(text, list(map(str, Channels)))
+    channels = load_extension("hooks", "channels")
+    return text if channels is None else _choice_of(text, channels)
 
 
 def _choice_of(text: str, words: Sequence[str]) -> str:

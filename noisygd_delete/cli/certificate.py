@@ -6,18 +6,20 @@ import argparse
 import json
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from ..dates import parse_datetime
 from ..errors import InvalidParameter, StoreCorrupt
 from ..evidence.atomic_write import check_outside_store, open_output
+from ..extensions import load_extension
 from ..records import limited_io
-from ..register.case import parse_datetime
 from .arguments import add_command, parse_integer, parse_number
 from .keygen import add_passphrase_file, passphrase_of
 from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..evidence.facts import Erasure
+    from ..evidence.notices import OperatorStatements
 
 _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every certificate on disk begins
 
@@ -40,7 +42,9 @@ def register(commands: Any) -> None:
     add_passphrase_file(certificate)
     certificate.add_argument("--out", metavar="FILE", help="write the JSON here")
     certificate.add_argument(
-        "--html", metavar="FILE", help="write the page here; opened in a browser, it checks itself"
+        "--html",
+        metavar="FILE",
+        help="write the page here; where noisygd-delete-compliance is installed, it checks itself in a browser",
     )
     certificate.add_argument(
         "--envelope", metavar="FILE", help="write it here as an in-toto statement in a DSSE envelope; needs --key"
@@ -84,7 +88,6 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..evidence.timestamp import request_timestamp
     from ..reports import certificate_html
     from ..reports.html import PAGE, file_text
-    from ..reports.request_rows import line_of, notices_of, practice_of, received_of
     from .audit import audit_from
 
     check_outside_store("--key", parsed.key)
@@ -115,16 +118,14 @@ def _certificate(parsed: argparse.Namespace) -> int:
             "--timestamp-server, --timestamp and --out go together: the file of --out is what is stamped"
         )
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
-    line = None if parsed.request_id is None else line_of(parsed.store, parsed.request_id)
-    practice = practice_of(parsed.store)
-    received = received_of(line, parsed.received)
+    stated = _operator_statements(parsed)
     erasure, plan, events = erasure_in(
         ledger_of(parsed.store),
         request_id=parsed.request_id,
         release=parsed.release,
-        received=received,
-        controller=parsed.controller or practice.controller,
-        notices=notices_of(line, practice, received),
+        received=stated.received,
+        controller=parsed.controller or stated.controller,
+        notices=stated.notices,
         checked=_verify_store(parsed.store),
     )
     paper = erasure_certificate(
@@ -152,7 +153,8 @@ def _certificate(parsed: argparse.Namespace) -> int:
         envelope.write(json.dumps(make_envelope(paper, parsed.key, password=password), indent=2) + "\n")
     _warn_of_overclaims(erasure)
     if html is not None:
-        html.write(certificate_html(paper, checking=True, code=parsed.language))
+        checking = load_extension("hooks", "certificate-page")
+        html.write((checking or certificate_html)(paper, code=parsed.language))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     files = (parsed.out, parsed.timestamp, parsed.log_proof, parsed.envelope, parsed.html)
     print_result(
@@ -163,9 +165,19 @@ def _certificate(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _operator_statements(parsed: argparse.Namespace) -> OperatorStatements:
+    """Return what the register states about the request, if a register is installed, else what the arguments state."""
+    from ..evidence.notices import OperatorStatements
+
+    read = load_extension("hooks", "certificate-statements")
+    if read is not None:
+        return cast("OperatorStatements", read(parsed.store, parsed.request_id, parsed.received))
+    received = None if parsed.received is None else parse_datetime("received", parsed.received, utc=False)
+    return OperatorStatements(received)
+
+
 def _warn_of_overclaims(erasure: Erasure) -> None:
-    from ..evidence.notices import TEXTS
-    from ..register.case import find_overclaims
+    from ..evidence.notices import TEXTS, find_overclaims
 
     said = {"controller": erasure.controller, **{name: getattr(erasure.notices, name) for name in TEXTS}}
     for warning in find_overclaims(said):

@@ -19,8 +19,6 @@ from .terminal import escape_unencodable, flush_streams, print_error
 
 # commands whose module has another name; a module is imported only when its command is used
 _MODULES = {
-    "object": "restrict",
-    "lift": "restrict",
     "relearn": "learn",
     "predict": "evaluate",
     "replace": "delete",

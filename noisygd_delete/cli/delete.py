@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .arguments import store_command
-from .statements import STATEMENTS, add_promises, add_request_options, format_request_ids
+from .statements import ERASURE, RECTIFICATION, STATEMENTS, add_promises, add_request_options, format_request_ids
 from .terminal import print_error, print_result, standard_input
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ def register(commands: Any) -> None:
 
 def delete(parsed: argparse.Namespace) -> int:
     from ..records import EditRequest
-    from ..register import Rights
     from .release import open_store, serve_request
 
     ids = parsed.ids + _read_id_lines(parsed.file)
@@ -58,13 +57,13 @@ def delete(parsed: argparse.Namespace) -> int:
                 print_result(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
                 return 0
         request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
-        if subjects and (aside := store.register.kept_aside()):
+        if subjects and (aside := store.request_log.kept_aside()):
             print_error(
                 f"noisygd-delete delete: this does not reach rows kept aside (`restrict`, `object`) by {format_request_ids(aside)}. Where one of them is of a person "
                 "named here, `lift` it with --no-publish and delete once more, or destroy its file and key",
                 0,
             )
-        return serve_request(parsed, store, request, Rights.ERASURE)
+        return serve_request(parsed, store, request, ERASURE)
 
 
 def _read_id_lines(source: str | None) -> list[str]:
@@ -108,7 +107,6 @@ def correct(parsed: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from ..records import EditRequest
-    from ..register import Rights
     from .release import open_store, serve_request
 
     with open_store(parsed) as store:
@@ -116,7 +114,7 @@ def correct(parsed: argparse.Namespace) -> int:
         new = _read_rows(parsed, schema)
         rows = zip(new.ids or (), new.rows, new.labels, strict=True)
         request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
-        return serve_request(parsed, store, request, Rights.RECTIFICATION, clipped=new.clipped, unknown=new.unknown)
+        return serve_request(parsed, store, request, RECTIFICATION, clipped=new.clipped, unknown=new.unknown)
 
 
 def _read_rows(parsed: argparse.Namespace, schema: Schema, *, readable: bool = False) -> Encoded:

@@ -150,7 +150,7 @@ class _Found:
         choice: The plan and how it was chosen.
         unlabelled: Rows without a label.
         held_out: Rows held out for measuring.
-        alike: Ids that differ from another id only by case or Unicode composition.
+        alike: Ids that read like another one.
     """
 
     seen: int
@@ -224,8 +224,7 @@ def _report_store(parsed: argparse.Namespace, schema: Schema, found: _Found, *, 
         f"{found.rows} records in {plan.records} slots ({free} free), {schema.features} features\n{room_text(plan)}\n"
     )
     text += "".join(f"{line}\n" for line in left_out_lines(facts))
-    if found.alike:
-        text += f"WARNING: {found.alike} ids differ from another one by case or composed letters alone: a request names one row of them, spelled as in the file\n"
+    text += "".join(f"{line}\n" for line in alike_lines(facts))
     strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
     if strange:
         text += f"WARNING: every value of {list_columns(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"
@@ -256,6 +255,17 @@ def left_out_lines(facts: Mapping[str, Any], whence: str = "of the schema") -> l
     )
     return [
         f"{rows} row{f's {many}' if rows > 1 else f' {one}'} {why}: left out" for rows, many, one, why in counts if rows
+    ]
+
+
+def alike_lines(facts: Mapping[str, Any]) -> list[str]:
+    """Return a warning if ids read like one another, of `facts` as `init --json` prints them."""
+    alike = facts["alike_ids"]
+    if not alike:
+        return []
+    how = "case, invisible characters, leading zeros, or the spelling of a number"
+    return [
+        f"WARNING: {alike} ids differ from another one by {how} alone: a request names one row of them, spelled as in the file"
     ]
 
 

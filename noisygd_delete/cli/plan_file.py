@@ -58,7 +58,7 @@ def fill_arguments(
             setattr(parsed, name, value)
     parsed.loss, parsed.loss_fields = parse_spec("loss", parsed.loss)
     if parsed.loss is not None:
-        check_choice("loss", parsed.loss, tuple(sorted(losses.CATALOGUE)))
+        check_choice("loss", parsed.loss, (*sorted(losses.CATALOGUE), NETWORK))
     parsed.method, parsed.method_fields = parse_spec("method", parsed.method)
     if parsed.method not in (None, AUTO):
         methods.resolve_method(parsed.method, **parsed.method_fields)  # raises if there is no such method
@@ -132,6 +132,7 @@ class _OfFile(argparse.ArgumentParser):
         raise InvalidParameter(f"{self.prog}: {message.replace('argument --', '')}")
 
 
+NETWORK = "network"  # the loss whose module is named, by an extra
 PAPER_REGULARIZATION = 1e-3  # default without advice
 SIZES = ("records", "features", "one_hot_blocks")
 STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01}
@@ -181,7 +182,8 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         loss,
         "--loss",
         metavar="NAME[:FIELD=VALUE,...]",
-        help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network",
+        help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network, "
+        "network:module=package.module:function,init_variance=0.1 (a torch module)",
     )
     add(loss, "--radius", type=parse_number, help="bound R on the norm of a feature row (default 1)")
     clip = "clip every record's gradient to this norm: less noise, some loss of fit"

@@ -34,10 +34,10 @@ from ..planner.defaults import (
     with_total,
 )
 from ..privacy.budget import Budget, Total
-from .plan_file import PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, plan_command
+from .plan_file import NETWORK, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, plan_command
 from .terminal import MORE
 
-_OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron")  # losses that need the number of classes
+_OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron", NETWORK)  # losses that need the number of classes
 
 # --- plan of a named method ---
 
@@ -76,9 +76,30 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
         InvalidParameter: If the loss needs its number of classes and none is given, or an option does not belong to it.
     """
     fields = parsed.loss_fields
+    if parsed.loss == NETWORK:
+        clip = {} if parsed.clip is None else {"clip": parsed.clip}
+        return network_from(parsed.radius, **(clip | fields))
     if parsed.loss in _OF_CLASSES and "classes" not in fields:
         raise InvalidParameter(f"--loss {parsed.loss} needs its number of classes: --loss {parsed.loss}:classes=3")
     return clipped_from(parsed, losses.from_dict({"name": parsed.loss, "radius": parsed.radius, **fields}))
+
+
+def network_from(radius: float, *, module: str | None = None, **fields: Any) -> losses.Loss:
+    """Return the loss of a torch module that is named as package.module:function.
+
+    Training starts around 0, so that a store can hold the network without its code.
+
+    Raises:
+        InvalidParameter: If no module is named, or a field does not belong to the loss.
+    """
+    if module is None:
+        raise InvalidParameter("--loss network needs its module: --loss network:module=package.module:function")
+    from ..networks import NetworkLoss, load_module
+
+    try:
+        return NetworkLoss(radius=radius, module=load_module(module), **{"start": "zero", **fields})
+    except TypeError as error:
+        raise InvalidParameter(f"--loss network: {error}") from error
 
 
 def clipped_from(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:

@@ -1,8 +1,8 @@
 """`noisygd-delete quickstart`: from a file to a model, and to the certificate of a deletion.
 
 Run the commands that a user would run, with the drafted schema and the advised plan, and hold out some rows to measure
-on. No model learns from the held-out rows and no file contains one; the store keeps salted digests of their names, so
-that a request for one is answered.
+on. No model learns from the held-out rows and no file contains one, but the schema is drafted from all rows, these
+included; the store keeps salted digests of their names, so that a request for one is answered.
 """
 
 from __future__ import annotations
@@ -157,6 +157,7 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draf
         "evaluation": measured,
         "doubts": list(draft.doubts),
         "inferred_marks": list(draft.inferred),
+        "drafted_from_held_out": made["held_out"] > 0,
     }
     paper: list[str] = []
     if parsed.delete:
@@ -207,13 +208,14 @@ def _format_created(
     folder: Path,
     draft: Draft,
 ) -> list[str]:
-    from .init import left_out_lines, numbered_line
+    from .init import alike_lines, left_out_lines, numbered_line
     from .plan_selection import list_columns
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
     unread = f"; columns left out: {list_columns(draft.left_out)}" if draft.left_out else ""
     lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}"]
     lines += left_out_lines(made, "was read off the data; see schema.toml")
+    lines += alike_lines(made)
     if made["ids"]["numbered"]:
         lines.append(numbered_line(made, parsed.data))
     elif draft.named_by is not None:
@@ -232,11 +234,10 @@ def _format_created(
             f"WARNING: ranges and lists are the data's own ({list_columns(own)}), taken for public: answer for them in {folder / 'schema.toml'}"
         )
     if found is None:
-        reason = (
-            "too few rows to keep some apart and measure"
-            if _can_measure()
-            else "nothing was kept apart and measured, which needs scikit-learn (pip install 'noisygd-delete[sklearn]')"
-        )
+        if not _can_measure():
+            reason = "no rows were held out: measuring needs scikit-learn (pip install 'noisygd-delete[sklearn]')"
+        else:
+            reason = "too few rows to hold some out" if parsed.holdout else "no rows were held out (--holdout 0)"
         return [*lines, f"{reason}: all were learned from; noisygd-delete evaluate measures on others"]
     if found["accuracy"] is not None:
         score = (
@@ -247,8 +248,8 @@ def _format_created(
             f"R² {'not defined' if found['r2'] is None else format(found['r2'], '.3f')}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
             f"{found['baseline_mean_absolute_error']:.4g}"
         )
-    listed_too = "; ranges and lists of schema.toml were read from them, too" if own else ""
-    return [*lines, f"measured on {found['rows']} held-out rows, from which no model learned{listed_too}: {score}"]
+    apart = f"{found['rows']} held-out rows, from which no model learned; schema.toml was drafted from all rows, these included"
+    return [*lines, f"measured on {apart}: {score}"]
 
 
 def _run_for_json(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> dict[str, Any]:

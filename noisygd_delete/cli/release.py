@@ -18,10 +18,9 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
 from ..privacy.sentences import format_bound
 from ..records import EditCounts, EditRequest
-from ..register import RequestCase, Rights
 from ..store import Store
 from .remaining_budget import before_and_after, left_text, weak_plan_warning
-from .statements import case_from, with_request_id
+from .statements import request_note, with_request_id
 from .terminal import print_outdated_destinations, print_result, progress_bar
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def serve_request(
     parsed: argparse.Namespace,
     store: Store,
     request: EditRequest,
-    right: Rights | None = None,
+    right: str | None = None,
     **counts: dict[str, int],
 ) -> int:
     """Carry out a request and report its release.
@@ -78,13 +77,13 @@ def serve_request(
         parsed: Arguments of the command.
         store: The open store.
         request: The edits.
-        right: The right that a person exercises; None for an insertion, which the register does not record.
+        right: The right that a person exercises; None for an insertion, which no register records.
         **counts: Further counts for the JSON answer.
     """
-    case: RequestCase | None = None
+    note = None
     if right is not None:
         request = with_request_id(request)
-        case = case_from(parsed, store, request, right)
+        note = request_note(parsed, store.request_log, right)
     if parsed.dry_run:
         delta = store.accountant.remaining().delta
         answer = {**store.dry_run(request, publish=not parsed.no_publish, delta=delta), **counts}
@@ -92,8 +91,8 @@ def serve_request(
         return 0
 
     with tracking_progress(parsed, parsed.command, store.plan) as execution:
-        release = store.serve(request, publish=not parsed.no_publish, case=case, execution=execution)
-        if case is not None and parsed.withdraw:
+        release = store.serve(request, publish=not parsed.no_publish, note=note, execution=execution)
+        if right is not None and parsed.withdraw:
             store.withdraw()
     return report_release(parsed, store, release, None, **counts)
 

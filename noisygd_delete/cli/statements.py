@@ -1,4 +1,4 @@
-"""Statements about a request, other than its contents, for the register."""
+"""Statements about a request, other than its contents, for the register of the package noisygd-delete-compliance."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import argparse
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidParameter
-from ..register import Channels, RequestCase, Rights
-from ..register.case import parse_day
+from ..extensions import load_extension, missing_package
 from .arguments import Intermixed
 
 if TYPE_CHECKING:
     from ..records import EditRequest
     from ..store import Store
+    from ..store.request_log import NoteUpdate, RequestLog
 
-
+ERASURE, RECTIFICATION = "erasure", "rectification"  # rights that a request of the engine exercises
 STATEMENTS = ("--received", "--channel", "--identity-checked")  # options about the receipt of the request
 
 
@@ -53,47 +53,56 @@ def with_request_id(request: EditRequest) -> EditRequest:
     return request if request.request_id is not None else replace(request, request_id=secrets.token_hex(16))
 
 
-def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, right: Rights) -> RequestCase:
-    """Return what the arguments state about a request; facts that are not given stay unset."""
-    later = getattr(parsed, "no_publish", False)
-    for option, given in (("--publish-by", parsed.publish_by), ("--withdraw", parsed.withdraw)):
-        if given and not later:
+def request_note(parsed: argparse.Namespace, log: RequestLog, right: str) -> NoteUpdate | None:
+    """Return the note about a request that an installed register makes of the arguments; None without a register.
+
+    Args:
+        parsed: Arguments of the command.
+        log: The request log of the store.
+        right: The right that the request exercises, unless another was stated at receipt.
+
+    Raises:
+        MissingDependency: If something is stated and no register is installed.
+    """
+    return _note_of(log, right, stated_facts(parsed))
+
+
+def _note_of(log: RequestLog, right: str, facts: dict[str, Any]) -> NoteUpdate | None:
+    state = load_extension("hooks", "request-note")
+    return None if state is None else cast("NoteUpdate", state(log, right, facts))
+
+
+def stated_facts(parsed: argparse.Namespace) -> dict[str, Any]:
+    """Return the facts that the options state; facts that are not given stay unset.
+
+    Raises:
+        InvalidParameter: If a later release is announced, and none is left for later.
+        MissingDependency: If something is stated and no register is installed.
+    """
+    for name in () if getattr(parsed, "no_publish", False) else ("publish_by", "withdraw"):
+        if getattr(parsed, name, None):
             raise InvalidParameter(
-                f"{option} goes with --no-publish: without it a release comes at once, and takes the old model's place"
+                f"--{name.replace('_', '-')} goes with --no-publish: without it a release comes at once, and takes the old model's place"
             )
-    return replace(
-        _read_case(parsed),
-        right=_requested_right(store, request, right),
-        publish_by=None if parsed.publish_by is None else parse_day("--publish-by", parsed.publish_by),
-    )
+    facts = {name: getattr(parsed, name, None) for name in ("received", "channel", "publish_by")}
+    facts["identity_checked"] = True if parsed.identity_checked else None
+    found = {name: value for name, value in facts.items() if value is not None}
+    if found and load_extension("hooks", "request-note") is None:
+        raise missing_package("compliance", f"--{next(iter(found)).replace('_', '-')}")
+    return found
 
 
-def _requested_right(store: Store, request: EditRequest, right: Rights) -> Rights:
-    """Return the right noted at receipt; otherwise `right`, derived from the request."""
-    held = store.register.case(request.request_id or "")
-    return right if held is None or held.received is None else held.right
-
-
-def _read_case(parsed: argparse.Namespace) -> RequestCase:
-    return RequestCase(
-        channel=None if parsed.channel is None else Channels(parsed.channel),
-        received=parsed.received,
-        identity_checked=True if parsed.identity_checked else None,
-    )
-
-
-def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditRequest]) -> None:
-    """Record what the arguments state about every request of a stream that was served."""
-    case = _read_case(parsed)
-    if case == RequestCase():
+def state_all(facts: dict[str, Any], store: Store, requests: Sequence[EditRequest]) -> None:
+    """Record these facts about every request of a stream that was served."""
+    if not facts:
         return
-    cases = {}
+    changes: dict[str, NoteUpdate] = {}
     for one in requests:
         if one.request_id is not None and store.ledger.position(one.request_id) is not None:
             only_replaces = one.replacements and not (one.deletions or one.subjects)
-            right = Rights.RECTIFICATION if only_replaces else Rights.ERASURE
-            cases[one.request_id] = replace(case, right=_requested_right(store, one, right))
-    store.register.receive(cases)
+            note = _note_of(store.request_log, RECTIFICATION if only_replaces else ERASURE, facts)
+            changes |= {} if note is None else {one.request_id: note}
+    store.request_log.update(changes)
 
 
 def format_request_ids(tokens: Sequence[str]) -> str:

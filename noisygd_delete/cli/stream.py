@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from ..errors import InvalidRequest, check_count, check_positive
 from .arguments import add_command, parse_integer, parse_number
 from .remaining_budget import left_text
-from .statements import STATEMENTS, state_all
+from .statements import STATEMENTS, state_all, stated_facts
 from .terminal import print_outdated_destinations, print_result, progress_bar, standard_input
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def stream(parsed: argparse.Namespace) -> int:
         listening = None if file.seekable() else _Listening(file)
         if listening is not None:
             listening.begun()  # other processes may use the store until the first line arrives
+        facts = stated_facts(parsed)
         store = held.enter_context(open_store(parsed))
         batching = batching_from(parsed, store.ledger, ends=listening is None)
         more = (lambda: False) if listening is None else listening.more
@@ -77,7 +78,7 @@ def stream(parsed: argparse.Namespace) -> int:
                     if sound:
                         sources = (f"line {line}" for line in numbers)
                         stream.push_all(list(zip(cast("Sequence[EditRequest]", answers), sources, strict=True)))
-                        state_all(parsed, store, cast("Sequence[EditRequest]", answers))
+                        state_all(facts, store, cast("Sequence[EditRequest]", answers))
                     for refused in () if sound else answers:
                         stream.refuse(str(refused))
                 if progress is not None:

@@ -177,7 +177,7 @@ def format_destination(told: dict[str, Any]) -> str:
     if not told["pending"]:
         return f"{name}: holds {holds}" + (f" since {told['since']}" if "since" in told else "")
     why = f": {told['problem']}" if told["problem"] else ""
-    return f"{name}: NOT yet as it must be (last known to hold {holds}){why}; the next command tries again"
+    return f"{name}: pending, last known to hold {holds}{why}; the next command tries again"
 
 
 def print_outdated_destinations(store: Store) -> None:

@@ -24,6 +24,7 @@ from ..bounds.correlated_sums import CARRY_BITS, patch_variance
 from ..engine import CurrentRecords, Execution, local_rows
 from ..engine.count_tables import CodedMoments
 from ..engine.moments import IntegerMoments, Integers, NoisyMoments, round_product
+from ..engine.noise import Noise
 from ..engine.sums import exact_sums
 from ..errors import InvalidParameter, check_count, check_scale
 from ..features.maps.catalogue import coding_of
@@ -35,23 +36,23 @@ from .model import Continuation, Model
 
 
 def draw_release(
-    held: CurrentRecords, procedure: CarriedSums, after: Continuation, shape: tuple[int, ...], execution: Execution
-) -> tuple[NDArray[np.float64], Integers, bool]:
-    """Return (weights, noisy sums, whether the noise is certified). The exact sums and the old noise are discarded.
+    held: CurrentRecords, procedure: CarriedSums, after: Continuation, shape: tuple[int, ...], noise: Noise
+) -> tuple[NDArray[np.float64], Integers]:
+    """Return (weights, noisy sums). The exact sums and the old noise are discarded.
 
     Args:
         held: The table as the previous release left it.
         procedure: The chain of draws.
         after: The draw or patch to continue, with the edits of the new draw.
         shape: Shape of the weights: (outputs, features).
-        execution: Noise and processes.
+        noise: The noise of the draw.
 
     Raises:
         InvalidParameter: If the chain has no further draw, or the sums to continue from are missing.
     """
     if not after.number < len(procedure.draws) or (after.sums is None) != (after.number == 0):
         raise InvalidParameter("is not a draw of the chain that the plan has", number=after.number)
-    noise, moments = execution.noise(), moments_of(procedure, shape)
+    moments = moments_of(procedure, shape)
     carry, variance = procedure.draws[after.number]
     before = exact_sums(held, moments)
     now = before if after.edits is None else before + sums_change(moments, local_rows(held), after.edits)
@@ -61,7 +62,7 @@ def draw_release(
     )
     drawn.flags.writeable = False
     weights = _weights_from_moments(_noisy_moments(moments, procedure, drawn), procedure, procedure.ridge, shape)
-    return weights, drawn, noise.certified and after.certified
+    return weights, drawn
 
 
 def change_of_edits(records: Records, plan: Plan, edits: SlotEdits) -> Integers:

@@ -15,18 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import CurrentRecords, Execution, check_records, local_rows
-from ..engine.execution import ALONE, Group, limit_threads
-from ..engine.kernel import is_worth
-from ..engine.noise import Noise, draw_linear_term, on_noisy_grid
-from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
-from ..engine.objective import PreciseObjective
-from ..engine.solver import solve
-from ..engine.sums import numbers_of, to_sparse_records
+from ..engine.execution import ALONE, Group
+from ..engine.noisygd import Weights
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..methods.plan import Plan
-from ..methods.problem import CarriedSums, InitialLaw, Minimizer, NoisyLeastSquares, Procedure, quick_passes
+from ..methods.problem import Procedure
 from ..records import EditRequest, Id, Records, SlotEdits
 from .model import FIRST, Continuation, Model, Training
+from .starts import Run, finalize_weights, run_start
 
 if TYPE_CHECKING:
     from ..losses.staged import StagedLoss
@@ -143,8 +139,6 @@ def train(
         after: What a draw of sums continues.
     """
     check_fit(records, plan, execution.group)
-    if isinstance(procedure.start, CarriedSums):
-        return _train_from_sums(records, plan, procedure.start, after, execution)
     if plan.stages:
         return _train_chain(records, plan, published, execution)
     if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.loss.clips_each):
@@ -154,37 +148,23 @@ def train(
             stacklevel=2,
         )
     began = time.perf_counter()
-    noise, passes = execution.noise(), procedure.steps
-    begin = procedure.start
-    if isinstance(begin, Minimizer):
-        start, solved = _solve_stages(records, plan, procedure, begin, published, noise, execution)
-        passes += solved
-    elif isinstance(begin, NoisyLeastSquares):
-        from ..engine.moments import add_noise, compute_moments, least_squares
-
-        sums = compute_moments(local_rows(records), outputs=plan.loss.outputs, radius=plan.loss.radius)
-        ridge, deviation = begin.ridge, begin.deviation
-        start = least_squares(*add_noise(*sums, deviation=deviation, noise=noise), ridge=ridge) / plan.loss.radius
-        passes += 1
-        if execution.progress is not None:
-            execution.progress(1)
-    elif isinstance(begin, InitialLaw):
-        start = initial_weights(plan.shape, init_variance=begin.variance, noise=noise)
-    else:
-        assert published is not None
-        start = published
-    weights = start
+    noise = execution.noise()
+    begun = run_start(procedure.start, Run(records, plan, procedure, published, noise, execution, after))
+    weights = begun.weights
     if procedure.steps:
         from .noisy_descent import descend
 
-        weights = descend(start, records, plan, procedure, noise, execution)
-    released = _finalize_weights(weights, procedure, noise)
+        weights = descend(weights, records, plan, procedure, noise, execution)
+    released = finalize_weights(weights, procedure, noise)
     model = Model(
-        weights=released[0] if plan.loss.outputs == 1 else released, loss=plan.loss, certified=noise.certified
+        weights=released[0] if plan.loss.outputs == 1 else released,
+        loss=plan.loss,
+        certified=noise.certified and after.certified,
+        sums=begun.sums,
     )
-    if isinstance(begin, Minimizer):
+    if begun.is_timed:
         _wait_until(began + execution.lasts, execution)
-    return Training(model, passes, time.perf_counter() - began)
+    return Training(model, begun.passes + procedure.steps, time.perf_counter() - began)
 
 
 def _train_chain(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
@@ -249,76 +229,6 @@ def _wait_until(until: float, execution: Execution) -> None:
             stacklevel=3,
         )
     time.sleep(max(left, 0.0))
-
-
-def _train_from_sums(
-    records: CurrentRecords, plan: Plan, begin: CarriedSums, after: Continuation, execution: Execution
-) -> Training:
-    from .carried_noise import draw_release
-
-    began = time.perf_counter()
-    weights, sums, certified = draw_release(records, begin, after, plan.shape, execution)
-    if execution.progress is not None:
-        execution.progress(1)
-    weights.flags.writeable = False
-    model = Model(weights[0] if plan.loss.outputs == 1 else weights, plan.loss, certified, sums)
-    return Training(model, 1, time.perf_counter() - began)
-
-
-def _solve_stages(
-    records: CurrentRecords,
-    plan: Plan,
-    procedure: Procedure,
-    begin: Minimizer,
-    published: Weights | None,
-    noise: Noise,
-    execution: Execution,
-) -> tuple[Weights, int]:
-    """Return the minimizer, or the last of a chain, and the passes taken. Intermediate results are not published."""
-    sample, passes, start = None, 0, published if begin.solver == "warm" else None
-    if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
-        if records.sparse is None:
-            is_worth(plan.loss, records.features, procedure.solver_passes)
-        records = to_sparse_records(records)  # if it is faster; timing may then reveal the sparsity of the rows
-    objective = PreciseObjective(
-        records,
-        plan.loss,
-        regularization=plan.regularization,
-        group=execution.group,
-        readings=procedure.solver_passes,
-        by_content=not plan.mechanism.shows_order,
-    )
-    centre = np.zeros(plan.shape)
-    with limit_threads(numbers_of(records) * plan.loss.outputs):
-        for link in range(begin.chain):
-            if link:
-                centre, start = _finalize_weights(centre, procedure, noise), None
-            linear = None  # drawn afresh for every stage and discarded after it
-            if procedure.linear_term:
-                shape = None if procedure.shape is None else np.array(procedure.shape)
-                linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
-            solution = solve(
-                objective.pulled(linear, centre),
-                start=start,
-                sample=sample,
-                tolerance=begin.tolerance,
-                strong_convexity=plan.problem.strong_convexity,
-                objective_smoothness=plan.problem.objective_smoothness,
-                fixed=begin.solver == "fixed",
-                quick=quick_passes(plan.problem) if execution.lasts else None,
-            )
-            centre, sample, passes = solution.weights, solution.sample, passes + solution.gradient_passes
-    return centre, passes
-
-
-def _finalize_weights(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:
-    """Return the weights in publishable form: on a public grid, with the procedure's noise on its output."""
-    if procedure.output_noise:
-        return on_noisy_grid(weights, noise, output_noise=procedure.output_noise)
-    if procedure.exactness is not None:  # already grid points
-        return on_grid(weights, 0.0)
-    grid = publication_grid(step_size=procedure.step_size, noise_variance=procedure.noise_variance)
-    return on_grid(weights, grid)
 
 
 def learn(

@@ -15,12 +15,12 @@ from uuid import uuid4
 
 from ..accountant import Event
 from ..accountant.tallies import MOST_TALLIES, Tally, TallyAccount, tally_events
+from ..dates import fact_to_json, local_day, parse_datetime
 from ..errors import InvalidParameter, check_count
 from ..methods.plan import Plan
 from ..methods.serialization import FORECASTS, plan_from_dict
 from ..privacy.guarantee import check_delta
 from ..privacy.sentences import WRITTEN, round_up
-from ..register.case import case_to_json, local_day, parse_datetime
 from ..version import __version__
 from .claims import CATALOGUE, KEYS, Claim, claim_sentence, claim_terms
 from .derivation import claims_of
@@ -134,7 +134,7 @@ def facts_to_json(
     )
     erasure.notices.follow(edited=erasure.edited, received=erasure.received, issued=when)
     blocks = {
-        block: {name: case_to_json(getattr(erasure, fact)) for name, fact in facts.items()}
+        block: {name: fact_to_json(getattr(erasure, fact)) for name, fact in facts.items()}
         for block, facts in _facts_of(catalogue).items()
     }
     blocks["request"]["notices"] = erasure.notices.to_dict()

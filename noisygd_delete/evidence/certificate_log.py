@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import UUID
 
+from ..dates import parse_datetime
 from ..errors import InvalidParameter, StoreLocked
 from ..records import limited_io
-from ..register.case import parse_datetime
 from ..store.layout import Lock
 from .atomic_write import open_output
 from .checks import Check

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..dates import parse_day
 from ..errors import InvalidParameter
 from ..privacy.sentences import fill_entry, format_bound, format_number, load_catalogue, without_quotes
-from ..register.case import parse_day
 
 CATALOGUE = 1  # number of the newest catalogue of claims, stated by new certificates
 

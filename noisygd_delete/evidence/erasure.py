@@ -20,7 +20,7 @@ from ..store.destinations import Destination, list_destinations
 from ..store.entry import EntryKinds, Occasions
 from ..store.layout import Layout
 from ..store.ledger import Ledger
-from ..store.request_log import RequestLog
+from ..store.request_log import RequestLog, Restriction
 from .facts import Erasure
 from .notices import LONGEST, NOTHING_STATED, Notices
 
@@ -117,7 +117,7 @@ def erasure_in(
 ) -> tuple[Erasure, Plan, list[Event]]:
     """Return the arguments of `erasure_certificate` for one request, or for all edits that a release covered.
 
-    Restrictions, and whether they were lifted, are taken from the request register.
+    Restrictions, and whether they were lifted, are taken from the request log.
 
     Args:
         ledger: The ledger of the store.
@@ -146,11 +146,12 @@ def erasure_in(
         raise InvalidParameter(
             "nothing has been published from this store: there is no model a record could be seen in"
         )
-    register = RequestLog(Layout(ledger.path.parent))
+    log = RequestLog(Layout(ledger.path.parent))
     if release is not None:
-        _require_erased(ledger, register, first, release)
-    elif (case := register.case(str(request_id))) is not None:
-        notices = replace(notices, set_aside=case.restricted, put_back=case.lifted)
+        _require_erased(ledger, log, first, release)
+    else:
+        restricted, lifted = log.restriction(str(request_id))
+        notices = replace(notices, set_aside=restricted, put_back=lifted)
     published = ledger.covering(first)
     last = first if published is None else published
     edited: str | None = ledger.entry(first).time
@@ -187,13 +188,13 @@ def erasure_in(
     return erasure, plan_from_dict(ledger.plan_at(last)), events
 
 
-def _require_erased(ledger: Ledger, register: RequestLog, place: int, release: int) -> None:
+def _require_erased(ledger: Ledger, log: RequestLog, place: int, release: int) -> None:
     """Check that the release at position `place` of the ledger covers no rows that were only restricted.
 
     Raises:
         InvalidParameter: If it does, or may: the register was made to forget one of its requests.
     """
-    known = {committed: (token, case) for token, (committed, case) in register.cases().items()}
+    known = {committed: (token, log.restriction_in(note)) for token, (committed, note) in log.notes().items()}
     before = takewhile(lambda entry: entry.event is None, reversed(ledger.outline[:place]))
     for entry in (ledger.outline[place], *before):
         if entry.commitment is not None and entry.commitment not in known:
@@ -202,8 +203,8 @@ def _require_erased(ledger: Ledger, register: RequestLog, place: int, release: i
                 "others by their ids",
                 release=release,
             )
-        token, case = known.get(entry.commitment or "", ("", None))
-        if case is not None and case.restricted is not None:
+        token, found = known.get(entry.commitment or "", ("", Restriction()))
+        if found.restricted is not None:
             raise InvalidParameter(
                 f"covered rows that request {token!r} set aside; certify each request by its own id", release=release
             )

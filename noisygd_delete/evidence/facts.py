@@ -14,8 +14,8 @@ from typing import Any
 from uuid import UUID
 
 from ..accountant import Statuses
+from ..dates import last_day, local_day, parse_datetime, parse_day
 from ..errors import InvalidParameter, check_choice, check_count, check_real
-from ..register.case import last_day, local_day, parse_datetime, parse_day
 from ..store import entry
 from ..store.sources.residue_report import Verdicts
 from .notices import NOTHING_STATED, Notices, check_text

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any
 
-from ..errors import InvalidParameter, check_count
-from ..register.case import Reasons, case_to_json, holidays_that_extend, last_day, local_day, parse_day, parse_days
+from ..dates import fact_to_json, holidays_that_extend, last_day, local_day, parse_day, parse_days
+from ..errors import InvalidParameter, Word, check_count
 
 LONGEST = 1000  # characters of a text
 TEXTS = ("purposes", "models", "contact", "authority")
+
+
+# statements about a model that no certificate supports (EDPB Opinion 28/2024)
+_OVERCLAIMS = (
+    "anonym",
+    "de-identif",
+    "deidentif",
+    "forgot",
+    "forget",
+    "gdpr-compliant",
+    "gdpr compliant",
+    "vergess",
+    "dsgvo-konform",
+    "dsgvo konform",
+    "verlernt",
+)
+
+
+def find_overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a warning for each text with a claim that no certificate supports.
+
+    Such claims are that a model is anonymous, forgot data, or complies with a law.
+    """
+    found = [(name, word) for name, text in texts.items() for word in _OVERCLAIMS if word in str(text or "").lower()]
+    return tuple(
+        f"{name} says {word!r}: no certificate shows that, and what stands in your papers is your statement. Say what was done instead"
+        for name, word in dict(reversed(found)).items()
+    )
+
+
+class Reasons(Word):
+    """The two reasons for which the month may be extended by up to two more (Article 12(3))."""
+
+    COMPLEXITY = "complexity"
+    NUMBER = "number of requests"
 
 
 def check_text(name: str, value: Any) -> None:
@@ -134,7 +170,7 @@ class Notices:
         """Return all fields as JSON types; those of a restriction only if there was one."""
         found = {part.name: getattr(self, part.name) for part in fields(self)}
         return {
-            name: case_to_json(value) for name, value in found.items() if value is not None or name not in _RESTRICTED
+            name: fact_to_json(value) for name, value in found.items() if value is not None or name not in _RESTRICTED
         }
 
 
@@ -145,3 +181,18 @@ _NOTICED = (
 
 
 NOTHING_STATED = Notices()
+
+
+@dataclass(frozen=True)
+class OperatorStatements:
+    """What an operator states for a certificate.
+
+    Attributes:
+        received: Time of receipt of the request, with its time zone.
+        controller: The organisation responsible for the data.
+        notices: Everything else.
+    """
+
+    received: str | None = None
+    controller: str | None = None
+    notices: Notices = NOTHING_STATED

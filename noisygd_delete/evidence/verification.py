@@ -13,11 +13,11 @@ from typing import Any
 
 from ..accountant.events import is_within_budget
 from ..accountant.tallies import tally_events
+from ..dates import parse_day
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
 from ..privacy.sentences import success_per_hundred
 from ..records import limited_io
-from ..register.case import parse_day
 from ..store.ledger import Ledger
 from .certificate import BLOCKS, FORMAT, check_catalogue, check_facts, erasure_of, facts_to_json, read_history
 from .checks import (

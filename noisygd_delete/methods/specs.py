@@ -43,6 +43,8 @@ def format_spec(name: str, fields: Mapping[str, Any]) -> str:
 def _parse_value(field: str, text: str) -> Any:
     if field == "stages":
         return _parse_stages(text)
+    if field == "input_shape":
+        return tuple(_parse_number(part, int) for part in text.split("x"))
     if field == "outer_weights":
         return tuple(_parse_number(part, float) for part in text.split(","))
     if text.lower() in ("true", "false"):

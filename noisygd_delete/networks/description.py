@@ -5,7 +5,10 @@ Only layers of `torch.nn` in `LAYERS`, in a `torch.nn.Sequential`, can be descri
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
@@ -93,6 +96,31 @@ def build_module(described: Any) -> torch.nn.Module:
         return build()
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InvalidParameter(f"torch does not build the described network: {error}") from error
+
+
+def load_module(name: str) -> torch.nn.Module:
+    """Return the module that a function without arguments makes, named as `package.module:function`.
+
+    The package is looked for in the working directory first. Its code runs.
+
+    Raises:
+        InvalidParameter: If there is no such function, or what it returns is not a torch module.
+    """
+    import torch
+
+    package, colon, function = name.partition(":")
+    if not (package and colon and function):
+        raise InvalidParameter("must be package.module:function, as in my_networks:build", module=name)
+    sys.path.insert(0, os.getcwd())
+    try:
+        made = getattr(import_module(package), function)()
+    except (ImportError, AttributeError) as error:
+        raise InvalidParameter(f"cannot be loaded: {error}", module=name) from error
+    finally:
+        sys.path.pop(0)
+    if not isinstance(made, torch.nn.Module):
+        raise InvalidParameter(f"must return a torch.nn.Module, not {type(made).__name__}", module=name)
+    return made
 
 
 def describe_parameters(module: torch.nn.Module) -> list[tuple[str, tuple[int, ...]]]:

@@ -1,7 +1,7 @@
 """Sentences of the claims, by key and language.
 
-They are the claims that documents make and the conditions under which figures hold, in every language that has a file
-in `texts`.
+They are the claims that documents make and the conditions under which figures hold: in English, and in the languages
+of installed packages.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 from ..errors import check_choice
+from ..extensions import extension_names, load_extension
 
 # --- shown ---
 #
@@ -74,28 +75,47 @@ def _exponent(text: str) -> str:
     return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", text)
 
 
-_FOLDER = Path(__file__).parent / "texts"
+ORIGINAL = "en"
 
 
 def language_codes() -> tuple[str, ...]:
-    """Return the codes of the available languages."""
-    return tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
+    """Return the codes of the available languages, English first; packages provide the others."""
+    return (ORIGINAL, *(code for code in extension_names("languages") if code != ORIGINAL))
 
 
 @cache
 def load_catalogue(language: str) -> dict[str, Any]:
-    """Return the sentences of one language, by key.
+    """Return the sentences of claims in one language, by key.
 
     Raises:
-        InvalidParameter: If there is no file for the language.
+        InvalidParameter: If no installed package provides the language.
     """
-    check_choice("language", language, language_codes())
-    return tomllib.loads((_FOLDER / f"{language}.toml").read_text("utf-8"))
+    if language == ORIGINAL:
+        return tomllib.loads(files(__package__).joinpath("texts", "en.toml").read_text("utf-8"))
+    return read_texts(language, "claims")
+
+
+def read_texts(language: str, part: str) -> dict[str, Any]:
+    """Return what an installed package says in a language.
+
+    Args:
+        language: Code of the language.
+        part: "claims" of certificates, or "labels" of documents.
+
+    Raises:
+        InvalidParameter: If no installed package provides the language, and it is not English.
+    """
+    provider = load_extension("languages", language)
+    if provider is not None:
+        return dict(provider.read(language, part))
+    if language != ORIGINAL:
+        check_choice("language", language, language_codes())
+    return {}
 
 
 def format_condition(key: str, values: Mapping[str, Any]) -> str:
     """Return the condition under which a figure holds, in English."""
-    words = load_catalogue("en")
+    words = load_catalogue(ORIGINAL)
     filled = {
         name: format_number(value, 12) if isinstance(value, float) else str(value) for name, value in values.items()
     }

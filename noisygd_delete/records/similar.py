@@ -27,7 +27,10 @@ _LARGEST_POWER = 40
 def fold_name(name: Id) -> str:
     """Return one text for all spellings of a name that look alike."""
     text = normalize("NFKC", normalize("NFKC", str(name)).casefold())
-    text = "".join(letter for letter in text.translate(_STROKES) if not _is_invisible(letter))
+    if text.isascii() and text.isprintable():
+        text = text.replace(" ", "")
+    else:
+        text = "".join(letter for letter in text.translate(_STROKES) if not _is_invisible(letter))
     for opening, closing in _QUOTES.items():
         if text.startswith(opening) and text.endswith(closing) and len(text) > len(opening) + len(closing):
             text = text[len(opening) : -len(closing)]

@@ -1,16 +1,13 @@
-"""HTML from templates: one file, no network, made for printing; the only script verifies a certificate."""
+"""HTML from templates: one file, no network, no script, made for printing."""
 
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from ..privacy.sentences import format_bound, format_number, success_per_hundred
@@ -20,18 +17,21 @@ from .texts import ORIGINAL, Language, load_language
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
 
 
-def render_template(template: str, *, words: Language | None = None, **values: Any) -> str:
-    """Render a template of this package with every value escaped.
+def render_template(
+    template: str, *, words: Language | None = None, package: str = "noisygd_delete.reports", **values: Any
+) -> str:
+    """Render a template with every value escaped.
 
     Args:
         template: File name of the template.
+        package: The package that has the template; it may include and extend those of this package.
         words: Language of sentences (`t` in the template) and figures; None means English.
         **values: Values of the template; `policy`, what the page may load or run, is its own style only unless given.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # loaded only when a page is made
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # loaded only when a page is made
 
     environment = Environment(
-        loader=PackageLoader("noisygd_delete.reports"),
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, "noisygd_delete.reports"))]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -70,57 +70,19 @@ def file_text(certificate: Mapping[str, Any]) -> str:
     return json.dumps(certificate, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, code: str = ORIGINAL) -> str:
+def certificate_html(certificate: Mapping[str, Any], *, code: str = ORIGINAL) -> str:
     """Return the certificate as an HTML page; the signed JSON is the original, the page states its claims in sentences.
 
     Args:
         certificate: The certificate.
-        checking: Whether to embed the signed file and a script that verifies it in the browser, offline, and rebuilds
-            the page from the verified file.
         code: Code of the page's language; the signed file is the same for all.
     """
-    words = load_language(code)
-    check = embed_certificate(file_text(certificate)) if checking else None
-    allowed = content_security_policy(check["scripts"]) if check is not None else content_security_policy()
     return render_template(
         "certificate.html",
-        words=words,
+        words=load_language(code),
         blocks=certificate_blocks(certificate, code),
         number=certificate["identity"]["certificate_id"],
-        check=check,
-        policy=allowed,
     )
-
-
-TEMPLATES = Path(__file__).parent / "templates"
-SCRIPT, LOADER = TEMPLATES / "checker.js", TEMPLATES / "loader.js"
-
-
-def embed_certificate(signed: str) -> dict[str, Any]:
-    """Return the values of templates/check.html, and the scripts that the page runs.
-
-    Args:
-        signed: The exact text of the certificate's file; "" for a page that only verifies other files.
-    """
-    script, loader = page_script(), LOADER.read_text(encoding="utf-8")
-    return {
-        "signed": signed,
-        "packed": compress_script(script),
-        "loader": loader,
-        "digest": csp_digest(script),
-        "scripts": (loader, script),
-    }
-
-
-@cache
-def page_script() -> str:
-    """Return the script that every verifying page runs once its loader has decompressed it."""
-    return SCRIPT.read_text(encoding="utf-8")
-
-
-def compress_script(script: str) -> str:
-    """Return a script compressed with gzip, in base64."""
-    return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
 
 
 def csp_digest(content: str) -> str:

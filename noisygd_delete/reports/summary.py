@@ -21,16 +21,27 @@ from ..planner.advise import guessing_loss
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_bound, format_number
 from ..records import NO_EDITS
-from ..register import RegisterRow, sort_by_urgency
 from ..store.entry import EntryKinds
 from ..version import __version__
 from . import common
 from .certificate_page import audit_name
 from .html import content_security_policy, render_template
-from .register_page import count_requests, row_of
 from .texts import ORIGINAL, Figure, Language, LocalizedSentence, load_language, localized_sentence, page_labels
 
-_FIRST = 5  # open requests on the first screen
+
+@dataclass(frozen=True)
+class ReportedRequests:
+    """What a report shows of a register of requests; made by whoever keeps one.
+
+    Attributes:
+        counts: Numbers of all, open, overdue and undated requests, and the next due date; None without a register.
+        open_rows: Rows of the first open requests: for each column a list of sentences, and `marks` and `urgent`.
+        all_rows: Rows of all requests; empty if `open_rows` are all.
+    """
+
+    counts: Mapping[str, Any] | None = None
+    open_rows: Sequence[Mapping[str, Any]] = ()
+    all_rows: Sequence[Mapping[str, Any]] = ()
 
 
 def store_report(
@@ -39,7 +50,7 @@ def store_report(
     events: Iterable[Event],
     times: Sequence[str] | None = None,
     standing: LedgerStatus | None = None,
-    requests: Sequence[RegisterRow] | None = None,
+    requests: ReportedRequests | None = None,
     audit: Sequence[Mapping[str, Any]] = (),
     title: str | None = None,
     delta: float | None = None,
@@ -55,7 +66,7 @@ def store_report(
         events: The releases of the ledger.
         times: When each release was made.
         standing: Pending edits, refused publications and a withdrawn model, which the releases do not show.
-        requests: The register; None omits requests.
+        requests: What a register shows of its requests; None omits them.
         audit: Results of audit runs: {"name", "measured_lower_bound", "claimed_advantage"}, advantages over guessing.
         title: Title of the page; None takes a default in the language.
         delta: δ of the (ε, δ) figures; None takes the budget's own, or 1e-6.
@@ -82,9 +93,8 @@ def store_report(
         for (number, event), single, cumulative in told
     ]
     remaining = accountant.remaining()
-    people = None if requests is None else sort_by_urgency(line for line in requests if line.of_a_person)
-    counts = None if people is None else count_requests(people)
-    left = [line for line in people or [] if line.closed is None][:_FIRST]
+    requests = requests or ReportedRequests()
+    counts = requests.counts
     every = sum((event.counts for event in accountant.events), NO_EDITS)
     waiting = NO_EDITS if standing is None else standing.pending
     claims = claims_of_store(accountant, plan, delta=delta, by_calendar=by_calendar, waiting=waiting)
@@ -119,10 +129,8 @@ def store_report(
         urgent=(counts is not None and counts["overdue"] > 0)
         or (standing is not None and (standing.pending.total > 0 or standing.withdrawn is not None)),
         counts=counts,
-        open_rows=[row_of(line, words) for line in left],
-        all_rows=[]
-        if people is None or len(left) == len(people)
-        else [row_of(line, words) for line in people[:LISTED]],
+        open_rows=requests.open_rows,
+        all_rows=requests.all_rows,
         left_of_budget=_remaining_sentence(remaining, plan),
         spent=_spent_sentence(remaining, plan),
         accuracy=accuracy(plan) if plan.excess_risk < math.inf else None,

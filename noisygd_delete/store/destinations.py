@@ -32,7 +32,7 @@ UNKNOWN = "unknown:"  # locations a store may have published to but has no recor
 LONGEST_ADDRESS = 1000
 _LONGEST = 1 << 20
 _SHOWN = 12  # digits of the digest in a name
-_PUT_BACK = "what lies there is not known: the list of publishers is one of another time, or lost"
+_PUT_BACK = "its contents are unknown: the list of publishers is stale, or lost"
 _INSTALL = "publishing there needs a package that is not installed: pip install 'noisygd-delete[serve]'"
 
 
@@ -170,7 +170,7 @@ def fault(layout: Layout) -> str | None:
     noted = rollback_guard.list_noted(layout.ledger)[1]
     if not _is_restored_list(_read_list(layout), noted):
         return None
-    return f"{layout.publishers}: put back from a copy, or removed; any other command notes that there may be places it does not name"
+    return f"{layout.publishers}: restored from an earlier copy, or removed; any other command records that there may be unknown destinations"
 
 
 def _is_restored_list(found: DestinationList | None, noted: str) -> bool:
@@ -189,8 +189,8 @@ def _read_list(layout: Layout) -> DestinationList | None:
                 raise ValueError("not an address")
     except (ValueError, IndexError, msgspec.ValidationError) as error:
         raise StoreCorrupt(
-            f"{layout.publishers}: not what this program wrote; restore it from a backup, or remove it and name the publishers again "
-            "(publish-to)"
+            f"{layout.publishers}: not what this program wrote; restore it from a backup, or remove it and name "
+            "the destinations again (publish-to)"
         ) from error
     return found
 
@@ -219,12 +219,13 @@ def destination_status(layout: Layout, ledger: Ledger) -> list[dict[str, Any]]:
 def find_hook() -> Hook | None:
     """Return the release hook that an installed distribution provides; None if there is none.
 
-    A hook is the entry point `publishers` of the group `noisygd_delete.on_release`. It is called as `on_release(artifact, file)` after every change of a store some of whose destinations do not
-    hold the current release; `artifact` is the release as an `Artifact`, or None if no model may be in service. It
-    brings each destination of `file` up to date, records the outcome there, and raises for none of them.
+    It is the entry point `on-release` of the group `noisygd_delete.hooks`, and is called as `on_release(artifact, file)`
+    after every change of a store some of whose destinations do not hold the current release; `artifact` is the release
+    as an `Artifact`, or None if no model may be in service. It brings each destination of `file` up to date, records
+    the outcome there, and raises for none of them.
     """
     try:
-        hook: Hook | None = load_extension("on_release", "publishers")
+        hook: Hook | None = load_extension("hooks", "on-release")
     except ImportError:  # a broken installation must not block a release
         return None
     return hook

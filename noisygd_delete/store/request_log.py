@@ -1,6 +1,8 @@
-"""The request register of a store: request ids, their salts, and what was stated about each request.
+"""The request log of a store: request ids, their salts, and one opaque note about each request.
 
-All of it can be erased.
+All of it can be erased. A note is a JSON object of whoever keeps a register of requests (the package
+`noisygd-delete-compliance`). The store reads two of its keys, days on which rows that were only set aside (Article 18
+GDPR) left the table and came back: `restricted` and `lifted`. What a certificate may claim depends on them.
 
 The hash chain of the ledger holds SHA-256(salt, request id) instead of the id. Salt and id are in this file only; once
 they are erased from it, the request of an entry can no longer be identified. An id is recorded before the ledger entry
@@ -13,15 +15,15 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
+from ..dates import parse_day
+from ..errors import InvalidParameter, StoreCorrupt, StoreError
 from ..records import check_token, limited_io
-from ..register import RegisterPolicy, RequestCase
 from . import rollback_guard
 from .disk import Disk, connect_database, create_database, forget_database, open_transaction
 from .layout import TEMPORARY, Layout
@@ -36,7 +38,20 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS practice (body TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS changes (mark TEXT PRIMARY KEY)",  # in order; the seal records the newest
 )
-_WRONG = (ValueError, TypeError, AttributeError, InvalidParameter)
+Note = Mapping[str, Any]  # what is stated about one request, or about all, as JSON types
+NoteUpdate = Callable[[Note], Note]  # from the stored note, {} if nothing was stated, to the new one
+
+
+class Restriction(NamedTuple):
+    """Rows that a request took out of the table for a time.
+
+    Attributes:
+        restricted: When they were taken out; None if they were not.
+        lifted: When they came back; None if they did not.
+    """
+
+    restricted: date | None = None
+    lifted: date | None = None
 
 
 def commitment(salt: bytes, token: str) -> str:
@@ -62,7 +77,7 @@ def committed_links(layout: Layout, tokens: Sequence[str]) -> dict[str, str]:
 
 
 class RequestLog:
-    """The request register of a store. Reading needs no lock; writing requires the lock of the store."""
+    """The request log of a store. Reading needs no lock; writing requires the lock of the store."""
 
     def __init__(self, layout: Layout, disk: Disk | None = None) -> None:
         self._layout, self._disk = layout, disk or Disk()
@@ -70,9 +85,9 @@ class RequestLog:
     def lost_ids_in_words(self, ledger: Iterable[Outline]) -> str:
         """Return a note for messages about an unknown request id.
 
-        It states how many requests in the ledger have an id that is not in the register.
+        It states how many requests in the ledger have an id that is not in the log.
         """
-        known = {committed for committed, _ in self.cases().values()}
+        known = {committed for committed, _ in self.notes().values()}
         lost = {entry.commitment for entry in ledger if entry.commitment is not None} - known
         return (
             f"; of {len(lost)} requests in the ledger the register holds no id: forgotten, or lost with a register that was put back, and then "
@@ -81,107 +96,88 @@ class RequestLog:
             else ""
         )
 
-    def cases(self) -> dict[str, tuple[str, RequestCase]]:
-        """Return a dict from request id to its commitment in the ledger and what was stated about it."""
+    def notes(self) -> dict[str, tuple[str, Note]]:
+        """Return a dict from request id to its commitment in the ledger and its note."""
         rows = _rows(self._layout, "SELECT token, salt, body FROM requests ORDER BY token")
-        return {token: (commitment(salt, token), self._case(body)) for token, salt, body in rows}
+        return {token: (commitment(salt, token), self._parse(body)) for token, salt, body in rows}
 
-    def case(self, token: str) -> RequestCase | None:
-        """Return what was stated about this request; None if the id is unknown."""
+    def note(self, token: str) -> Note | None:
+        """Return the note of this request, {} if nothing was stated; None if the id is unknown."""
         rows = _rows(self._layout, "SELECT body FROM requests WHERE token = ?", token)
-        return self._case(rows[0][0]) if rows else None
+        return self._parse(rows[0][0]) if rows else None
+
+    def restriction(self, token: str) -> Restriction:
+        """Return whether and when a request only took rows out for a time; empty if the id is unknown."""
+        return self.restriction_in(self.note(token) or {})
+
+    def restriction_in(self, note: Note) -> Restriction:
+        """Return what a note states about rows that were taken out for a time.
+
+        Raises:
+            StoreCorrupt: If it states no day there.
+        """
+        try:
+            days = (note.get("restricted"), note.get("lifted"))
+            return Restriction(*(None if day is None else parse_day("day", day) for day in days))
+        except InvalidParameter as error:
+            raise self.corrupt() from error
 
     def kept_aside(self) -> list[str]:
         """Return the requests whose restricted records have not been restored to the table."""
-        return [
-            token for token, (_, case) in self.cases().items() if case.restricted is not None and case.lifted is None
-        ]
+        found = {token: self.restriction_in(note) for token, (_, note) in self.notes().items()}
+        return [token for token, each in found.items() if each.restricted is not None and each.lifted is None]
 
     @property
-    def practice(self) -> RegisterPolicy:
-        """The policy that applies to every request."""
+    def policy(self) -> Note:
+        """What is stated for every request."""
         rows = _rows(self._layout, "SELECT body FROM practice")
-        try:
-            return RegisterPolicy(**limited_io.parse_json(rows[-1][0])) if rows else RegisterPolicy()
-        except _WRONG as error:
-            raise self._damaged() from error
+        return self._parse(rows[-1][0]) if rows else {}
 
-    def receive(self, cases: Mapping[str, RequestCase]) -> None:
-        """Record requests and what is stated about them, before any of them is carried out.
-
-        A known request keeps what was stated, and new facts are added.
-
-        Raises:
-            InvalidRequest: If a request was recorded with another time of receipt or another right.
-        """
-        for token in cases:
+    def update(self, changes: Mapping[str, NoteUpdate]) -> None:
+        """Record requests with their notes; each note is computed from the stored one, in one transaction."""
+        for token in changes:
             check_token(token)
-        self._store({token: self._joined(token, new) for token, new in cases.items()})
-
-    def state(self, token: str, case: RequestCase) -> None:
-        """Replace what was stated about a known request.
-
-        Raises:
-            InvalidRequest: If it is not known.
-        """
-        if self.case(token) is None:
-            raise InvalidRequest(
-                f"request {token!r} is not in the register; `register list` shows it, `register receive` adds one"
+        salts = _salts(self._layout, list(changes))
+        rows = [
+            (
+                token,
+                salts.get(token, os.urandom(_SALT)),
+                json.dumps(dict(change(self.note(token) or {})), allow_nan=False),
             )
-        self._store({token: case})
+            for token, change in changes.items()
+        ]
+        _write(self._disk, self._layout, rows, adds=not salts)
 
-    def adopt(self, practice: RegisterPolicy) -> None:
-        """Set the policy for every request. A register restored from a backup becomes the valid register."""
-        self._rewritten(set(), practice, rollback_guard.register_noted(self._layout.ledger))
+    def set_policy(self, policy: Note) -> None:
+        """Set what is stated for every request. A log restored from a backup becomes the valid log."""
+        self._rewritten(set(), policy, rollback_guard.register_noted(self._layout.ledger))
 
     def forget(self, tokens: Collection[str]) -> None:
-        """Erase these request ids with their salts and everything stated about them."""
+        """Erase these request ids with their salts and notes."""
         if tokens:
-            self._rewritten(set(tokens), self.practice)
+            self._rewritten(set(tokens), self.policy)
 
     def check(self) -> None:
         """Raise `StoreCorrupt` if some content does not parse."""
-        self.cases()
-        self.practice  # noqa: B018 -- parses
+        self.kept_aside()
+        self.policy  # noqa: B018 -- parses
 
-    def _joined(self, token: str, new: RequestCase) -> RequestCase:
-        if new.received is not None and datetime.fromisoformat(new.received) > datetime.now(UTC) + timedelta(days=1):
-            raise InvalidRequest(f"received={new.received!r} is still to come; nothing was changed")
-        held = self.case(token)
-        if held is None or held == RequestCase():
-            return new
-        for name in ("received", "right"):
-            before, after = getattr(held, name), getattr(new, name)
-            if (
-                before is not None
-                and after is not None
-                and before != after
-                and not (name == "right" and new.received is None)
-            ):
-                raise InvalidRequest(
-                    f"the register holds this request with {name}={str(before)!r}, not {str(after)!r}; nothing was changed. Leave it "
-                    "out, or give the request a token of its own"
-                )
-        facts = {name: getattr(new, name) for name in new.to_dict()}
-        return held.stated(**facts)
-
-    def _store(self, cases: Mapping[str, RequestCase]) -> None:
-        salts = _salts(self._layout, list(cases))
-        rows = [(token, salts.get(token, os.urandom(_SALT)), _body(case)) for token, case in cases.items()]
-        _write(self._disk, self._layout, rows, adds=not salts)
-
-    def _case(self, body: str | None) -> RequestCase:
+    def _parse(self, body: str | None) -> Note:
         try:
-            return RequestCase() if body is None else RequestCase(**limited_io.parse_json(body))
-        except _WRONG as error:
-            raise self._damaged() from error
+            found = {} if body is None else limited_io.parse_json(body)
+        except ValueError as error:
+            raise self.corrupt() from error
+        if not isinstance(found, dict):
+            raise self.corrupt()
+        return found
 
-    def _damaged(self) -> StoreCorrupt:
+    def corrupt(self) -> StoreCorrupt:
+        """Return the error for a note that this program did not write."""
         return StoreCorrupt(
             f"{self._layout.register}: holds something that this program did not write; restore it from a backup"
         )
 
-    def _rewritten(self, without: set[str], practice: RegisterPolicy, adopted: str = "") -> None:
+    def _rewritten(self, without: set[str], policy: Note, adopted: str = "") -> None:
         """Write a new file without the rows in `without`, and overwrite the old one.
 
         A database that merely shrinks would keep copies of old content. `adopted`: the mark of a change that this
@@ -200,7 +196,7 @@ class RequestLog:
             for statement in _TABLES:
                 connection.execute(statement)
             connection.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
-            connection.execute("INSERT INTO practice VALUES (?)", (json.dumps(practice.to_dict()),))
+            connection.execute("INSERT INTO practice VALUES (?)", (json.dumps(dict(policy)),))
             connection.executemany("INSERT OR IGNORE INTO changes VALUES (?)", marks)
             content = connection.serialize()
         forget_database(self._disk, path)
@@ -213,10 +209,6 @@ class RequestLog:
             self._layout
         ):  # from now on, a register without this change is stale
             rollback_guard.note_register(self._disk, self._layout.ledger, change)
-
-
-def _body(case: RequestCase) -> str:
-    return json.dumps(case.to_dict(), allow_nan=False)
 
 
 def _salts(layout: Layout, tokens: Sequence[str]) -> dict[str, bytes]:
@@ -269,6 +261,6 @@ def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | No
         raise StoreError(f"{path}: a request id that no file can hold; nothing was changed") from error
 
 
-def register_of(store: str | Path) -> RequestLog:
-    """Return the register of the store in this folder, for reading."""
+def request_log_of(store: str | Path) -> RequestLog:
+    """Return the request log of the store in this folder, for reading."""
     return RequestLog(Layout.at(store))

@@ -23,7 +23,6 @@ from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearne
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, EditRequest, Records, check_token
-from ..register import RequestCase
 from . import destinations, file_footer, journal, models, training_table, transaction
 from . import disk as presence
 from .destinations import Destination, DestinationFile
@@ -31,7 +30,7 @@ from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
 from .layout import Layout, Lock
 from .ledger import Ledger
-from .request_log import RequestLog
+from .request_log import NoteUpdate, RequestLog
 from .training_table import NOTHING_CHANGED, OpenedStore, TrainingTable
 from .transaction import StoreTransaction
 
@@ -344,8 +343,8 @@ class Store:
         return self._files.ledger
 
     @property
-    def register(self) -> RequestLog:
-        """The request register: request ids, and what was stated about each request."""
+    def request_log(self) -> RequestLog:
+        """The request ids, and a note about each request."""
         return RequestLog(self._files.layout, self._files.disk)
 
     @property
@@ -594,7 +593,7 @@ class Store:
         request: EditRequest,
         *,
         publish: bool = True,
-        case: RequestCase | None = None,
+        note: NoteUpdate | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Carry out one request: edit the rows, then publish.
@@ -605,7 +604,7 @@ class Store:
         Args:
             request: The edits.
             publish: False to leave the release to a later call.
-            case: Facts stated about the request, recorded in the register before any edit. It requires a request_id.
+            note: Computes the note about the request, which is recorded before any edit. It requires a request_id.
             execution: How to run the release.
 
         Raises:
@@ -623,7 +622,7 @@ class Store:
                 self._check_stateless()
             elif not (request.deletions or request.subjects or request.replacements):
                 self._require_hook()
-            change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
+            change = self.table.begin(request, publish=publish, note=lambda: self._note(request, note))
             return replace(self._rolling.finish(change, execution), requested=change.counts)
 
     def _check_stateless(self) -> None:
@@ -651,10 +650,10 @@ class Store:
         similar = error.similar or like_held_out or self.table.has_similar(name, person=person)
         return UnknownName(error.kind, error.name, why=error.why, similar=similar, held_out=held_out)
 
-    def _note(self, request: EditRequest, case: RequestCase | None) -> None:
-        """Record what is stated about a request in the register; called before any edit."""
-        if case is not None and request.request_id is not None:
-            self.register.receive({request.request_id: case})
+    def _note(self, request: EditRequest, note: NoteUpdate | None) -> None:
+        """Record the note about a request; called before any edit."""
+        if note is not None and request.request_id is not None:
+            self.request_log.update({request.request_id: note})
 
     def withdraw(self) -> None:
         """Take the model out of service at once. Its file is kept because the next release starts from it.

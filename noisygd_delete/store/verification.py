@@ -19,6 +19,7 @@ from ..errors import (
     NoisyGDDeleteError,
     StoreError,
 )
+from ..extensions import load_extension
 from ..records import limited_io
 from . import destinations, disk, file_footer, journal, models, names, rollback_guard, training_table
 from . import ledger as places
@@ -119,7 +120,11 @@ def _ledger(layout: Layout) -> Iterator[str]:
     ledger.read_schema()
     before = places.read_verified_prefix(layout.judged)
     places.write_verified_prefix(layout.judged, before, ledger.check(before))
-    RequestLog(layout).check()
+    log = RequestLog(layout)
+    log.check()
+    check_notes = load_extension("hooks", "check-requests")
+    if check_notes is not None:
+        check_notes(log)
     yield from filter(None, (rollback_guard.register_fault(layout), destinations.fault(layout)))
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:

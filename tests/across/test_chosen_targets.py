@@ -9,6 +9,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from noisygd_delete_compliance.case import RegisterPolicy, RequestCase
+from noisygd_delete_compliance.letter import render_letter
+from noisygd_delete_compliance.row import RegisterRow, Served
 
 from noisygd_delete import Accountant, Budget, Curator, EditRequest, Records, losses, make_plan, methods
 from noisygd_delete.accountant import Event
@@ -22,8 +25,6 @@ from noisygd_delete.evidence.store_claims import claims_of_store
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
-from noisygd_delete.register import RegisterPolicy, RegisterRow, RequestCase, Served
-from noisygd_delete.reports.letter import render_letter
 
 from ..oracles import chosen_targets
 

@@ -168,7 +168,7 @@ class History:
             given = ["--release", draw.choice([2, 3]), "--out", f"{step}.json", "--key", "key"]
             if self.do("certificate", "st", *given) == DONE:
                 assert self.do("verify-certificate", f"{step}.json", "--public-key", "key.pub") == DONE, self.text()
-            assert self.do("export", "st", "--model-card", f"{step}.md") == DONE, self.text()
+            assert self.do("document", "st", "--model-card", f"{step}.md") == DONE, self.text()
         elif kind == "bad":
             assert self.do("delete", "st", "nobody") == REFUSED, self.text()
         elif kind == "publish":

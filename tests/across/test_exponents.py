@@ -57,7 +57,7 @@ def test_a_plan_and_its_report(kind: str, budget: str) -> None:
     assert any("e-" in text for text in said), "nothing small was written: this shows nothing"
 
 
-@pytest.mark.parametrize("command", ["budget", "status", "export"])
+@pytest.mark.parametrize("command", ["budget", "status", "document"])
 def test_what_is_said_of_a_store(command: str, tmp_path: Path, printed) -> None:
     total = Total(900.0, TINY)
     made = plan(budget=BUDGETS["pairs"], total=total, regularization=1e-2)
@@ -65,7 +65,7 @@ def test_what_is_said_of_a_store(command: str, tmp_path: Path, printed) -> None:
         store.learn()
         store.serve(EditRequest.delete([name(3)]))
     page = tmp_path / "annex.html"
-    more = {"export": ["--assessment", str(page), "--model-card", str(tmp_path / "card.html")]}.get(command, [])
+    more = {"document": ["--assessment", str(page), "--model-card", str(tmp_path / "card.html")]}.get(command, [])
     said = printed(command, str(tmp_path / "store"), *more) + "".join(
         shown_text(file.read_text()) for file in tmp_path.glob("*.html")
     )

@@ -284,6 +284,6 @@ def test_the_low_bits_of_a_release_say_nothing(monkeypatch) -> None:
         return float((np.remainder(weights, place) != 0)[small].mean())
 
     assert betrays(published(0.0)) == betrays(published(start)) == 0.0
-    monkeypatch.setattr("noisygd_delete.curator.learning.on_grid", lambda weights, grid: weights)  # the planted fault
+    monkeypatch.setattr("noisygd_delete.curator.starts.on_grid", lambda weights, grid: weights)  # the planted fault
     assert betrays(published(0.0)) > 0.5
     assert betrays(published(start)) == 0.0

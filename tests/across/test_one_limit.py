@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance.case import RequestCase
+from noisygd_delete_compliance.register import Register
 
 from noisygd_delete import Budget, NoisyGDClassifier, losses, make_plan
 from noisygd_delete.errors import NoisyGDDeleteError
@@ -16,7 +18,6 @@ from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.records import EditRequest, check_token
-from noisygd_delete.register import RequestCase
 from noisygd_delete.store import Store
 from noisygd_delete.store.status import budget
 from tests.cli.planned import main
@@ -118,7 +119,7 @@ def test_request_ids(store: Path) -> None:
 
     def received(token: str) -> Any:
         with Store.open(store) as opened:
-            return opened.register.receive({token: RequestCase()})
+            return Register(opened.request_log).receive({token: RequestCase()})
 
     doors: dict[str, Door] = {
         "request": check_token,

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.register import Register
 from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete.evidence.atomic_write import open_output
@@ -104,7 +105,7 @@ def test_the_same_command_given_again_completes(
         if command in ("restrict", "object"):
             with Store.open("store") as store:
                 assert NAME not in store.records
-                assert len(store.register.cases()) == 2, "one request of the fixture's, one of this"
+                assert len(Register(store.request_log).cases()) == 2, "one request of the fixture's, one of this"
 
 
 def test_what_was_killed_while_a_name_was_taken_over_is_swept(tmp_path: Path, monkeypatch) -> None:

@@ -79,7 +79,7 @@ def test_status_loads_no_array_and_no_library(store: Path) -> None:
     said, modules = loaded("status", str(store))
     assert "spent so far: ε=" in said
     assert "room for" in said
-    assert beyond(modules, "reports", "register", "store.sources") == []
+    assert beyond(modules, "reports", "store.sources") == []
     assert len(own(modules)) <= 82
 
 
@@ -90,7 +90,7 @@ def test_budget_loads_no_array_and_no_library(store: Path) -> None:
     spent = re.search(r"spent so far: (ε=[\d.]+)", status)
     assert spent is not None
     assert f"as the total counts it, in its one measure: {spent[1]}\n" in said  # one figure for one thing
-    assert beyond(modules, "reports", "register", "store.sources") == []
+    assert beyond(modules, "reports", "store.sources") == []
 
 
 def test_the_register_loads_no_array_and_no_library(store: Path) -> None:
@@ -103,7 +103,7 @@ def test_help_and_version_load_no_command() -> None:
     for asked, most in (("--help", 12), ("--version", 12)):
         said, modules = loaded(asked)
         assert "noisygd-delete" in said
-        assert beyond(modules, "reports", "register", "store", "accountant", "methods") == []
+        assert beyond(modules, "reports", "store", "accountant", "methods") == []
         assert len(own(modules)) <= most
 
 

@@ -61,12 +61,12 @@ def erases_first(held: Any, procedure: Any, after: Any, *others: Any) -> Any:
     return draw_release(held, procedure, replace(after, edits=None), *others)
 
 
-def takes_the_new_table(held: Any, procedure: Any, after: Any, shape: Any, execution: Any) -> Any:
+def takes_the_new_table(held: Any, procedure: Any, after: Any, shape: Any, noise: Any) -> Any:
     """Planted fault: a restored copy, or any other table, is taken for the one of the last release."""
     if after.edits is not None and after.number == 2:
         row = moments_of(procedure, shape).of(*(part[:1] for part in rows()))
         after = replace(after, sums=after.sums - row)
-    return draw_release(held, procedure, after, shape, execution)
+    return draw_release(held, procedure, after, shape, noise)
 
 
 def later_releases(way: Callable[..., Any], left_out: tuple[int, ...]) -> list[Any]:

@@ -19,7 +19,7 @@ from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.audit.simulation import Counts
 from noisygd_delete.bounds import objective_perturbation as flow
 from noisygd_delete.bounds import objective_perturbation as tilt
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import starts
 from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
 from noisygd_delete.privacy import guarantee
 from noisygd_delete.privacy.guarantee import Worlds
@@ -38,13 +38,13 @@ def plan_of(records: int, ridge: float, budget: Budget, **facts) -> Plan:
 @pytest.fixture
 def drawn(monkeypatch) -> list:
     """Every linear term as it is drawn."""
-    terms, draw = [], learning.draw_linear_term
+    terms, draw = [], starts.draw_linear_term
 
     def caught(*arguments, **words):
         terms.append(draw(*arguments, **words))
         return terms[-1]
 
-    monkeypatch.setattr(learning, "draw_linear_term", caught)
+    monkeypatch.setattr(starts, "draw_linear_term", caught)
     return terms
 
 
@@ -109,7 +109,7 @@ def wins(released: list[tuple[float, float]], plan) -> float:
 def test_the_low_bit_attack_wins_without_the_last_noise_and_guesses_on_the_product(monkeypatch) -> None:
     """b from 32-bit uniforms, which the attack needs: the exact minimiser gives its table away, the release does not."""
     plan = plan_of(SLOTS, 0.5, Budget(order=3, dp=0.2, deletion=0.2))
-    coarse = learning.draw_linear_term
+    coarse = starts.draw_linear_term
 
     def of_32_bits(shape, noise, *, deviation, variances=None):
         assert variances is None
@@ -126,9 +126,9 @@ def test_the_low_bit_attack_wins_without_the_last_noise_and_guesses_on_the_produ
         return wins([(float(learn(line(each), plan, rng).weights[0]), each) for each in last], plan)
 
     assert abs(play() - 0.5) < 0.17
-    monkeypatch.setattr(learning, "draw_linear_term", of_32_bits)
+    monkeypatch.setattr(starts, "draw_linear_term", of_32_bits)
     assert abs(play() - 0.5) < 0.17
-    solve = learning.solve
+    solve = starts.solve
     polished = []
 
     def to_the_last_bit(objective, **words):
@@ -136,9 +136,9 @@ def test_the_low_bit_attack_wins_without_the_last_noise_and_guesses_on_the_produ
         polished.append(solve(objective, **words))
         return polished[-1]
 
-    monkeypatch.setattr(learning, "solve", to_the_last_bit)
+    monkeypatch.setattr(starts, "solve", to_the_last_bit)
     assert abs(play() - 0.5) < 0.17
-    monkeypatch.setattr(learning, "on_noisy_grid", lambda weights, noise, *, output_noise: weights.copy())
+    monkeypatch.setattr(starts, "on_noisy_grid", lambda weights, noise, *, output_noise: weights.copy())
     assert play() > 0.8
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from noisygd_delete import Budget, Curator, Execution, Records, errors, learn, losses, make_plan, unlearn
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import starts
 from noisygd_delete.curator.release import Release
 from noisygd_delete.evidence.signing import canonical_bytes
 from noisygd_delete.methods import ObjectivePerturbation, Stage, Staged
@@ -138,7 +138,7 @@ def test_a_fixed_solver_reads_a_table_the_same_way_however_full_it_is(solver, lo
     """A wide table that is mostly zeros is read sparsely, which is quicker: whoever watches the clock would see how full the rows are, and
     so that all others have left."""
     seen = []
-    monkeypatch.setattr(learning, "to_sparse_records", lambda records: seen.append(records) or records)
+    monkeypatch.setattr(starts, "to_sparse_records", lambda records: seen.append(records) or records)
     plan = plan_for(TWO, ObjectivePerturbation(solver=solver))
     curator = Curator(tables(TWO)[1], plan)
     curator.learn(np.random.default_rng(1))

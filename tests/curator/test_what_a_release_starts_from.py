@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan, methods
 from noisygd_delete.curator.learning import train
+from noisygd_delete.curator.starts import run_start
 from noisygd_delete.errors import AssumptionViolated, InvalidRequest
+from noisygd_delete.methods.problem import Start
 from noisygd_delete.records import EditRequest
 from tests.bank import unit_records
 
@@ -78,3 +80,10 @@ def test_every_door_for_rows_measures_them_in_the_shape_of_the_noise() -> None:
     for request in (EditRequest.insert(None, cold[None], [1.0]), EditRequest.replace({0: (cold, 1.0)})):
         with pytest.raises(InvalidRequest, match="shape"):
             curator.serve(request, rng=np.random.default_rng(0))
+
+
+def test_every_kind_of_start_has_a_function_of_its_own() -> None:
+    runners = {run_start.dispatch(kind) for kind in get_args(Start)}
+    assert len(runners - {run_start.dispatch(object)}) == len(get_args(Start))
+    with pytest.raises(TypeError):
+        run_start(object(), None)

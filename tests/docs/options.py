@@ -17,7 +17,7 @@ GROUPS = {  # page -> its title, and its commands in the order in which one need
         "A store and its model",
         "learn delete replace insert publish relearn stream predict evaluate explain status budget verify",
     ),
-    "papers": ("Papers and proofs", "certificate verify-certificate keygen report export audit residue"),
+    "papers": ("Papers and proofs", "certificate verify-certificate keygen report export document audit residue"),
     "register": ("Requests of persons", "register restrict object lift"),
     "service": ("In operation", "serve token requests watch publish-to"),
 }

@@ -15,8 +15,7 @@ from scipy.stats import binom
 
 from benchmarks import demonstration
 from noisygd_delete import Budget
-
-from ..reports.browser import dom, in_a_browser
+from tests.compliance.browser import dom, in_a_browser
 
 TEXT = demonstration.OUT.read_text(encoding="utf-8")
 DATA = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', TEXT)[1])

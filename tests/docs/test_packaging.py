@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import importlib.util
 import json
@@ -10,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
 import tomllib
 import zipfile
 from importlib.metadata import distribution, distributions
@@ -39,7 +39,7 @@ def extras_named(text: str) -> set[str]:
 
 def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
-    assert there == {*LOCKED_EXTRAS, "torch", "publish", "serve", "engines", "all", "dev"}
+    assert there == {*LOCKED_EXTRAS, "torch", "publish", "serve", "compliance", "engines", "all", "dev"}
     pages = [
         ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")
     ]
@@ -86,7 +86,7 @@ def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> N
     locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE)}
     asked = [
         *PROJECT["dependencies"],
-        *SERVER["dependencies"][1:],
+        *SERVER["dependencies"][2:],
         *(line for extra in LOCKED_EXTRAS for line in PROJECT["optional-dependencies"][extra]),
     ]
     for line in asked:
@@ -117,9 +117,12 @@ def test_a_package_has_the_version_of_the_engine_and_brings_its_commands(package
     assert project["entry-points"]["noisygd_delete.commands"].keys() == set(PACKAGES[package])
 
 
-def test_the_extras_of_server_and_engines_install_their_distributions() -> None:
+def test_the_extras_of_packages_install_their_distributions() -> None:
     extras = PROJECT["optional-dependencies"]
-    assert (extras["serve"], extras["engines"]) == (["noisygd-delete-server"], ["noisygd-delete-engines"])
+    assert [extras[name] for name in ("serve", "compliance", "engines")] == [
+        [f"noisygd-delete-{name}"] for name in ("server", "compliance", "engines")
+    ]
+    assert extras["publish"] == ["noisygd-delete-server[publish]"]
 
 
 def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:
@@ -166,7 +169,8 @@ def container_faults(dockerfile: str) -> list[str]:
             "requirements/release.lock .",
             "pyproject.toml README.md LICENSE ./",
             "noisygd_delete noisygd_delete",
-            "packages/server server",
+            "packages/compliance packages/compliance",
+            "packages/server packages/server",
         },
     }
     return [rule for rule, holds in rules.items() if not holds]
@@ -275,30 +279,24 @@ def test_the_script_says_what_it_can_do() -> None:
     assert (done.returncode, done.stderr) == (1, "bill, licences, conda or digests, not 'x'\n")
 
 
-def test_what_is_published_holds_the_scripts_that_readers_compare_with(materials: ModuleType, tmp_path: Path) -> None:
-    """A wheel and an sdist of this tree's scripts, and of altered ones."""
-    folder, version = "noisygd_delete/reports/templates", noisygd_delete.__version__
-    page = (ROOT / "docs" / "page-digests.md").read_text()
-    for more, known in ((b"", True), (b" ", False)):
-        wheel, sdist = (
-            tmp_path / f"noisygd_delete-{version}-py3-none-any.whl",
-            tmp_path / f"noisygd_delete-{version}.tar.gz",
-        )
-        with zipfile.ZipFile(wheel, "w") as made, tarfile.open(sdist, "w:gz") as packed:
-            for name in ("checker.js", "loader.js"):
-                text = (ROOT / folder / name).read_bytes() + more
-                made.writestr(f"{folder}/{name}", text)
-                (tmp_path / name).write_bytes(text)
-                packed.add(tmp_path / name, f"noisygd_delete-{version}/{folder}/{name}")
-        if known:
-            lines = materials.digests([wheel, sdist], page).splitlines()
-            assert [line.split("  ") for line in lines] == [
-                [hashlib.sha256(file.read_bytes()).hexdigest(), file.name] for file in (wheel, sdist)
+def test_what_is_released_has_the_scripts_that_readers_compare_with(materials: ModuleType, tmp_path: Path) -> None:
+    """A wheel with listed scripts, one with altered scripts, and one between releases."""
+    made = {"checker.js": b"checker", "loader.js": b"loader"}
+    digest = {name: base64.b64encode(hashlib.sha256(text).digest()).decode() for name, text in made.items()}
+    page = f"| 1.2.3 | `sha256-{digest['checker.js']}` | `sha256-{digest['loader.js']}` |\n"
+    for version, more, listed in (("1.2.3", b"", True), ("1.2.3", b" ", False), ("1.2.4.dev0", b" ", True)):
+        wheel = tmp_path / f"noisygd_delete_compliance-{version}-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as packed:
+            for name, text in made.items():
+                packed.writestr(f"noisygd_delete_compliance/templates/{name}", text + more)
+        if listed:
+            assert materials.digests([wheel], page).split() == [
+                hashlib.sha256(wheel.read_bytes()).hexdigest(),
+                wheel.name,
             ]
         else:
-            for file in (wheel, sdist):
-                with pytest.raises(SystemExit, match="does not list the scripts"):
-                    materials.digests([file], page)
+            with pytest.raises(SystemExit):
+                materials.digests([wheel], page)
 
 
 def test_the_recipe_asks_for_what_the_package_does(materials: ModuleType, tmp_path: Path) -> None:

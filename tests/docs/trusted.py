@@ -6,9 +6,9 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-from tools.page import NATIVE
-from tools.page.demand import Demand
-from tools.page.modules import PACKAGE, module_text
+from noisygd_delete_compliance.translator import NATIVE
+from noisygd_delete_compliance.translator.demand import Demand
+from noisygd_delete_compliance.translator.modules import PACKAGE, module_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "trusted.md"
 BEGINS = "| room | lines | files |\n|---|---|---|\n"

@@ -6,7 +6,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from noisygd_delete import Curator
-from noisygd_delete.curator import learning, noisy_descent
+from noisygd_delete.curator import noisy_descent, starts
 from noisygd_delete.engine import execution
 from tests.store.conftest import plan, records
 
@@ -31,7 +31,7 @@ def test_threads_follow_the_size_and_come_back_after_an_error(monkeypatch) -> No
 
 def test_a_solve_and_noisy_steps_are_limited(monkeypatch) -> None:
     seen = {}
-    for module, name in ((learning, "solve"), (noisy_descent, "run_exactly")):
+    for module, name in ((starts, "solve"), (noisy_descent, "run_exactly")):
         run = getattr(module, name)
 
         def watched(*arguments, run=run, name=name, **words):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance.translator import checker
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
@@ -17,9 +18,8 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import EditCounts
-from tools.page import checker
+from tests.compliance.browser import in_a_browser, judged
 
-from ..reports.browser import in_a_browser, judged
 from ..reports.certificate_mutations import dumped
 from .test_third_verifier import judged as judged_by_third
 

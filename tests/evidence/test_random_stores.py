@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.request_rows import line_of, notices_of, practice_of, register_lines
+from noisygd_delete_compliance.restricted_records import read_key
 from noisygd_delete_server.publishers import publish_to
 
 from noisygd_delete import Budget, EditRequest
@@ -34,10 +36,8 @@ from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.evidence.notices import NOTHING_STATED
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import Records
-from noisygd_delete.reports.request_rows import line_of, notices_of, practice_of, register_lines
 from noisygd_delete.store import Store, destinations, file_footer, verify
 from noisygd_delete.store.batch import RequestBatch
-from noisygd_delete.store.journal import read_key
 from noisygd_delete.store.ledger import Ledger
 
 from ..oracles import desk, owed

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from noisygd_delete import Accountant, Budget, Curator, Records, learn, losses, make_plan, methods
 from noisygd_delete.accountant import Event
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import starts
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.planner import advise, explain_plan, make_advised_plan
@@ -127,16 +127,16 @@ def test_the_bound_on_rounding_counts_the_centre() -> None:
 
 
 def test_every_link_draws_noise_of_its_own_and_begins_at_the_one_before(monkeypatch) -> None:
-    drawn, centres, right = [], [], learning.solve
-    draw = learning.draw_linear_term
+    drawn, centres, right = [], [], starts.solve
+    draw = starts.draw_linear_term
 
     def noted(objective, **facts):
         centres.append(objective.centre.copy())
         return right(objective, **facts)
 
-    monkeypatch.setattr(learning, "solve", noted)
+    monkeypatch.setattr(starts, "solve", noted)
     monkeypatch.setattr(
-        learning, "draw_linear_term", lambda *given, **facts: drawn.append(draw(*given, **facts)) or drawn[-1]
+        starts, "draw_linear_term", lambda *given, **facts: drawn.append(draw(*given, **facts)) or drawn[-1]
     )
     curator = Curator(table(), planned())
     curator.learn()
@@ -154,7 +154,7 @@ def test_every_link_draws_noise_of_its_own_and_begins_at_the_one_before(monkeypa
 
 def test_later_links_go_on_from_what_the_first_found_out_of_how_the_rows_curve(monkeypatch) -> None:
     """And minimise an objective of their own: the same as one made afresh."""
-    taken, right = [], learning.solve
+    taken, right = [], starts.solve
 
     def noted(objective, **facts):
         solution = right(objective, **facts)
@@ -172,7 +172,7 @@ def test_later_links_go_on_from_what_the_first_found_out_of_how_the_rows_curve(m
         np.testing.assert_array_equal(objective.gradient(solution.weights), made.gradient(solution.weights))
         return solution
 
-    monkeypatch.setattr(learning, "solve", noted)
+    monkeypatch.setattr(starts, "solve", noted)
     records, plan = (
         table(3000),
         planned(records=3000, regularization=1e-3, budget=Budget.from_gdp(dp=5.0, deletion=0.5)),
@@ -195,8 +195,8 @@ def test_a_table_that_is_mostly_zeros_is_read_sparsely_and_gives_the_same() -> N
         LOSS, **facts, budget=Budget.from_gdp(dp=1e4, deletion=1e4), method=methods.ObjectivePerturbation(chain=2)
     )
     dense = learn(Records(rows, labels), plan, np.random.default_rng(0)).weights
-    assert learning.to_sparse_records(Records(rows, labels)).sparse is not None
-    assert learning.to_sparse_records(Records(np.full((600, 400), 0.01, np.float32), labels)).sparse is None
+    assert starts.to_sparse_records(Records(rows, labels)).sparse is not None
+    assert starts.to_sparse_records(Records(np.full((600, 400), 0.01, np.float32), labels)).sparse is None
     from scipy.sparse import csr_array
 
     thin = learn(Records(csr_array(rows), labels), plan, np.random.default_rng(0)).weights

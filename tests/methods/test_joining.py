@@ -63,7 +63,7 @@ LINES = (
     ("    from .sharp import Sharp\n", "    from .patient import Patient\n    from .sharp import Sharp\n"),
 )
 BY_HAND = {"noisygd_delete/methods/patient.py", "noisygd_delete/methods/__init__.py"}
-WRITERS = ("tests.docs.options", "tests.docs.public_names", "tests.rooms", "tools.page")
+WRITERS = ("tests.docs.options", "tests.docs.public_names", "tests.rooms")
 TRIED = """
 import sys
 from pathlib import Path

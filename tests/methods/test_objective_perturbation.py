@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from noisygd_delete import Accountant, Budget, Curator, Plan, Records, learn, losses, make_plan, resume
 from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.filter import PrivacyFilter
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import starts
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, PlanInfeasible
 from noisygd_delete.losses import CATALOGUE
@@ -148,7 +148,7 @@ def test_every_loss_says_how_it_curves() -> None:
 def test_a_release_is_the_perturbed_minimiser_on_the_grid(loss: str, solver: str, monkeypatch) -> None:
     """b is caught as it is drawn: the answer minimises the tilted objective to γ, and the release lies on the grid about it."""
     drawn, answers = [], []
-    draw, publish = learning.draw_linear_term, learning.on_noisy_grid
+    draw, publish = starts.draw_linear_term, starts.on_noisy_grid
 
     def caught(*arguments, **words):
         drawn.append(draw(*arguments, **words))
@@ -158,8 +158,8 @@ def test_a_release_is_the_perturbed_minimiser_on_the_grid(loss: str, solver: str
         answers.append(weights)
         return publish(weights, *arguments, **words)
 
-    monkeypatch.setattr(learning, "draw_linear_term", caught)
-    monkeypatch.setattr(learning, "on_noisy_grid", seen)
+    monkeypatch.setattr(starts, "draw_linear_term", caught)
+    monkeypatch.setattr(starts, "on_noisy_grid", seen)
     chosen = LOSSES[loss]
     records = table(classes=chosen.outputs if chosen.label_kind == "class" else 2)
     plan = planned(chosen, **{**SMALL, "regularization": 0.15}, solver=solver)

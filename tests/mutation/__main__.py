@@ -76,7 +76,6 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
                 "refusals",
                 "repeats",
                 "restored",
-                "register",
                 "together",
                 "filling",
                 "outputs",

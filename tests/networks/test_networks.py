@@ -10,6 +10,7 @@ import pytest
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, Store, losses, make_plan
 from noisygd_delete.audit import audit, audit_one_run
+from noisygd_delete.cli import main
 from noisygd_delete.curator.stream import NonAdaptive, interact
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
@@ -208,3 +209,37 @@ def test_a_store_learns_deletes_and_certifies(method, tmp_path) -> None:
     with Store.open(tmp_path / "store") as store:
         assert store.plan == plan
         assert store.model.predict(rows).shape == (len(rows),)
+
+
+def test_the_command_line_takes_a_module_of_ones_own(tmp_path, monkeypatch, capsys) -> None:
+    """From a CSV file: learned, deleted from and certified, and then served without the module's code."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_modules.py").write_text(
+        "import torch\n\n\ndef build():\n    return torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3))\n"
+    )
+    held = table(60)
+    lines = [
+        f"{k},{x[0]:.4f},{x[1]:.4f},class-{int(y)}"
+        for k, (x, y) in enumerate(zip(held.features, held.labels, strict=True))
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(["id,a,b,kind", *lines]) + "\n")
+    loss = "network:module=my_modules:build,init_variance=0.1,clip=0.5"
+    budget = ["--dp", "8", "--deletion", "2", "--delta", "1e-5", "--adjacency", "zero-out", "--regularization", "0.01"]
+    method = ["--method", "noisy-gd:analysis=composition,learn_steps=2,delete_steps=1,batches=4"]
+    assert main(["plan", "--loss", loss, *budget, *method, "--out", "plan.toml"]) == 0
+    assert main(["quickstart", "people.csv", "--label", "kind", "--id", "id", "--plan", "plan.toml", "--yes"]) == 0
+    (tmp_path / "my_modules.py").unlink()
+    ((folder),) = (path.parent for path in tmp_path.rglob("ledger.sqlite"))
+    with Store.open(folder) as store:
+        assert isinstance(store.plan.loss, NetworkLoss)
+        gone = store.records.ids[0]
+    assert main(["delete", str(folder), str(gone), "--request-id", "request-of-a-test"]) == 0
+    assert main(["certificate", str(folder), "--request-id", "request-of-a-test", "--out", "certificate.json"]) == 0
+    capsys.readouterr()
+    for spec, wrong in (
+        ("network", "needs its module"),
+        ("network:module=my_modules", "my_networks:build"),
+        ("network:module=absent_modules:build", "absent_modules"),
+    ):
+        assert main(["plan", "--loss", spec, "--records", "60", "--features", "3", *budget, *method]) == 2
+        assert wrong in capsys.readouterr().err

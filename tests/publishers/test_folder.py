@@ -10,13 +10,13 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server.publishers import publish_to, unpublish
 from noisygd_delete_server.publishers.address import RELEASE
 from noisygd_delete_server.publishers.folder import CURRENT, MARK, Folder
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
-from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.destinations import name_of
 from noisygd_delete.store.sources import residue
@@ -132,6 +132,18 @@ def test_a_failure_keeps_nothing_back_and_is_made_good(path: Path, out: Path) ->
     assert in_order(path, out)
     assert line_of(path, "r3").served.still_at == ()
     assert line_of(path, "r3").served.withdrawn is not None
+
+
+def test_a_failing_destination_does_not_stop_the_next(path: Path, out: Path) -> None:
+    second = out.with_name("second")
+    with Store.open(path) as store:
+        publish_to(store, f"folder:{second}")
+        out.rename(out.with_name("away"))
+        out.write_text("in the way")
+        delete(store)
+        assert [each.address for each in store.destinations_behind] == [f"folder:{out}"]
+        named = name_of(2, str(store.ledger.head.model))
+    assert lies(second) == sorted([MARK, CURRENT, named])
 
 
 def test_a_publisher_that_never_held_a_release_holds_no_request_open(path: Path) -> None:
@@ -303,8 +315,8 @@ def test_residue_looks_where_a_store_publishes(path: Path, out: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("folder:", "where is that"),
-        ("somewhere", "where is that"),
+        ("folder:", "not an address"),
+        ("somewhere", "not an address"),
         ("s3://key:secret@host/bucket", "no password"),
         ("mlflow:https://me:secret@host", "no password"),
         ("folder:/tmp/a\nb", "one line"),

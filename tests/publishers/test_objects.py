@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server.publishers import publish_to, unpublish
 from noisygd_delete_server.publishers.address import RELEASE
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError
-from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store
 from tests.store.conftest import Crash, CrashAt, name
 

@@ -56,7 +56,7 @@ def test_papers_know_of_places_that_a_list_put_back_does_not_name(
     assert verify(path).passed
     put_back(path, earlier)
     (fault,) = verify(path).faults
-    assert "publishers.json: put back from a copy, or removed" in fault
+    assert "publishers.json" in fault
     with Store.open(path) as store:
         delete(store)
         assert any(place.address == "unknown:" for place in store.destinations_behind)

@@ -21,11 +21,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server.publishers import publish_to, unpublish
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import PublisherError
-from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, verify
 from tests.store.conftest import CrashAt, found, name
 

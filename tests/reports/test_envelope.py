@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.translator import checker
+from noisygd_delete_compliance.translator.demand import Demand
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
@@ -19,11 +21,9 @@ from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign_
 from noisygd_delete.evidence.signing import PAYLOAD, intoto_statement, make_envelope, open_envelope
 from noisygd_delete.evidence.timestamp import check_stamp, request_timestamp
 from noisygd_delete.records import EditCounts
-from tools.page import checker
-from tools.page.demand import Demand
+from tests.compliance.browser import in_a_browser
+from tests.compliance.browser import judged as judged_by_page
 
-from .browser import in_a_browser
-from .browser import judged as judged_by_page
 from .histories import releases, usual_plan
 
 

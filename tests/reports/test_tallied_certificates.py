@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance.translator import checker
 
 from noisygd_delete.accountant import Account, Event
 from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
 from noisygd_delete.records import EditCounts, limited_io
 from noisygd_delete.reports import certificate_html
-from tools.page import checker
+from tests.compliance.browser import in_a_browser, judged
 
 from ..bank import PROBLEMS, plan_by
 from ..oracles import tallies as oracle
-from .browser import in_a_browser, judged
 from .histories import history
 
 MANY = 100_000

@@ -7,16 +7,16 @@ import random
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.translator import checker
 
 from noisygd_delete.cli import main
 from noisygd_delete.evidence import sign_document, verify_certificate
-from tools.page import checker
+from tests.compliance.browser import in_a_browser, judged
+from tests.compliance.test_page_checks_itself import _handing, page_of, shown_of
 
 from ..evidence.test_third_verifier import judged as judged_by_third
-from .browser import in_a_browser, judged
 from .certificate_mutations import dumped
 from .test_certificate_mutations import papers
-from .test_page_checks_itself import _handing, page_of, shown_of
 
 
 def with_points(text: str, chance: random.Random, share: float) -> str:

@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server import Replayed, Verifier
 
 from noisygd_delete.errors import InvalidRequest
-from noisygd_delete.reports.request_rows import line_of
 
 from .conftest import SECRET
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.register import Register
 
 from noisygd_delete import Budget
 from noisygd_delete.store import Store, status, verify
@@ -145,8 +146,8 @@ def test_a_request_for_nobody_is_told_refused_and_left_to_a_person(store: Path, 
     (line,) = desk.client.get("/register", headers=desk.headers("read")).json()
     assert (line["request_id"], line["state"]) == ("nobody", "open")
     with Store.open(store) as held:
-        case = held.register.case("nobody")
-        held.register.state("nobody", case.stated(decision="not found", decided="2099-01-01"))
+        case = Register(held.request_log).case("nobody")
+        Register(held.request_log).state("nobody", case.stated(decision="not found", decided="2099-01-01"))
     desk.turn()
     assert desk.look("nobody").json()["state"] == "decided"
     assert desk.service.inbox.counts()["refused"] == 0

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance.case import Channels
+from noisygd_delete_compliance.register import Register
+from noisygd_delete_compliance.request_rows import line_of
+from noisygd_delete_compliance.row import record_decision
 from noisygd_delete_server.deletion_list import DeletionList, Outcomes, answers
 from noisygd_delete_server.drop import DropIntake
 from noisygd_delete_server.drop_settings import Drop
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
-from noisygd_delete.register import Channels, record_decision
-from noisygd_delete.reports.request_rows import line_of
 from noisygd_delete.store import Store, status
 from noisygd_delete.store.disk import Disk
 from tests.oracles import deletion_hash as oracle
@@ -113,7 +115,7 @@ class Lists:
     def decide(self, k: int, how: Any, **more: Any) -> None:
         token = f"drop-{item(k)}"
         with Store.open(self.store, wait=5) as held:
-            held.register.state(
+            Register(held.request_log).state(
                 token, record_decision(line_of(self.store, token), how, datetime.now(UTC).date(), **more)
             )
 

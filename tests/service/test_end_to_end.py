@@ -20,9 +20,10 @@ import pytest
 pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
+from noisygd_delete_compliance.register import Register
+from noisygd_delete_compliance.request_rows import register_lines
 from noisygd_delete_server.publishers import publish_to
 
-from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import source_at
 from tests.publishers.conftest import coefficients
@@ -81,7 +82,7 @@ def edits_of(path: Path) -> Counter[str]:
     """How often each request is in the ledger of a store whose rows lie elsewhere."""
     assert verify(path).passed
     with Store.open(path) as store:
-        known = {named: token for token, (named, _) in store.register.cases().items()}
+        known = {named: token for token, (named, _) in Register(store.request_log).cases().items()}
         return Counter(known[entry.commitment] for entry in store.ledger.outline if entry.commitment is not None)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance.register import Register
 
 from noisygd_delete.store import Store, status, verify
 from tests.store.conftest import found
@@ -43,12 +44,12 @@ def settled(service: Serving, token: str, names: list[str], patience: float = 60
 
 def edits_of(path: Path) -> Counter[str]:
     """How often each request is in the ledger."""
-    from noisygd_delete.reports.request_rows import register_lines
+    from noisygd_delete_compliance.request_rows import register_lines
 
     assert verify(path).passed
     with Store.open(path) as store:
         committed = [entry.commitment for entry in store.ledger.outline if entry.commitment is not None]
-        known = {named: token for token, (named, _) in store.register.cases().items()}
+        known = {named: token for token, (named, _) in Register(store.request_log).cases().items()}
     assert all(line.served is None or line.served.published for line in register_lines(path))
     return Counter(known[named] for named in committed)
 

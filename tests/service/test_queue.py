@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance.request_rows import register_lines
 from noisygd_delete_server import TokenFile, inbox, new_token, writer
 from noisygd_delete_server.inbox import Inbox, Stages
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import SourceError, StoreError
-from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.layout import Layout
 

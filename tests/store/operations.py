@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from noisygd_delete import Budget, EditRequest
-from noisygd_delete.register import RequestCase
 from noisygd_delete.store import Store
+from noisygd_delete.store.request_log import Note, NoteUpdate
 
 from .conftest import SLOTS, name, nothing, person, plan, row, traces
 
@@ -93,19 +93,22 @@ def grow(store: Store) -> None:
     store.relearn(plan(slots=SLOTS + 5, budget=Budget(order=4, dp=1.0, deletion=0.5)))
 
 
-def serve(request: EditRequest, *, publish: bool = True, case: RequestCase | None = None) -> Callable[[Store], object]:
-    return lambda store: store.serve(request, publish=publish, case=case)
+def serve(request: EditRequest, *, publish: bool = True, note: NoteUpdate | None = None) -> Callable[[Store], object]:
+    return lambda store: store.serve(request, publish=publish, note=note)
+
+
+def _note(held: Note) -> Note:
+    return {**held, "received": "2026-05-04T09:30:00+02:00", "channel": "e-mail"}
 
 
 _DELETE = EditRequest.delete([name(3)], request_id="r")
-_CASE = RequestCase(received="2026-05-04T09:30:00+02:00", channel="e-mail")
 _INSERT = EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r")
 _SUBJECT = EditRequest.delete(subjects=[person(3)], request_id="r")
 _REPLACE = EditRequest.replace({name(3): (row(70), 1.0)}, request_id="r")
 
 OPERATIONS = (
     Operation("delete", serve(_DELETE), answered, deleted, erased=traces(3)),
-    Operation("delete-later", serve(_DELETE, publish=False, case=_CASE), answered, deleted_later, erased=traces(3)),
+    Operation("delete-later", serve(_DELETE, publish=False, note=_note), answered, deleted_later, erased=traces(3)),
     Operation("delete-subject", serve(_SUBJECT), answered, subject_deleted, erased=[*traces(2), *traces(3)]),
     Operation("replace", serve(_REPLACE), answered, replaced, erased=traces(3)[1:]),
     Operation("insert", serve(_INSERT), answered, inserted),

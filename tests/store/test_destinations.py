@@ -36,12 +36,19 @@ def hold(file: DestinationFile, held: dict[str, str | None], number: int | None)
     file.write(DestinationList(found.store, changed))
 
 
-def install(monkeypatch: pytest.MonkeyPatch, hook: Any) -> None:
-    """Install `hook` as the one release hook; None: no distribution has one."""
-    points, others = [] if hook is None else [SimpleNamespace(load=lambda: hook)], metadata.entry_points
+def install(monkeypatch: pytest.MonkeyPatch, hook: Any, *, broken: bool = False) -> None:
+    """Install `hook` as the one release hook; None: no distribution has one, or one that cannot be imported."""
+    others = metadata.entry_points
+
+    def load() -> Any:
+        if broken:
+            raise ImportError("half installed")
+        return hook
+
+    points = [SimpleNamespace(load=load)] if broken or hook is not None else []
 
     def entry_points(**asked: str) -> Any:
-        return points if asked["group"] == "noisygd_delete.on_release" else others(**asked)
+        return points if asked.get("name") == "on-release" else others(**asked)
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
 
@@ -127,10 +134,7 @@ def test_without_a_hook_a_release_that_erases_nothing_is_refused_before_anything
 def test_a_hook_that_cannot_be_loaded_counts_as_missing(
     path: Path, calls: CALLS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def load() -> None:
-        raise ImportError("half installed")
-
-    monkeypatch.setattr(metadata, "entry_points", lambda **_: [SimpleNamespace(load=load)])
+    install(monkeypatch, None, broken=True)
     assert find_hook() is None
     assert delete(path, 3) == 2
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.case import RegisterPolicy
+from noisygd_delete_compliance.register import Register
 
 from noisygd_delete import EditRequest
-from noisygd_delete.register import RegisterPolicy
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
 
@@ -21,12 +22,12 @@ SOMEBODY = (b"identifier-token", b"subject-token", b"request-of-somebody", *(row
 
 def forgets(path: Path) -> None:
     with Store.open(path) as store:
-        store.register.forget(["request-of-somebody-1"])
+        store.request_log.forget(["request-of-somebody-1"])
 
 
 def adopts(path: Path) -> None:
     with Store.open(path) as store:
-        store.register.adopt(RegisterPolicy(controller="C"))
+        Register(store.request_log).adopt(RegisterPolicy(controller="C"))
 
 
 def deletes(path: Path) -> None:

@@ -295,7 +295,7 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
     shutil.copy(adopted, Layout(path).register)
     assert told()[:2] == (True, False)
     with Store.open(path) as store:
-        store.register.forget(["third"])
+        store.request_log.forget(["third"])
     forgotten = shutil.copy(Layout(path).register, tmp_path / "forgotten")
     shutil.copy(adopted, Layout(path).register)
     assert told()[:2] == (False, True), "what was forgotten is back"

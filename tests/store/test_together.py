@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from noisygd_delete_compliance.register import Register
 
 from noisygd_delete import EditRequest
 from noisygd_delete.curator.stream import Batching, Stream
@@ -37,7 +38,7 @@ def state(store: Store) -> tuple[object, ...]:
     table = store.records
     people = zip(table.ids_by_slot, table.subjects_by_slot, table.features, table.labels, strict=True)
     here = sorted((who, owner, row.tobytes(), float(label)) for who, owner, row, label in people if who is not None)
-    tokens = {committed: token for token, (committed, _) in store.register.cases().items()}
+    tokens = {committed: token for token, (committed, _) in Register(store.request_log).cases().items()}
     facts = [
         (e.kind, e.pending, e.waiting, tokens.get(e.commitment), (e.answer or {}).get("remaining"))
         for e in store.ledger.entries

@@ -57,6 +57,10 @@ _NATURAL = (  # ranges implied by a column's name, if they contain its values
     (re.compile(r"(?i:(^|[_\s.-])age$|^age([_\s.-]|$))|[a-z]Age$"), (0.0, 120.0)),
     (re.compile(r"(?i:percent|(^|[_\s.-])pct([_\s.-]|$))"), (0.0, 100.0)),
 )
+_NARROWER = (  # a question; the data's own range would not be public
+    "the values span less than half of it: is a narrower range public, such as the ages that a study admits? "
+    "`explain` draws a curve over the whole range, and where no row lies it shows noise"
+)
 _ID_FOR_SURE = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid)$)|[a-z]I[dD]$")
 _PERSON = re.compile(  # names of columns that identify persons, who may have several rows
     r"(?i:(^|[_\s.-])(patient|customer|client|person|subject|user|member|employee|student|participant|respondent|citizen)"
@@ -302,7 +306,9 @@ def _draft_number(name: str, numbers: _Numbers, plain: Counts) -> ColumnDraft:
         fields = {name: value for name, value in found.fields.items() if name != "transform"} | {
             "bounds": list(natural)
         }
-        return replace(found, fields=fields, public="by its name or unit")
+        low, high = found.fields["bounds"]
+        asks = (_NARROWER,) if 2 * (high - low) < natural[1] - natural[0] else ()
+        return replace(found, fields=fields, asks=asks, public="by its name or unit")
     codes = f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list"
     rare = _rare_values(plain, rows)
     listed = numbers.in_order({text: count for text, count in plain.items() if text not in rare})
@@ -499,6 +505,10 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     asked = id
     if id is None and index is not None and not index.problem and not index.is_default:
         id = index.column
+    if label in (id, subject):
+        raise InvalidSchema(
+            f"{table.source}: column {label!r}, the label, would name the records or persons too; name another column with --id COL"
+        )
     named = {"id": id, "subject": subject}
     for role, name in named.items():
         if name is not None:

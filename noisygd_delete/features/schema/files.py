@@ -22,6 +22,7 @@ from itertools import chain, count
 from pathlib import Path
 from shlex import quote
 from typing import Any, BinaryIO, cast
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -289,7 +290,7 @@ def read_blocks(
 
 
 def refuse_header(table: Table) -> None:
-    """Check that no row repeats the header, as in concatenated files.
+    """Check that no row repeats the header, as in concatenated files; of three columns or more, in whatever case.
 
     Raises:
         InvalidSchema: If a row does.
@@ -297,16 +298,23 @@ def refuse_header(table: Table) -> None:
     names = list(table.columns)
     if len(names) < 2 or any(isinstance(texts, (FloatColumn, Fractions)) for texts in table.columns.values()):
         return
-    first = table.columns[names[0]]
+    first, spellings = table.columns[names[0]], _cases(names[0])
     if isinstance(first, TextColumn):
-        found = np.flatnonzero(first.positions((names[0],)) == 0).tolist()
+        found = np.flatnonzero(first.positions(spellings) < len(spellings)).tolist()
     else:
-        found = [row for row, text in enumerate(first) if text == names[0]]
+        found = [row for row, text in enumerate(first) if text in spellings]
     for row in found:
-        if all(table.columns[name][row] == name for name in names):
+        cells = [table.columns[name][row] for name in names]
+        if cells == names or (
+            len(names) > 2 and [cell.casefold() for cell in cells] == [name.casefold() for name in names]
+        ):
             raise InvalidSchema(
                 f"{table.source}, line {table.lines[row]}: the header again; take this line out of the file"
             )
+
+
+def _cases(name: str) -> list[str]:
+    return list(dict.fromkeys((name, name.lower(), name.upper(), name.capitalize(), name.title())))
 
 
 def index_of(path: str | Path) -> Index | None:
@@ -472,9 +480,10 @@ def _header(source: str, names: Sequence[str]) -> list[str]:
     for position, name in enumerate(names, 1):
         if len(name) > _LONGEST_HEADER:
             raise InvalidSchema(f"{source}, line 1: column {position} has a name of {len(name)} characters; shorten it")
-        if name in seen:
+        composed = normalize("NFC", name)  # names that look the same are the same
+        if composed in seen:
             raise InvalidSchema(f"{source}, line 1: two columns are called {name!r}; rename one")
-        seen.add(name)
+        seen.add(composed)
     if not names:
         raise InvalidSchema(f"{source}, line 1: no header; the first line must name the columns")
     return names

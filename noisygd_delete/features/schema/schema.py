@@ -51,6 +51,7 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidSchema, UnreadableRows
 from ...records import Id, Names, limited_io
+from ...records.similar import fold_name
 from ..maps.base import PublicMap, normalize_rows, shrink_factors
 from . import values
 from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
@@ -442,7 +443,7 @@ class RecordFile:
         clipped: Clipped cells per column.
         unknown: Unknown cells per column.
         skipped: Descriptions of rows that cannot be read.
-        alike: Ids that differ from another one only by case or by Unicode composition.
+        alike: Ids that read like another one (see `fold_name`).
     """
 
     def __init__(
@@ -563,9 +564,9 @@ class RecordFile:
 
 
 def _count_alike(names: Iterable[str]) -> int:
-    """Return how many names read like another one; digits alone have one reading."""
-    read = np.fromiter((hash(values.fold_spelling(str(name))) for name in names if not str(name).isdecimal()), np.int64)
-    _, counts = np.unique(read, return_counts=True)
+    """Return how many names read like another one."""
+    folded = (name.lstrip("0") if name.isdecimal() and name.isascii() else fold_name(name) for name in map(str, names))
+    _, counts = np.unique(np.fromiter(map(hash, folded), np.int64), return_counts=True)
     return int(counts[counts > 1].sum())
 
 

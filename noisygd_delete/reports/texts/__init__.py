@@ -1,4 +1,4 @@
-"""The sentences of documents, in the languages of their readers: one file per language.
+"""The sentences of documents: in English, and in the languages of installed packages.
 
 A sentence has a key and named values. A label whose English text is unambiguous is its own key. Sentences are never
 parsed: a caller gives the key and its values.
@@ -14,17 +14,19 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ...errors import check_choice
-from ...privacy.sentences import format_bound
+from ...privacy.sentences import ORIGINAL, format_bound, language_codes, read_texts
 
-ORIGINAL = "en"
-
-
-def language_codes() -> tuple[str, ...]:
-    """Return the codes of the available languages, English first."""
-    found = (file.name for file in files(__name__).iterdir())
-    codes = {name.removesuffix(".toml") for name in found if name.endswith(".toml")}
-    return (ORIGINAL, *sorted(codes - {ORIGINAL}))
+__all__ = [
+    "ORIGINAL",
+    "Figure",
+    "Language",
+    "LocalizedSentence",
+    "format_figure",
+    "language_codes",
+    "load_language",
+    "localized_sentence",
+    "page_labels",
+]
 
 
 class Figure(str):
@@ -109,15 +111,16 @@ def format_figure(value: Any) -> str:
 
 @cache
 def load_language(code: str) -> Language:
-    """Return the language of this code.
+    """Return the language of this code; packages add languages, and English sentences for their own documents.
 
     Raises:
-        InvalidParameter: If there is no file for it.
+        InvalidParameter: If no installed package provides the language.
     """
-    check_choice("language", code, language_codes())
-    found = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
-    months, sentences = tuple(found["months"]), found["sentences"]
-    return Language(found["code"], sentences, months, found["day"], found["decimal"], found["language"])
+    own = tomllib.loads(files(__name__).joinpath("en.toml").read_text("utf-8")) if code == ORIGINAL else {}
+    added = read_texts(code, "labels")
+    found = own or added
+    sentences = own.get("sentences", {}) | added["sentences"] if added else own["sentences"]
+    return Language(found["code"], sentences, tuple(found["months"]), found["day"], found["decimal"], found["language"])
 
 
 class _Labels(dict[str, Any]):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from noisygd_delete.cli.arguments import add_command, store_command
 from noisygd_delete.cli.terminal import print_result
+from noisygd_delete.dates import parse_day
 from noisygd_delete.errors import InvalidRequest, StoreLocked
 from noisygd_delete.evidence.atomic_write import check_outside_store
-from noisygd_delete.register.case import parse_day
 from noisygd_delete.store import disk
 from noisygd_delete.store.layout import Layout
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from noisygd_delete_compliance import Register, RequestCase
+
 from noisygd_delete.curator.stream import Batching, Calendar
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import NEVER_THERE, InvalidRequest
 from noisygd_delete.records import EditRequest
-from noisygd_delete.register import RequestCase
 from noisygd_delete.store import Store
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.release_schedule import public_duration
@@ -99,7 +100,7 @@ class Dispatcher:
     def leave_open(self, waiting: Sequence[QueuedRequest]) -> None:
         """Record requests in the register about which a person has to decide."""
         first = next(iter(self._stores.values()))
-        first.register.receive({str(kept.token): self._case(first, kept) for kept in waiting})
+        Register(first.request_log).receive({str(kept.token): self._case(first, kept) for kept in waiting})
 
     def begun(self, kept: QueuedRequest) -> bool:
         """Return whether some store has executed its part of a request."""
@@ -160,7 +161,7 @@ class Dispatcher:
     ) -> Iterator[tuple[int, str]]:
         if not todo:
             return
-        store.register.receive({str(kept.token): self._case(store, kept) for kept, _ in todo})
+        Register(store.request_log).receive({str(kept.token): self._case(store, kept) for kept, _ in todo})
         edited = store.edit_all([request for _, request in todo])
         for (kept, _), error in zip(todo, edited.outcomes, strict=True):
             if error is not None:
@@ -169,7 +170,7 @@ class Dispatcher:
     @staticmethod
     def _case(store: Store, kept: QueuedRequest) -> RequestCase:
         """Return the facts for the register; receipt and right stated there before are kept."""
-        case, held = case_of(kept.fields), store.register.case(str(kept.token))
+        case, held = case_of(kept.fields), Register(store.request_log).case(str(kept.token))
         known = held is not None and held.received is not None
         return replace(case, received=None, right=held.right) if known and held is not None else case
 

@@ -25,10 +25,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from noisygd_delete_compliance import Channels, Decisions, Grounds, RegisterRow
+from noisygd_delete_compliance.request_rows import register_lines
+
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreCorrupt, StoreError
 from noisygd_delete.records import limited_io
-from noisygd_delete.register import Channels, Decisions, Grounds, RegisterRow
-from noisygd_delete.reports.request_rows import register_lines
 from noisygd_delete.store import journal
 from noisygd_delete.store.disk import Disk, read_file
 from noisygd_delete.store.layout import TEMPORARY, Layout

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from noisygd_delete_compliance.register import register_of
 
 from noisygd_delete.errors import InvalidRequest, StoreCorrupt
 from noisygd_delete.store import journal
 from noisygd_delete.store.disk import Disk, read_file
-from noisygd_delete.store.request_log import register_of
 
 from .deletion_list import DeletionList, Outcomes, read_answers
 from .drop_settings import Drop

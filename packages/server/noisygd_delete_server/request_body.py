@@ -13,13 +13,13 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
+from noisygd_delete_compliance import Channels, RequestCase, Rights
 
 from noisygd_delete.curator.stream.parsing import from_json
+from noisygd_delete.dates import parse_datetime
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import EditRequest, limited_io
-from noisygd_delete.register import Channels, RequestCase, Rights
-from noisygd_delete.register.case import parse_datetime
 
 MOST_BODY = 1 << 20  # most bytes of one request
 TOKEN = r"^[A-Za-z0-9][A-Za-z0-9._:@+=-]{0,199}$"  # an id that needs no escaping in an address

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from noisygd_delete_compliance import Register, RegisterRow, Served, States
 
+from noisygd_delete.dates import day_now
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import EditCounts, check_repeat
-from noisygd_delete.register import RegisterRow, Served, States
-from noisygd_delete.register.case import day_now
 from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
@@ -103,7 +103,7 @@ class Known:
         kept = self._inbox.find(token)
         if kept is not None and "by" in kept.fields:
             return str(kept.fields["by"])
-        cases = (RequestLog(layout).case(token) for layout in self._layouts.values())
+        cases = (Register(RequestLog(layout)).case(token) for layout in self._layouts.values())
         return next((case.asked_by for case in cases if case is not None and case.asked_by is not None), None)
 
     def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
@@ -128,7 +128,7 @@ class Known:
 
     def _lines(self, token: str) -> Iterator[tuple[str, RegisterRow]]:
         for name, layout in self._layouts.items():
-            register = RequestLog(layout)
+            register = Register(RequestLog(layout))
             case = register.case(token)
             if case is None:
                 continue
@@ -148,7 +148,7 @@ def schema_of(layout: Layout) -> Schema:
 
 def _place(layout: Layout, token: str) -> tuple[Ledger, int] | None:
     """Return the ledger in which a request was executed, and its position there; None if it was not."""
-    if RequestLog(layout).case(token) is None:
+    if RequestLog(layout).note(token) is None:
         return None
     ledger = Ledger.read(layout.ledger)
     position = ledger.position(token)
@@ -183,7 +183,7 @@ class _Table:
 
     def __init__(self, layout: Layout, ledger: Ledger, token: str) -> None:
         self.layout, self.ledger = layout, ledger
-        position = ledger.position(token) if RequestLog(layout).case(token) is not None else None
+        position = ledger.position(token) if RequestLog(layout).note(token) is not None else None
         self.edited = None if position is None else ledger.edited(position)
         self.records = None if ledger.source is not None else subjects_table(layout, ledger)
 

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisygd_delete_compliance import RegisterRow
+from noisygd_delete_compliance.register_page import PAGE_LINES, register_page
+from noisygd_delete_compliance.request_rows import line_of, notices_of, practice_of, received_of, register_lines
+from noisygd_delete_compliance.row import urgency_key
+
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from noisygd_delete.evidence import erasure_certificate, sign_document
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
-from noisygd_delete.register import RegisterRow
-from noisygd_delete.register.row import urgency_key
-from noisygd_delete.reports.register_page import PAGE_LINES, register_page
-from noisygd_delete.reports.request_rows import line_of, notices_of, practice_of, received_of, register_lines
 from noisygd_delete.store import Soundness, Store, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout

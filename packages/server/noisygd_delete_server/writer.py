@@ -16,6 +16,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from noisygd_delete_compliance import Register
+
 from noisygd_delete.errors import SourceError, StoreError, StoreLocked
 from noisygd_delete.store import Store
 from noisygd_delete.store.destinations import list_destinations, wanted_release
@@ -326,7 +328,7 @@ class Writer:
             if all(name not in self.stores or releases.get(name, 0) > before for name, before in stores.items()):
                 self._told("published", kept.fields)
                 self.inbox.done(kept)
-        register = RequestLog(next(iter(self._layouts.values())))
+        register = Register(RequestLog(next(iter(self._layouts.values()))))
         for kept in self.inbox.at(Stages.REFUSED):
             case = register.case(str(kept.token))
             if case is None or case.decision is not None or case.informed is not None:

@@ -133,4 +133,4 @@ def test_explained_and_exported_alike(tmp_path, capsys) -> None:
     for wrong in ("town=rising", "age=up", "age"):
         assert main(["explain", place, "--monotone", wrong]) == 2
         assert "of a column with a curve: age, sum" in capsys.readouterr().err
-    assert main(["export", place, "--registry", str(tmp_path / "r.yaml"), "--monotone", "age=rising"]) == 2
+    assert main(["export", place, "--monotone", "age=rising"]) == 2

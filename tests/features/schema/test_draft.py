@@ -137,6 +137,15 @@ def test_percentages_are_numbers_of_a_public_range(cells: list[str]) -> None:
     assert (label.seems, label.fields["unit"]) == ("number", "%")
 
 
+@pytest.mark.parametrize(("low", "high", "asked"), [(35, 69, True), (1, 99, False)])
+def test_a_natural_range_that_the_values_hardly_fill_is_a_question(low: int, high: int, asked: bool) -> None:
+    look = draft_column("age", [str(low + k % (high - low + 1)) for k in range(ROWS)])
+    assert look.fields["bounds"] == [0, 120]
+    assert look.public
+    assert bool(look.asks) == asked
+    assert not look.doubts
+
+
 def test_two_readings_are_a_question() -> None:
     either = [f"{1 + k % 12:02d}/{1 + k % 11:02d}/2013" for k in range(ROWS)]
     look = draft_column("when", either)

@@ -226,6 +226,7 @@ BAD_FILES = {
     "ragged": (CSV + "r4,p3,1\n", "line 5: 3 cells where the header has 8"),
     "quote left open": (CSV + 'r4,p3,"SECRET', "near line 5: not CSV"),
     "two columns alike": ("a,b,a\n1,2,3\n", "two columns are called 'a'"),
+    "two columns that look alike": ("Jos\u00e9,b,Jose\u0301\n1,2,3\n", "line 1: two columns"),
     "two columns alike, one of them named here": ("Unnamed: 1,\n1,2\n", "two columns are called 'Unnamed: 1'"),
 }
 

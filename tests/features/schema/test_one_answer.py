@@ -131,6 +131,24 @@ def test_a_header_in_the_middle_is_refused_at_every_door(row: int, fast: bool, m
         read_frame(columns, schema)
 
 
+@pytest.mark.parametrize("write", [str.upper, str.title, str.capitalize])
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_header_in_another_case_is_one_too(write, fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_WORTH_ARROW", 0 if fast else 1 << 40)
+    names = ["age", "home town", "y"]
+    lines = [",".join(names), "1,u,no", ",".join(map(write, names)), "2,b,yes"]
+    Path("t.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InvalidSchema, match="line 3"):
+        read_table("t.csv")
+    Path("t.csv").write_text("a,b\nA,B\nb,a\n")
+    assert len(read_table("t.csv")) == 2, "two cells may be two values"
+
+
+def test_the_label_names_no_record() -> None:
+    with pytest.raises(InvalidSchema):
+        draft_schema(Table("t", {"y": [str(k) for k in range(40)], "x": YES[:40]}, range(40)), "y", id="y")
+
+
 # -- numbers that can be read in two ways -----------------------------------------------------------------------------
 
 AMOUNTS = np.random.default_rng(4).integers(250, 7500, ROWS)

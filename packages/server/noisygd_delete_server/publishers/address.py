@@ -37,14 +37,14 @@ def check_address(address: str, model: str | None, alias: str | None, *, default
         raise InvalidParameter(f"an address is a text of one line and at most {LONGEST_ADDRESS} characters")
     if urlparse(address.removeprefix(MLFLOW)).password is not None:
         raise InvalidParameter(
-            "an address is kept and shown in clear, so it may hold no password: leave it out, and give it by the environment of the "
-            "program (AWS_SECRET_ACCESS_KEY, MLFLOW_TRACKING_PASSWORD)"
+            "an address is stored and shown in clear, so it must hold no password; pass it in the environment "
+            "(AWS_SECRET_ACCESS_KEY, MLFLOW_TRACKING_PASSWORD)"
         )
     if address.startswith(MLFLOW) and address != MLFLOW:
         model, alias = default if model is None else model, ALIAS if alias is None else alias
         if not _NAME.fullmatch(model) or not _WORD.fullmatch(alias):
             raise InvalidParameter(
-                f"the model {model!r} with the alias {alias!r}: names in MLflow are letters, digits and _ . - (an alias begins with a "
+                f"the model {model!r} with the alias {alias!r}: names in MLflow have letters, digits and _ . - (an alias begins with a "
                 "letter); give --model and --alias"
             )
         return MLFLOW + _absolute_tracking_uri(address.removeprefix(MLFLOW)), model, alias
@@ -55,13 +55,13 @@ def check_address(address: str, model: str | None, alias: str | None, *, default
     if address.startswith(FOLDER) and address != FOLDER:
         if os.name == "nt":
             raise InvalidParameter(
-                "folder: needs links, which this system keeps for administrators; give file:///C:/... instead"
+                "folder: needs symbolic links, which this system reserves for administrators; give file:///C:/... instead"
             )
         return FOLDER + str(Path(address.removeprefix(FOLDER)).absolute()), None, None
     if _SCHEME.fullmatch(address):
         return address, None, None
     raise InvalidParameter(
-        f"{address!r}: where is that? Write folder:/path, mlflow:URI (sqlite:////path/mlflow.db, https://host), or an address of an "
+        f"{address!r}: not an address; write folder:/path, mlflow:URI (sqlite:////path/mlflow.db, https://host), or an address of an "
         "object store such as s3://bucket/prefix"
     )
 

@@ -18,15 +18,17 @@ def register(commands: Any) -> None:
         "address",
         nargs="?",
         metavar="ADDRESS",
-        help="folder:/PATH, mlflow:URI (sqlite:////path/mlflow.db, https://host), or what fsspec reaches (s3://bucket/prefix); without "
-        "one, what failed is tried again",
+        help="folder:/PATH, mlflow:URI (sqlite:////path/mlflow.db, https://host), or an address of fsspec (s3://bucket/prefix); without "
+        "one, failed destinations are tried again",
     )
     parser.add_argument(
-        "--model", metavar="NAME", help="of the registered model (default: the name of the store's folder)"
+        "--model", metavar="NAME", help="name of the registered model (default: the name of the store's folder)"
     )
-    parser.add_argument("--alias", metavar="ALIAS", help="that leads to the version in force (default: production)")
+    parser.add_argument("--alias", metavar="ALIAS", help="alias of the current version (default: production)")
     parser.add_argument(
-        "--unpublish", action="store_true", help="take away what was put at ADDRESS, and publish there no more"
+        "--unpublish",
+        action="store_true",
+        help="remove everything that was published at ADDRESS, and stop publishing there",
     )
 
 
@@ -36,19 +38,19 @@ def _run(parsed: argparse.Namespace) -> int:
     from .publishing import publish_to, unpublish
 
     if parsed.unpublish and (parsed.address is None or parsed.model is not None or parsed.alias is not None):
-        raise InvalidParameter("--unpublish takes an ADDRESS that is published to, and neither --model nor --alias")
+        raise InvalidParameter("--unpublish takes an ADDRESS, and neither --model nor --alias")
     if parsed.address is None and (parsed.model is not None or parsed.alias is not None):
-        raise InvalidParameter("--model and --alias belong to an ADDRESS")
+        raise InvalidParameter("--model and --alias belong to an ADDRESS: give one")
     with open_store(parsed) as store:
         if parsed.unpublish:
             gone = unpublish(store, parsed.address)
             left = "" if gone.problem is None else f"; left there: {gone.problem}"
             print_result(
-                parsed, {"ended": gone.address, "left": gone.problem}, f"published to {gone.address} no more{left}"
+                parsed, {"ended": gone.address, "left": gone.problem}, f"no longer published to {gone.address}{left}"
             )
             return 0 if gone.problem is None else _BEHIND
         publish_to(store, parsed.address, model=parsed.model, alias=parsed.alias)
         listed = store.destination_status()
-        text = "\n".join(map(format_destination, listed)) or "this store publishes nowhere else; give an ADDRESS"
+        text = "\n".join(map(format_destination, listed)) or "this store has no destination; give an ADDRESS"
         print_result(parsed, {"publishers": listed}, text)
         return _BEHIND if store.destinations_behind else 0

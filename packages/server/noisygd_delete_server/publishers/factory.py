@@ -30,7 +30,7 @@ def publisher_at(
     """
     if address == UNKNOWN:
         raise PublisherError(
-            f"the list of publishers was put back from an earlier copy, or lost: name every place again (publish-to), then this one: {UNKNOWN} --unpublish"
+            f"the list of publishers is stale, or lost: name every destination again (publish-to), then run publish-to STORE {UNKNOWN} --unpublish"
         )
     if address.startswith(FOLDER):
         return Folder(Path(address.removeprefix(FOLDER)), store, ground)

@@ -1,6 +1,6 @@
 """Bring the destinations of a store up to date with its ledger, and change their list.
 
-`on_release` is the hook that the store calls after every change (entry point `noisygd_delete.on_release`). Each attempt
+`on_release` is the hook that the store calls after every change (entry point `on-release` of `noisygd_delete.hooks`). Each attempt
 is recorded before and after it in the store's list, so that an interrupted one is repeated. A failing destination does
 not block the others: the failure is recorded, and the next command tries again.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 300  # maximum length of a recorded error message
 _MOST = 50  # publishers
-_UNDER_WAY = "it was being put there when the program was interrupted"
+_UNDER_WAY = "publishing was interrupted"
 _NOTHING_CHANGED = "nothing was changed"
 
 

@@ -1,0 +1,259 @@
+"""A model card for users of the model, an annex to a data protection impact assessment, and registry fields.
+
+The annex follows Article 35 GDPR; the fields are those of the OpenDP deployments registry and of NIST SP 800-226. All
+of it comes from plan, ledger and register: figures are claims, rounded up, each with its conditions. A fact that only a
+person can state appears as not stated if it is missing. The sentences are in the templates and the catalogue.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from noisygd_delete.evidence.certificate import claim_to_json
+from noisygd_delete.evidence.claims import KEYS, Claim, claim_sentence, claim_terms
+from noisygd_delete.evidence.derivation import NOT_COVERED, conditions_of
+from noisygd_delete.evidence.erasure import from_data_of, is_on_calendar, ledger_status
+from noisygd_delete.evidence.store_claims import claims_of_store, cumulative_guarantee, risks_of_store
+from noisygd_delete.methods.plan import Plan
+from noisygd_delete.records import NO_EDITS
+from noisygd_delete.reports import common
+from noisygd_delete.reports.certificate_page import audit_name
+from noisygd_delete.reports.html import render_template
+from noisygd_delete.reports.summary import accuracy
+from noisygd_delete.reports.texts import ORIGINAL, LocalizedSentence, load_language, localized_sentence, page_labels
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.version import __version__
+
+from .case import RegisterPolicy
+from .row import RegisterRow
+
+
+def model_card(
+    ledger: Ledger,
+    practice: RegisterPolicy,
+    lines: Sequence[RegisterRow],
+    *,
+    key: str | None = None,
+    code: str = ORIGINAL,
+) -> str:
+    """Return the model card as an HTML page.
+
+    Args:
+        ledger: Ledger of the store.
+        practice: Statements of the operator.
+        lines: Requests of the register.
+        key: Id of the key that signs certificates.
+        code: Code of the language.
+    """
+    state, times = ledger_status(ledger), [item.time for item in ledger.outline]
+    edits = sum((event.counts for event in ledger.events), NO_EDITS)
+    by_calendar, words = is_on_calendar(ledger), load_language(code)
+    claims = claims_of_store(ledger.accountant, ledger.plan, by_calendar=by_calendar, waiting=state.pending)
+    return _sheet(
+        "card.html",
+        ledger,
+        practice,
+        lines,
+        code,
+        key=key,
+        first=_day(times[0]),
+        last=_day(times[-1]),
+        accuracy=_accuracy(ledger.plan),
+        edits=common.format_edits(words, edits) if edits.total else None,
+        pending=common.format_edits(words, state.pending) if state.pending.total else None,
+        withdrawn=None if state.withdrawn is None else _day(state.withdrawn),
+        places=[
+            {
+                "name": place.address + (f" ({place.model}@{place.alias})" if place.model else ""),
+                "holds": place,
+                "since": None if place.since is None else _day(place.since),
+            }
+            for place in state.besides
+        ],
+        claims=list(claims.values()),
+        figures=[claim for key, claim in claims.items() if KEYS[key].role == "figure"],
+        proofs=cumulative_guarantee(ledger.accountant, ledger.plan).source.split(" + "),
+        budget=common.format_budget(ledger.plan),
+    )
+
+
+def assessment(
+    ledger: Ledger,
+    practice: RegisterPolicy,
+    lines: Sequence[RegisterRow],
+    *,
+    audit: Sequence[Mapping[str, Any]] = (),
+    code: str = ORIGINAL,
+) -> str:
+    """Return the annex to an impact assessment: the risks that this processing adds, and what bounds them.
+
+    Args:
+        ledger: Ledger of the store.
+        practice: Statements of the operator.
+        lines: Requests of the register.
+        audit: Rows of an audit (`check_audit_rows`).
+        code: Code of the language.
+    """
+    people = [line for line in lines if line.of_a_person]
+    backups = [line.case.backups_until for line in people if line.case.backups_until is not None]
+    rows, columns = ledger.plan.shape
+    return _sheet(
+        "assessment.html",
+        ledger,
+        practice,
+        lines,
+        code,
+        weights=rows * columns,
+        risks=risks_of_store(ledger.accountant, ledger.plan, by_calendar=is_on_calendar(ledger)),
+        uncovered=[Claim(key, {}) for key in NOT_COVERED],
+        audit=[{**row, "name": audit_name(row["name"], page_labels(code))} for row in audit],
+        wait=max((_days_waited(line) for line in people if line.served is not None and line.served.rows), default=None),
+        backups=max(backups, default=None),
+        recipients=sum(line.case.recipients or 0 for line in people),
+    )
+
+
+def _sheet(
+    template: str, ledger: Ledger, practice: RegisterPolicy, lines: Sequence[RegisterRow], code: str, **values: Any
+) -> str:
+    words, plan, people = load_language(code), ledger.plan, [line for line in lines if line.of_a_person]
+    return render_template(
+        template,
+        package=__package__,
+        words=words,
+        plan=plan,
+        practice=practice,
+        releases=ledger.releases,
+        people=len(people),
+        overdue=sum(line.overdue for line in people),
+        written=date.today(),
+        conditions=list(
+            conditions_of(
+                plan, ledger.accountant, from_data_of(ledger), ((event.mechanism, 1) for event in ledger.events)
+            )
+        ),
+        unit=Claim("rows-per-person", {"rows_per_person": plan.problem.rows_per_subject}),
+        claimed=lambda claim: claim_sentence(claim, code),
+        terms=lambda claim: claim_terms(claim, code),
+        version=__version__,
+        **values,
+    )
+
+
+def _accuracy(plan: Plan) -> list[LocalizedSentence]:
+    if not plan.excess_risk < float("inf"):
+        return [localized_sentence("no bound is promised")]
+    bound = localized_sentence(
+        "objective at most {n} above its minimum: a proven bound, not a measurement.", n=plan.excess_risk
+    )
+    return [one for one in (bound, accuracy(plan)) if one is not None]
+
+
+def _days_waited(line: RegisterRow) -> int:
+    """Return the days from the edit of the rows to the release without them, or to today."""
+    assert line.served is not None
+    until = line.today if line.served.published is None else _day(line.served.published)
+    return max(0, (until - _day(line.served.edited)).days)
+
+
+def _day(when: str) -> date:
+    return datetime.fromisoformat(when).date()
+
+
+def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
+    """Return the registry fields as JSON types; each figure has one neighbouring relation."""
+    plan, problem = ledger.plan, ledger.plan.problem
+    by_calendar, waiting = is_on_calendar(ledger), ledger_status(ledger).pending
+    figures = claims_of_store(ledger.accountant, plan, by_calendar=by_calendar, waiting=waiting)
+    shown = cumulative_guarantee(ledger.accountant, plan)
+    told = {key: _figure(claim) for key, claim in figures.items() if KEYS[key].role == "figure"}
+    conditions = conditions_of(
+        plan, ledger.accountant, from_data_of(ledger), ((event.mechanism, 1) for event in ledger.events)
+    )
+    return {
+        "software": f"noisygd-delete {__version__}",
+        "flavour": "Rényi and Gaussian differential privacy; (ε, δ) follows from them",
+        "model": "central, many releases",
+        "input_metric": {
+            "unit": claim_sentence(Claim("rows-per-person", {"rows_per_person": problem.rows_per_subject})),
+            "neighbours": str(problem.adjacency),
+        },
+        "output_measure": {
+            "this_release": told["present.one"],
+            **({"all_releases_together": told["present.all"]} if "present.all" in told else {}),
+        },
+        "deletion_figure": {
+            "notion": str(problem.deletion_notion),
+            "later_models_alone": told["erased.later"],
+            "every_model_kept": told["erased.all"],
+        },
+        "data_domain": {
+            "slots": problem.records,
+            "features": problem.features,
+            "row_norm_at_most": plan.loss.radius,
+            "loss": plan.loss.name,
+        },
+        "unprotected": [
+            "number of slots",
+            "schema and its bounds",
+            "classes",
+            "number, kinds and times of edits and releases",
+        ],
+        "parameters": {
+            "per_release": str(common.format_budget(plan)),
+            "enforced": plan.capped,
+            "justification": _check_statement(practice.justification, "justification"),
+        },
+        "releases": {
+            "type": "weights of a model",
+            "kind": "dynamic",
+            "number": ledger.releases,
+            "access": _check_statement(practice.models, "models"),
+            "post_processing": "weights are rounded to a public grid",
+        },
+        "composition": "all releases are accounted together; releases of other programs are not",
+        "pre_processing": "record by record",
+        "not_counted": ["tuning on the data", "releases made elsewhere from the same data"],
+        "mechanism": {
+            "method": plan.method.name,
+            "proof": shown.source.split(" + "),
+            "constants": "proven" if shown.proven else "declared by the user",
+            "assumptions": [claim_sentence(claim) for claim in conditions],
+        },
+        "not_a_claim": claim_sentence(Claim("not-anonymous", {})),
+    }
+
+
+def _figure(claim: Claim) -> dict[str, Any]:
+    """Return a figure with its neighbouring relation, unit and conditions; bounds rounded up, null if there is none."""
+    values = claim_to_json(claim)["values"]
+    kept = ("worlds", "rows_per_person", "of_hundred", "advantage", "epsilon", "delta", "order", "renyi", "gdp")
+    conditions = [claim_sentence(Claim(key, {})) for key in claim.conditions]
+    return {name: values[name] for name in kept} | {"holds_only_if": conditions}
+
+
+def _check_statement(text: str | None, option: str) -> str:
+    return text or f"not stated by the operator; state it with: noisygd-delete register settings STORE --{option} TEXT"
+
+
+def to_yaml(value: Mapping[str, Any], indent: str = "") -> str:
+    """Return nested fields as YAML 1.2; texts are written as JSON strings, which YAML reads unchanged."""
+    lines = []
+    for name, inner in value.items():
+        if isinstance(inner, Mapping) and inner:
+            lines += [f"{indent}{name}:", to_yaml(inner, indent + "  ").rstrip("\n")]
+        elif isinstance(inner, (list, tuple)) and inner:
+            lines += [f"{indent}{name}:", *(f"{indent}  - {_scalar(one)}" for one in inner)]
+        else:
+            lines.append(f"{indent}{name}: {_scalar(inner)}")
+    return "\n".join(lines) + "\n"
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, float):  # older YAML parsers read 1e-06 as a text; all read 1.0e-06 as a number
+        mantissa, mark, exponent = repr(value).partition("e")
+        return f"{mantissa}{'.0' if mark and '.' not in mantissa else ''}{mark}{exponent}"
+    return json.dumps(value, ensure_ascii=False)
