@@ -9,17 +9,18 @@ JUDGE := .venv-api
 
 .PHONY: demo test slow coq services engines publishers desk-to-registry api examples package long faults database-faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
-$(READY): pyproject.toml packages/lab/pyproject.toml packages/server/pyproject.toml packages/compliance/pyproject.toml requirements/constraints.txt
+$(READY): pyproject.toml $(wildcard packages/*/pyproject.toml) requirements/constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --upgrade --constraint requirements/constraints.txt pip
-	$(RUN) -m pip install --quiet --constraint requirements/constraints.txt --editable ".[dev]" --editable packages/compliance --editable packages/lab --editable packages/server
+	$(RUN) -m pip install --quiet --constraint requirements/constraints.txt --editable ".[dev]" \
+		--editable packages/compliance --editable packages/lab --editable packages/server --editable packages/sources
 	touch $@
 
 demo: $(READY)          ## learn and delete on scikit-learn's digits, to the certificate
 	$(RUN) examples/start/digits.py
 
 # rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`
-SERVICES := tests/store/sources tests/service tests/publishers
+SERVICES := tests/sources tests/service tests/publishers
 APART := $(SERVICES) tests/docs tests/engines tests/examples tests/proofs_check
 SUITE := $(RUN) -m pytest -n 2 --dist loadfile
 test: $(READY)          ## the fast suite; with TESTS="..." all of those
@@ -31,10 +32,11 @@ slow: $(READY)          ## what the fast suite leaves out of the same rooms: tes
 services: $(READY)      ## rooms that start PostgreSQL or a service
 	$(SUITE) $(SERVICES)
 
-$(PUBLISHERS)/.ready: pyproject.toml packages/server/pyproject.toml packages/compliance/pyproject.toml requirements/constraints-publishers.txt
+$(PUBLISHERS)/.ready: pyproject.toml $(wildcard packages/*/pyproject.toml) requirements/constraints-publishers.txt
 	$(PYTHON) -m venv $(PUBLISHERS)
-	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint requirements/constraints-publishers.txt \
-		--editable ".[postgres]" --editable packages/compliance --editable "packages/server[publish]" s3fs "moto[server,s3]" httpx2 pytest hypothesis
+	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint requirements/constraints-publishers.txt --editable . \
+		--editable packages/compliance --editable "packages/server[publish]" --editable "packages/sources[postgres]" \
+		s3fs "moto[server,s3]" httpx2 pytest hypothesis
 	touch $@
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
@@ -44,9 +46,10 @@ desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model regist
 	$(PUBLISHERS)/bin/python -m pytest tests/service/test_end_to_end.py -m long --table=benchmarks/results/desk-to-registry.md
 
 # Ray and Spark are heavy, so they have an environment and pins of their own
-$(ENGINES)/.ready: pyproject.toml packages/engines/pyproject.toml requirements/constraints-engines.txt
+$(ENGINES)/.ready: pyproject.toml packages/sources/pyproject.toml requirements/constraints-engines.txt
 	$(PYTHON) -m venv $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --constraint requirements/constraints-engines.txt --editable ".[files]" --editable packages/compliance --editable packages/engines pytest psutil
+	$(ENGINES)/bin/python -m pip install --quiet --constraint requirements/constraints-engines.txt --editable ".[files]" \
+		--editable packages/compliance --editable "packages/sources[ray,spark]" pytest psutil
 	touch $@
 
 engines: $(ENGINES)/.ready  ## clusters of Ray and Spark of two workers each, killed and scanned; needs Java 17
@@ -70,7 +73,7 @@ long: $(READY)          ## the statistical suite
 	$(RUN) -m pytest -n 2 --dist loadfile -m long --table=benchmarks/results/long-suite.md
 
 database-faults: $(PUBLISHERS)/.ready  ## the service over PostgreSQL, with MLflow beside it: killed, locked, put back; about twenty minutes
-	PYTHONPATH=.:server $(PUBLISHERS)/bin/python -W ignore -m tests.service.database_faults --out benchmarks/results/database_faults.md
+	PYTHONPATH=.:packages/server:packages/sources $(PUBLISHERS)/bin/python -W ignore -m tests.service.database_faults --out benchmarks/results/database_faults.md
 
 faults: $(READY)        ## every fault tried on the store, about ten minutes
 	$(RUN) -m tests.store.fault_table --out benchmarks/results/faults.md

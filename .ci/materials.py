@@ -21,7 +21,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-PACKAGE, SERVER = "noisygd-delete", "noisygd-delete-server"
+PACKAGE, SERVER, SOURCES = "noisygd-delete", "noisygd-delete-server", "noisygd-delete-sources"
 
 
 def canonical(name: str) -> str:
@@ -112,7 +112,7 @@ def table(packages: dict[str, Distribution]) -> str:
     """Markdown: a licence as stated, and the packages that state it."""
     stated: dict[str, list[str]] = {}
     for name, package in sorted(packages.items()):
-        if name not in (PACKAGE, SERVER):
+        if not name.startswith(PACKAGE):
             stated.setdefault(licence(package), []).append(name)
     return "".join(f"* {licence}: {', '.join(names)}\n" for licence, names in sorted(stated.items()))
 

@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from noisygd_delete_engines import on_ray, on_spark
-from noisygd_delete_engines.questions import Encoder
+from noisygd_delete_sources import parquet_files as files
+from noisygd_delete_sources.factory import open_rows
+from noisygd_delete_sources.workers import on_ray, on_spark
+from noisygd_delete_sources.workers.questions import Encoder
 
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan
 from noisygd_delete.engine import CurrentRecords
@@ -30,8 +32,6 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.sums import RowsElsewhere
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.features.schema.encoded import GatheredRows
-from noisygd_delete.store.sources import parquet_files as files
-from noisygd_delete.store.sources.factory import open_rows
 
 RESULTS = Path(__file__).parent / "results" / "engines.md"
 D, TURNS, LAMBDA = 8, 5, 1e-3

@@ -16,8 +16,10 @@ from .errors import MissingDependency
 
 PACKAGES: dict[str, tuple[str, ...]] = {  # the commands of each package of this project
     "server": ("serve", "token", "requests", "publish-to"),
+    "sources": ("residue", "watch"),
     "compliance": ("register", "restrict", "object", "lift", "document"),
 }
+_EXTRAS = {"server": "serve"}  # the extra of the engine that installs a package, where their names differ
 
 
 def load_extension(group: str, name: str) -> Any | None:
@@ -56,6 +58,24 @@ def missing_package(package: str, what: str) -> MissingDependency:
         what: What was asked for, as a user wrote it.
     """
     return MissingDependency(
-        f"{what} belongs to the package noisygd-delete-{package}; pip install noisygd-delete-{package} "
+        f"{what} belongs to the package noisygd-delete-{package}; pip install 'noisygd-delete[{_EXTRAS.get(package, package)}]' "
         f"(in a clone: pip install ./packages/{package})"
     )
+
+
+def require_extension(group: str, name: str, package: str, what: str) -> Any:
+    """Load the object that a package of this project provides under this name.
+
+    Args:
+        group: As in `load_extension`.
+        name: As in `load_extension`.
+        package: As in `missing_package`.
+        what: As in `missing_package`.
+
+    Raises:
+        MissingDependency: If no installed package provides it.
+    """
+    found = load_extension(group, name)
+    if found is None:
+        raise missing_package(package, what)
+    return found

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
-SERVER, ENGINES, LAB, COMPLIANCE = (
-    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "engines", "lab", "compliance")
+SERVER, SOURCES, LAB, COMPLIANCE = (
+    PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "sources", "lab", "compliance")
 )
-
 # lowest first; a room may import from its own row's earlier rooms and from any lower row
 ROWS: tuple[tuple[str, ...], ...] = (
     ("version", "lazy_imports", "errors", "dates", "extensions"),
@@ -38,11 +37,7 @@ HEAVY = {
     "torch": {"engine", "networks"},
     "sklearn": {"reports", "estimators", "cli"},
     "onnxruntime": {"features"},
-    "pyarrow": {"features", "store"},
-    "psycopg": {"store"},
-    "pymysql": {"store"},
-    "duckdb": {"store"},
-    "deltalake": {"store"},
+    "pyarrow": {"features"},
     "matplotlib": {"reports", "audit"},
     "sqlite3": {"store"},
     **{
@@ -52,12 +47,16 @@ HEAVY = {
             "uvicorn",
             "joserfc",
             "opentelemetry",
+            "psycopg",
+            "pymysql",
+            "duckdb",
+            "deltalake",
             "fsspec",
             "mlflow",
             "ray",
             "pyspark",
             SERVER.name,
-            ENGINES.name,
+            SOURCES.name,
             LAB.name,
             COMPLIANCE.name,
         )
@@ -100,7 +99,7 @@ def imports(path: Path, package: Path = PACKAGE):
 
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
-SERVED = sorted([*SERVER.rglob("*.py"), *ENGINES.glob("*.py"), *COMPLIANCE.rglob("*.py")])
+SERVED = sorted([*SERVER.rglob("*.py"), *SOURCES.rglob("*.py"), *COMPLIANCE.rglob("*.py")])
 
 
 def upward_arrows(path: Path, package: Path = PACKAGE) -> list[str]:
@@ -139,7 +138,7 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
 OTHER_PACKAGES = {  # the packages that each package may import, besides the engine
     COMPLIANCE: set(),
     SERVER: {COMPLIANCE.name},
-    ENGINES: set(),
+    SOURCES: set(),
     LAB: set(),
 }
 
@@ -197,6 +196,37 @@ def test_only_the_command_line_prints() -> None:
         if path not in commands:
             calls = [n for n in nodes(path) if isinstance(n, ast.Call)]
             assert not any(isinstance(c.func, ast.Name) and c.func.id == "print" for c in calls), path
+
+
+# lowest first: a file of the sources imports files of lower rows, and of its own row none
+SOURCE_ROWS: tuple[tuple[str, ...], ...] = (
+    ("sql", "scratch", "session", "events", "residue_report", "parquet_files"),
+    ("source", "definition"),
+    ("reading", "trigger"),
+    ("carried_noise",),
+    ("table",),
+    ("postgres", "mysql", "duckdb_tables"),
+    ("workers", "residue_files"),
+    ("factory", "residue_scan"),
+    ("cli",),
+)
+
+
+def source_file(path: Path) -> str:
+    return path.relative_to(SOURCES).parts[0].removesuffix(".py")
+
+
+def test_files_of_the_sources_import_lower_rows_alone() -> None:
+    level = {name: row for row, names in enumerate(SOURCE_ROWS) for name in names}
+    files = [path for path in SOURCES.rglob("*.py") if path != SOURCES / "__init__.py"]
+    assert {source_file(path) for path in files} == set(level)
+    upward = {
+        (source_file(path), target)
+        for path in files
+        for target, internal, _ in imports(path, SOURCES)
+        if internal and target != source_file(path) and level.get(target, -1) >= level[source_file(path)]
+    }
+    assert upward == set()
 
 
 def test_a_planted_upward_arrow_is_caught(tmp_path: Path) -> None:
@@ -314,9 +344,8 @@ def test_a_planted_match_on_a_method_is_caught(tmp_path: Path) -> None:
     assert sorted(method_questions(planted)) == ["StagedRun", "sampled-steps"]
 
 
-HOLDERS = {"HeldSums", "ClusterSums", "RowsElsewhere", "ClusterRecords", ENGINES.name, "ray", "pyspark", "sums_held"}
+HOLDERS = {"HeldSums", "ClusterSums", "RowsElsewhere", "ClusterRecords", "ray", "pyspark", "sums_held"}
 KNOW_NONE = {"curator", "accountant", "methods", "planner", "privacy", "evidence", "reports", "store", "audit"}
-HOLD_ROWS = "sources"  # the part of the store whose tables lie elsewhere
 
 
 def holders_known(path: Path) -> set[str]:
@@ -335,11 +364,7 @@ def holders_known(path: Path) -> set[str]:
 
 
 def test_learner_accountant_and_papers_do_not_know_who_holds_the_rows() -> None:
-    known = {
-        place(path): holders_known(path)
-        for path in FILES
-        if room_of(path) in KNOW_NONE and HOLD_ROWS not in path.relative_to(PACKAGE).parts
-    }
+    known = {place(path): holders_known(path) for path in FILES if room_of(path) in KNOW_NONE}
     assert {path: names for path, names in known.items() if names} == {}
 
 
@@ -391,6 +416,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "proofs_check",
         "publishers",
         "service",
+        "sources",
     }
     folders = {path.name for path in here.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
     assert folders - others <= LEVEL.keys()

@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("noisygd_delete", "packages/server/noisygd_delete_server", "packages/engines/noisygd_delete_engines")
+PACKAGES = (
+    "noisygd_delete",
+    "packages/server/noisygd_delete_server",
+    "packages/sources/noisygd_delete_sources",
+)
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 

@@ -12,17 +12,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
+from ..extensions import require_extension
 from ..methods.base import AUTO
 from .arguments import add_command, parse_integer
 from .plan_file import ADVISED, add_plan_file, fill_arguments, plan_command
-from .source import add_source
 from .terminal import print_result
 
 if TYPE_CHECKING:
     from ..features.schema import HeldOut, Schema
     from ..methods.plan import Plan
     from ..records import LeftOut
-    from ..store.sources import Source
     from .plan_selection import Chosen
 
 NUMBERED = "record"  # id column given to a table without one
@@ -37,7 +36,7 @@ def register(commands: Any) -> None:
     parser.add_argument("store", nargs="?", metavar="STORE", help="folder to make; not needed with --draft-schema")
     rows = parser.add_mutually_exclusive_group(required=True)
     rows.add_argument("--data", metavar="FILE", help="CSV (plain or gzip) or Parquet, copied into the store")
-    add_source(parser, rows)
+    _add_source(parser, rows)
     parser.add_argument("--label", metavar="COL", help="column to predict (with a schema: must agree with it)")
     parser.add_argument(
         "--id", metavar="COL", help="column with each record's own id (or `id` in the schema; else rows are numbered)"
@@ -60,6 +59,34 @@ def register(commands: Any) -> None:
     add_plan_file(parser)
     parser.take("--delimiter", "--dry-run", "--tombstones", "--tombstone-key", "--memory", "--explain", "--json")
     parser.set_defaults(run=init)
+
+
+def _add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiveGroup) -> None:
+    """Add `--source`, the alternative to `--data`, and its options."""
+    rows.add_argument(
+        "--source",
+        metavar="ADDRESS",
+        help="leave the rows where they lie, and keep no row and no id here: postgresql://USER@HOST/DATABASE (password from PGPASSWORD or "
+        "~/.pgpass), FILE.duckdb, a Delta table, a folder of Parquet files",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=["local", "ray", "spark"],
+        default="local",
+        help="whose workers hold a --source that is a folder of Parquet files (also s3://bucket/folder and the like) or a Delta table, and "
+        "answer sums alone (docs/engines.md); --query and --subject with spark alone",
+    )
+    parser.add_argument("--table", metavar="NAME", help="of a database: what to learn from and `delete` deletes from")
+    parser.add_argument(
+        "--query",
+        metavar="SQL",
+        help="the rows to learn from, where that is not the whole table; without --table the application deletes",
+    )
+
+
+def _source_commands() -> Any:
+    """Return the module that carries out `init --source`."""
+    return require_extension("init", "source", "sources", "`init --source`")
 
 
 def add_map(parser: argparse.ArgumentParser) -> None:
@@ -86,12 +113,12 @@ def init(parsed: argparse.Namespace) -> int:
 def _draft(parsed: argparse.Namespace) -> int:
     from ..evidence.atomic_write import open_output
     from ..features.schema import draft_schema, read_table
-    from .source import sample_rows
 
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
     target = open_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
-    table = sample_rows(parsed) if parsed.data is None else read_table(parsed.data, parsed.delimiter)
+    from_file = parsed.data is not None
+    table = read_table(parsed.data, parsed.delimiter) if from_file else _source_commands().sample_rows(parsed)
     text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject).text
     if not parsed.dry_run:
         target.write(text)
@@ -111,34 +138,24 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None) ->
         parsed: Arguments of the command.
         held_out: Holds out rows of the file for measuring; the store does not contain them.
     """
-    from ..planner.defaults import default_slots
-    from ..store.sources.reading import survey
     from .plan_selection import with_schema_map
-    from .source import create_over, source_from
 
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
     fill_arguments(parsed, ADVISED)
     parsed.slots = parsed.records if parsed.slots is None else parsed.slots
     schema = _schema(parsed)
-    source = source_from(parsed, schema)
-    if source is not None and parsed.engine != "local":
-        return _create_on_engine(parsed, with_schema_map(parsed, schema, None), source)
-    if source is None:
-        schema = with_schema_map(parsed, schema, partial(_count_rows, parsed, schema))
-        found = _create_from(parsed, schema, held_out)
-    else:
-        seen = survey(source, schema)
-        schema = with_schema_map(parsed, schema, lambda: seen.rows)
-        choice = _plan_for_rows(parsed, schema, default_slots(seen.rows) if parsed.slots is None else parsed.slots)
-        create_over(parsed, source, schema, choice.plan)
-        rows = seen.rows + seen.left_out.rows
-        found = _Found(rows, seen.rows, seen.clipped, seen.unknown, seen.left_out, choice)
-    return _report_store(parsed, schema, found, numbered=source is None and schema.id_column is None)
+    if parsed.source is not None:
+        return int(_source_commands().create_store(parsed, schema))
+    for option, default in (("table", None), ("query", None), ("engine", "local")):
+        if getattr(parsed, option) != default:
+            raise InvalidParameter(f"--{option} belongs to --source; a file of --data is copied into the store")
+    schema = with_schema_map(parsed, schema, partial(_count_rows, parsed, schema))
+    return report_store(parsed, schema, _create_from(parsed, schema, held_out), numbered=schema.id_column is None)
 
 
 @dataclass(frozen=True)
-class _Found:
+class StoreRows:
     """The rows that a store was made of, and its plan.
 
     Attributes:
@@ -151,6 +168,7 @@ class _Found:
         unlabelled: Rows without a label.
         held_out: Rows held out for measuring.
         alike: Ids that read like another one.
+        beyond: Rows of a file beyond the first `rows_per_subject` of their person.
     """
 
     seen: int
@@ -162,14 +180,10 @@ class _Found:
     unlabelled: int = 0
     held_out: int = 0
     alike: int = 0
-
-    @property
-    def beyond(self) -> int:
-        """Rows beyond the first `rows_per_subject` of their person."""
-        return self.left_out.rows - self.unlabelled
+    beyond: int = 0
 
 
-def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> _Found:
+def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> StoreRows:
     """Create a store whose rows are copied from a file."""
     from ..features.schema import RecordFile
     from ..planner.defaults import default_slots
@@ -184,7 +198,7 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
 
     def plan_for(rows: int) -> Plan:
         slots = check_slots(default_slots(rows) if parsed.slots is None else parsed.slots, rows)
-        made.append(_plan_for_rows(parsed, schema, slots))
+        made.append(plan_for_rows(parsed, schema, slots))
         return made[-1].plan
 
     named = schema if schema.id_column is not None else _with_numbered_ids(schema)
@@ -195,10 +209,12 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
     counted = reading.rows, reading.clipped, reading.unknown
-    return _Found(reading.seen, *counted, left_out, made[-1], reading.unlabelled, reading.held, reading.alike)
+    kinds = reading.unlabelled, reading.held, reading.alike, reading.dropped
+    return StoreRows(reading.seen, *counted, left_out, made[-1], *kinds)
 
 
-def _report_store(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
+def report_store(parsed: argparse.Namespace, schema: Schema, found: StoreRows, *, numbered: bool) -> int:
+    """Print what was made, and every count of rows or cells that are not as in the table."""
     from .plan_selection import list_columns
     from .remaining_budget import room_text
 
@@ -212,7 +228,7 @@ def _report_store(parsed: argparse.Namespace, schema: Schema, found: _Found, *, 
         "rows_left_out": found.left_out.rows,
         "unlabelled": found.unlabelled,
         "alike_ids": found.alike,
-        "beyond_rows_per_subject": 0 if parsed.source is not None else found.beyond,
+        "beyond_rows_per_subject": found.beyond,
         "rows_per_subject": schema.rows_per_subject,
         "held_out": found.held_out,
         **({"subjects_left_out": found.left_out.subjects} if parsed.source is not None else {}),
@@ -238,7 +254,7 @@ def _report_store(parsed: argparse.Namespace, schema: Schema, found: _Found, *, 
         text += f"ids: column {schema.id_column!r}\n"
     if schema.from_data:
         text += f"WARNING: {_data_ranges_warning(schema)}\n"
-    return _report_created(parsed, schema, found.choice, text, facts)
+    return report_created(parsed, schema, found.choice, text, facts)
 
 
 def left_out_lines(facts: Mapping[str, Any], whence: str = "of the schema") -> list[str]:
@@ -275,7 +291,8 @@ def numbered_line(facts: Mapping[str, Any], file: str) -> str:
     return f"no column names the records: the ids are the rows' numbers in {file}, {first} to {last}, the header not counted"
 
 
-def _plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
+def plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
+    """Return the plan that the arguments ask for, for rows of this schema."""
     from .plan_selection import alternatives_text, choose_plan, sizes_of
 
     if parsed.features not in (None, schema.features):
@@ -304,28 +321,7 @@ def _count_rows(parsed: argparse.Namespace, schema: Schema) -> int:
     return sum(len(block) for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()))
 
 
-def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
-    """Create a store whose rows stay with the workers of an engine.
-
-    The rows are not counted here, so the number of slots must be given.
-    """
-    from .remaining_budget import room_text
-    from .source import create_over
-
-    if parsed.slots is None:
-        raise InvalidParameter(
-            "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
-        )
-    choice = _plan_for_rows(parsed, schema, parsed.slots)
-    create_over(parsed, source, schema, choice.plan)
-    text = (
-        f"{parsed.slots} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each release anew\n"
-        f"{room_text(choice.plan)}"
-    )
-    return _report_created(parsed, schema, choice, text, {"engine": parsed.engine})
-
-
-def _report_created(
+def report_created(
     parsed: argparse.Namespace, schema: Schema, choice: Chosen, text: str, facts: Mapping[str, Any]
 ) -> int:
     """Print what was made, how the plan was chosen, and the plan: in short, or in full with `--explain`."""

@@ -59,12 +59,10 @@ def publish(parsed: argparse.Namespace) -> int:
 
 def _note_events(parsed: argparse.Namespace, store: Store) -> int:
     """Note the deletions in the events; return how many were new."""
-    from ..store.sources.events import parse_erased
-
     if store.source is None:
-        raise InvalidParameter("--events belongs to a store whose rows lie elsewhere")
+        raise InvalidParameter("--events belongs to a store whose rows are in an external source")
     if parsed.erased is not None or parsed.position is not None or parsed.request_id is not None:
         raise InvalidParameter(
             "--events says what was erased, and where; leave --erased, --position and --request-id out"
         )
-    return store.note_erased(parse_erased(parsed.events, store.source.table, store.source.id), parsed.execution)
+    return store.note_erased(store.source.read_events(parsed.events), parsed.execution)

@@ -20,7 +20,7 @@ from ..privacy.sentences import format_bound
 from ..records import EditCounts, EditRequest
 from ..store import Store
 from .remaining_budget import before_and_after, left_text, weak_plan_warning
-from .statements import request_note, with_request_id
+from .statements import request_note, stated_facts, with_request_id
 from .terminal import print_outdated_destinations, print_result, progress_bar
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def serve_request(
     note = None
     if right is not None:
         request = with_request_id(request)
-        note = request_note(parsed, store.request_log, right)
+        note = request_note(store.request_log, right, stated_facts(parsed))
     if parsed.dry_run:
         delta = store.accountant.remaining().delta
         answer = {**store.dry_run(request, publish=not parsed.no_publish, delta=delta), **counts}

@@ -53,22 +53,15 @@ def with_request_id(request: EditRequest) -> EditRequest:
     return request if request.request_id is not None else replace(request, request_id=secrets.token_hex(16))
 
 
-def request_note(parsed: argparse.Namespace, log: RequestLog, right: str) -> NoteUpdate | None:
-    """Return the note about a request that an installed register makes of the arguments; None without a register.
+def request_note(log: RequestLog, right: str, facts: dict[str, Any]) -> NoteUpdate | None:
+    """Return the note about a request that an installed register makes of what was stated; None if nothing was.
 
     Args:
-        parsed: Arguments of the command.
         log: The request log of the store.
         right: The right that the request exercises, unless another was stated at receipt.
-
-    Raises:
-        MissingDependency: If something is stated and no register is installed.
+        facts: Result of `stated_facts`.
     """
-    return _note_of(log, right, stated_facts(parsed))
-
-
-def _note_of(log: RequestLog, right: str, facts: dict[str, Any]) -> NoteUpdate | None:
-    state = load_extension("hooks", "request-note")
+    state = load_extension("hooks", "request-note") if facts else None
     return None if state is None else cast("NoteUpdate", state(log, right, facts))
 
 
@@ -100,7 +93,7 @@ def state_all(facts: dict[str, Any], store: Store, requests: Sequence[EditReques
     for one in requests:
         if one.request_id is not None and store.ledger.position(one.request_id) is not None:
             only_replaces = one.replacements and not (one.deletions or one.subjects)
-            note = _note_of(store.request_log, RECTIFICATION if only_replaces else ERASURE, facts)
+            note = request_note(store.request_log, RECTIFICATION if only_replaces else ERASURE, facts)
             changes |= {} if note is None else {one.request_id: note}
     store.request_log.update(changes)
 

@@ -18,9 +18,8 @@ from ..methods.base import Mechanism
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, Worlds, WorstCase
 from ..privacy.sentences import success_per_hundred
-from ..store.sources.residue_report import Verdicts
 from .claims import KEYS, Claim
-from .facts import UNKNOWN, Erasure
+from .facts import UNKNOWN, Erasure, Verdicts
 
 HARDLY = 0.9  # an advantage from which on a figure limits little
 MOST_ODDS = 100.0  # largest ε of claimed odds: larger ones limit nothing

@@ -15,9 +15,8 @@ from uuid import UUID
 
 from ..accountant import Statuses
 from ..dates import last_day, local_day, parse_datetime, parse_day
-from ..errors import InvalidParameter, check_choice, check_count, check_real
+from ..errors import InvalidParameter, Word, check_choice, check_count, check_real
 from ..store import entry
-from ..store.sources.residue_report import Verdicts
 from .notices import NOTHING_STATED, Notices, check_text
 
 MOST_AUDITS, MOST_COLUMNS = 100, 10_000
@@ -220,6 +219,14 @@ def check_audit_rows(results: Any) -> tuple[dict[str, Any], ...]:
                 f"the audit {result['name']!r} measured more than is certified: nothing may be certified until it is known why"
             )
     return found
+
+
+class Verdicts(Word):
+    """The verdict of a residue report on a place."""
+
+    ERASED = "ERASED"
+    RESIDUAL = "RESIDUAL"
+    NOT_COVERED = "NOT COVERED"
 
 
 MOST_PLACES = 1000  # in a residue report

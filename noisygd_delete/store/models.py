@@ -197,7 +197,7 @@ class DrawnPatch:
     """A patch drawn before its edits.
 
     Attributes:
-        stamp: The stamp of the table after the edits that it covers (over a source: see `sources.carried_noise`).
+        stamp: The stamp of the table after the edits that it covers (over a source: the release and the state of its rows).
         after: What the next draw continues from.
     """
 

@@ -127,6 +127,10 @@ class RequestLog:
         found = {token: self.restriction_in(note) for token, (_, note) in self.notes().items()}
         return [token for token, each in found.items() if each.restricted is not None and each.lifted is None]
 
+    def states_anything(self) -> bool:
+        """Return whether there is a note about some request, or about all."""
+        return bool(self.policy) or any(note for _, note in self.notes().values())
+
     @property
     def policy(self) -> Note:
         """What is stated for every request."""

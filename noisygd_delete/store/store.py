@@ -31,6 +31,7 @@ from .entry import Entry, EntryKinds, utc_now
 from .layout import Layout, Lock
 from .ledger import Ledger
 from .request_log import NoteUpdate, RequestLog
+from .source_kinds import source_from
 from .training_table import NOTHING_CHANGED, OpenedStore, TrainingTable
 from .transaction import StoreTransaction
 
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     from ..features.schema import RecordFile, Schema
     from . import table_import
     from .batch import BatchResult, RequestBatch
-    from .sources.events import Erased
-    from .sources.source import Source
+    from .source_kinds import Erased, ExternalSource
     from .tombstones import Tombstones
 
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
@@ -58,11 +58,14 @@ class Store:
 
     Attributes:
         table: The rows, in the store or in a source.
+        source: The source that holds the rows; None if the store holds them itself.
     """
 
     stateless: bool = (
         False  # whether this session refuses to keep anything of the rows but them, the model and the ledger
     )
+
+    source: ExternalSource | None = None
 
     def __init__(self, rolling: StoreTransaction) -> None:
         self._rolling, self._files, self.table = rolling, rolling.files, rolling.table
@@ -145,7 +148,7 @@ class Store:
     def create_over(
         cls,
         path: str | Path,
-        source: Source,
+        source: ExternalSource,
         schema: Schema,
         plan: Plan,
         *,
@@ -166,7 +169,7 @@ class Store:
             stateless: As in `open`.
             disk: The file operations; the default is `Disk()`.
             memory: Bytes of rows to hold during the one read that checks that they fit the plan; see
-                `sources.reading.rows_of`.
+                `source_kinds.ExternalSource.check_over`.
 
         Raises:
             InvalidParameter: If the plan is not valid for rows that come in any order and may change without notice.
@@ -175,9 +178,7 @@ class Store:
             SourceError: If the source cannot be read.
             StoreError: If `path` holds something else.
         """
-        from .sources.table import check_over
-
-        check_over(source, schema, plan, memory)
+        source.check_over(schema, plan, memory)
         plan = plan.in_any_order()
         return cls._founded(
             path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict(), stateless=stateless
@@ -307,12 +308,11 @@ class Store:
 
     @classmethod
     def _over(cls, files: OpenedStore, *, settled: bool) -> Self:
-        described = files.ledger.source
-        if described is None:
-            return cls(StoreTransaction(files, TrainingTable(files), settled=settled))
-        from .sources.table import TableInSource  # imported only for a store over a source
-
-        return cls(StoreTransaction(files, TableInSource(files, described), settled=settled))
+        source = None if files.ledger.source is None else source_from(files.ledger.source)
+        table = TrainingTable(files) if source is None else source.open_table(files)
+        store = cls(StoreTransaction(files, table, settled=settled))
+        store.source = source
+        return store
 
     def close(self) -> None:
         """Release the lock, so that other processes can write."""
@@ -361,11 +361,6 @@ class Store:
     def accountant(self) -> Accountant:
         """The accountant of every release so far, as a copy."""
         return self.ledger.accountant
-
-    @property
-    def source(self) -> Source | None:
-        """The source that holds the rows; None if the store holds them itself."""
-        return self.table.source
 
     def returned(self) -> list[str]:
         """Return the ids in the table that were erased before, according to the tombstone list of this store.

@@ -39,7 +39,6 @@ from .ledger import Ledger
 
 if TYPE_CHECKING:
     from ..features.schema import Encoded, Schema
-    from .sources.source import Source
     from .tombstones import Tombstones
 
 
@@ -273,7 +272,7 @@ NOTHING_CHANGED = "nothing was changed"
 
 
 class Change(Protocol):
-    """A request in the journal, implemented by `journal.InFlight` and `sources.table.Deletion`.
+    """A request in the journal, implemented by `journal.InFlight` and by tables over a source.
 
     Attributes:
         of_slots: The request itself if it edits slots of this store; None if its rows are in a source.
@@ -296,10 +295,9 @@ class Change(Protocol):
 class TrainingTable:
     """The rows of a store, in its files, edited in place slot by slot.
 
-    `sources.table.TableInSource` holds them in a source.
+    A subclass whose rows are in a source is returned by `source_kinds.ExternalSource.open_table`.
 
     Attributes:
-        source: The source; None if the rows are in the store.
         shares_transactions: Whether several requests can share a transaction.
         left_out: Rows that the last release did not read because of the subject they belong to.
         facts: What a ledger entry records about the rows that a release was made from.
@@ -307,7 +305,6 @@ class TrainingTable:
         edited: What the transaction has done by then, for messages.
     """
 
-    source: Source | None = None
     shares_transactions: ClassVar[bool] = True
     left_out = NONE_LEFT_OUT
     unfinished: ClassVar[str] = (
@@ -478,17 +475,6 @@ class TrainingTable:
     def changes(self) -> EditCounts | None:
         """Return the changes since the newest release that the source itself counted; None if they are not counted."""
         return None
-
-    def watch(self) -> EditCounts | None:
-        """Start counting changes in the source; return those since the last release if they were counted already.
-
-        Raises:
-            InvalidParameter: If the source cannot count changes.
-            SourceError: If the source refuses.
-        """
-        raise InvalidParameter(
-            f"{self._files.layout.root}: its rows are in the store, where nothing changes them unseen"
-        )
 
     def note_erased(
         self, counts: EditCounts, position: str | None, request_id: str | None, ids: Sequence[str] = ()

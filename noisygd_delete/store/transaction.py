@@ -9,7 +9,7 @@ If noise is carried over from the previous release, the release is drawn before 
 comes later, a patch is drawn instead (see the section *candidate* of `models`).
 
 Every step is idempotent, so whatever the journal still holds is run again, with fresh noise. If the rows are in a
-source, the ledger records their deletion there before a release is made (see `sources.table`).
+source, the ledger records their deletion there before a release is made (see `source_kinds`).
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from ..extensions import load_extension
 from ..records import limited_io
 from . import destinations, disk, file_footer, journal, models, names, rollback_guard, training_table
 from . import ledger as places
+from .byte_search import Needles
 from .disk import connect_database, explain_disk_errors, is_blank, read_file
 from .layout import JOURNAL, LONGEST_COPY, Layout, Lock
 from .ledger import Ledger
 from .request_log import RequestLog
-from .sources.residue_report import Needles
 
 _CHUNK = 1 << 22
 _SHORTEST = 4
@@ -122,7 +122,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
     places.write_verified_prefix(layout.judged, before, ledger.check(before))
     log = RequestLog(layout)
     log.check()
-    check_notes = load_extension("hooks", "check-requests")
+    check_notes = load_extension("hooks", "check-requests") if log.states_anything() else None
     if check_notes is not None:
         check_notes(log)
     yield from filter(None, (rollback_guard.register_fault(layout), destinations.fault(layout)))

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisygd_delete_sources import source_at
 
 from noisygd_delete import EditRequest, NoisyGDClassifier
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError, UnknownName
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.store import Store
-from noisygd_delete.store.sources import source_at
 from tests.cli.planned import main
+from tests.sources.conftest import learned, plan
 from tests.store.conftest import memory_folder
-from tests.store.sources.conftest import learned, plan
 
 pandas = pytest.importorskip("pandas")
 pyarrow = pytest.importorskip("pyarrow")

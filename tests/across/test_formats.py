@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_sources.table import read_deletion
 
 from noisygd_delete import Store
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
@@ -21,7 +22,6 @@ from noisygd_delete.records import limited_io
 from noisygd_delete.store import journal
 from noisygd_delete.store.journal import RestrictedRecords
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.sources.table import read_deletion
 from noisygd_delete.store.tombstones import Tombstones
 
 from ..reports.certificate_mutations import dumped

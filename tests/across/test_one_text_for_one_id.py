@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_sources.source import blocks
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidSchema, SourceError
 from noisygd_delete.features.schema import Schema, read_table
 from noisygd_delete.store import Store
-from noisygd_delete.store.sources.source import blocks
 from tests.cli.planned import main
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")

@@ -263,7 +263,7 @@ def test_processes_that_share_the_rows_find_one_order() -> None:
 
 
 def test_rows_at_workers_need_a_plan_that_charges_for_any_order() -> None:
-    from ..store.clusters.in_process import in_partitions
+    from ..sources.clusters.in_process import in_partitions
 
     plan = plan_by("objective-perturbation")
     records = Records(unit_rows(2000, 6).astype(np.float32), np.ones(2000))

@@ -69,7 +69,9 @@ def process(command: str, **options) -> subprocess.CompletedProcess[str]:
     here = f"'{sys.executable}' -m noisygd_delete"
     variables = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "server")]),
+        "PYTHONPATH": os.pathsep.join(
+            [str(ROOT), *(str(ROOT / "packages" / name) for name in ("compliance", "server", "sources"))]
+        ),
         **options.pop("variables", {}),
     }
     line = command.replace("noisygd-delete", here)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,20 @@ from noisygd_delete import EditRequest
 from noisygd_delete.evidence import verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.extensions import PACKAGES, load_extension
-from noisygd_delete.reports.texts import language_codes
+from noisygd_delete.reports.texts import language_codes, load_language
 from noisygd_delete.store import Store, verify
 from tests.cli.planned import main
 
 
 @pytest.fixture(autouse=True)
-def no_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the entry points of every installed package."""
+def no_package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hide the entry points of every installed package, and forget what was read of them before and meanwhile."""
     nothing = importlib.metadata.EntryPoints(())
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: nothing)
+    load_language.cache_clear()
     assert load_extension("hooks", "certificate-page") is None
+    yield
+    load_language.cache_clear()
 
 
 def test_quickstart_ends_in_a_verified_certificate_and_a_page_without_a_script(tmp_path: Path, monkeypatch) -> None:

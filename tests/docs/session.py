@@ -34,7 +34,7 @@ def run() -> str:
         data.data.to_csv(Path(folder) / "biopsies.csv", index=False)
         done = subprocess.run(
             [sys.executable, "-m", "noisygd_delete", *COMMAND.split()],
-            cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}, capture_output=True, text=True, check=True,
+            cwd=folder, env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, *(ROOT / "packages" / name for name in ("compliance", "server", "sources"))))), "COLUMNS": "120"}, capture_output=True, text=True, check=True,
         )  # fmt: skip
     return f"```text\n$ noisygd-delete {COMMAND}\n{done.stdout}```\n"
 

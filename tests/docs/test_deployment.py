@@ -14,8 +14,8 @@ import pytest
 from noisygd_delete.cli import parser
 from noisygd_delete.evidence import verify_certificate
 from tests.service.processes import Begin, serving
-from tests.store.sources.conftest import Server, database, server
-from tests.store.sources.conftest import name as record
+from tests.sources.conftest import Server, database, server
+from tests.sources.conftest import name as record
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
 __all__ = ["database", "server", "serving"]  # fixtures
@@ -107,7 +107,7 @@ def test_the_composition_as_it_is_written_up_to_a_release_after_an_erasure(
         for command in commands:
             done = subprocess.run(
                 [sys.executable, "-m", "noisygd_delete", *(here.get(word, word) for word in command)],
-                env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'server'}"}, check=False, capture_output=True, text=True,
+                env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'packages/server'}:{ROOT / 'packages/sources'}"}, check=False, capture_output=True, text=True,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
             secret = next((word for word in done.stdout.split() if word.startswith("ngd_")), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib
 import importlib.util
 import json
 import re
@@ -27,8 +28,10 @@ from noisygd_delete.extensions import PACKAGES
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SERVER = tomllib.loads((ROOT / "packages" / "server" / "pyproject.toml").read_text())["project"]
+SOURCES = tomllib.loads((ROOT / "packages" / "sources" / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements" / "release.lock").read_text()
-LOCKED_EXTRAS = ("sklearn", "files", "postgres", "mysql", "fast", "stamp")
+LOCKED_EXTRAS = ("sklearn", "files", "fast", "stamp")
+LOCKED_SOURCES = ("files", "postgres", "mysql")
 
 
 def extras_named(text: str) -> set[str]:
@@ -39,7 +42,19 @@ def extras_named(text: str) -> set[str]:
 
 def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
-    assert there == {*LOCKED_EXTRAS, "torch", "publish", "serve", "compliance", "engines", "all", "dev"}
+    assert there == {
+        *LOCKED_EXTRAS,
+        "torch",
+        "publish",
+        "serve",
+        "compliance",
+        "sources",
+        "postgres",
+        "mysql",
+        "engines",
+        "all",
+        "dev",
+    }
     pages = [
         ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")
     ]
@@ -88,6 +103,7 @@ def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> N
         *PROJECT["dependencies"],
         *SERVER["dependencies"][2:],
         *(line for extra in LOCKED_EXTRAS for line in PROJECT["optional-dependencies"][extra]),
+        *(line for extra in LOCKED_SOURCES for line in SOURCES["optional-dependencies"][extra]),
     ]
     for line in asked:
         assert re.match(r"[\w-]+", line)[0].lower() in locked, line  # type: ignore[index]
@@ -103,10 +119,10 @@ def test_a_lock_with_a_fault_is_seen() -> None:
     ]
 
 
-def test_the_engines_have_the_version_of_the_package() -> None:
-    engines = tomllib.loads((ROOT / "packages" / "engines" / "pyproject.toml").read_text())["project"]
-    assert engines["version"] == noisygd_delete.__version__
-    assert engines["dependencies"][0] == f"noisygd-delete[files]=={noisygd_delete.__version__}"
+def test_each_kind_of_source_has_an_entry_point_of_its_name() -> None:
+    for kind, place in SOURCES["entry-points"]["noisygd_delete.sources"].items():
+        module, _, name = place.partition(":")
+        assert getattr(importlib.import_module(module), name).kind == kind
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -117,12 +133,16 @@ def test_a_package_has_the_version_of_the_engine_and_brings_its_commands(package
     assert project["entry-points"]["noisygd_delete.commands"].keys() == set(PACKAGES[package])
 
 
-def test_the_extras_of_packages_install_their_distributions() -> None:
+def test_the_extras_install_the_distributions_of_their_commands() -> None:
     extras = PROJECT["optional-dependencies"]
-    assert [extras[name] for name in ("serve", "compliance", "engines")] == [
-        [f"noisygd-delete-{name}"] for name in ("server", "compliance", "engines")
-    ]
-    assert extras["publish"] == ["noisygd-delete-server[publish]"]
+    for extra, package in {"serve": "server", "compliance": "compliance", "publish": "server[publish]"}.items():
+        assert extras[extra] == [f"noisygd-delete-{package}"]
+    parts = {"sources": "files,postgres,mysql", "postgres": "postgres", "mysql": "mysql", "engines": "ray,spark"}
+    assert {extra: extras[extra] for extra in parts} == {
+        extra: [f"noisygd-delete-sources[{names}]"] for extra, names in parts.items()
+    }
+    asked = {name for names in parts.values() for name in names.split(",")}
+    assert asked == SOURCES["optional-dependencies"].keys()
 
 
 def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:
@@ -171,6 +191,7 @@ def container_faults(dockerfile: str) -> list[str]:
             "noisygd_delete noisygd_delete",
             "packages/compliance packages/compliance",
             "packages/server packages/server",
+            "packages/sources packages/sources",
         },
     }
     return [rule for rule, holds in rules.items() if not holds]
@@ -266,6 +287,7 @@ def test_licences_are_listed_for_all_that_the_lock_installs(materials: ModuleTyp
     assert set(listed) == locked
     assert sum(len(names.split(", ")) for _, names in rows) == len(listed)
     needed = materials.installed(frozenset(LOCKED_EXTRAS)) | materials.installed(of=materials.SERVER)
+    needed |= materials.installed(frozenset(LOCKED_SOURCES), of=materials.SOURCES)
     for name, package in needed.items():
         if name in locked:
             assert listed[name] == materials.licence(package), "python .ci/materials.py licences writes the list anew"

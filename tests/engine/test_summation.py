@@ -24,7 +24,7 @@ from noisygd_delete.losses import multilayer_perceptron as perceptron
 from noisygd_delete.losses.base import Loss
 from tests.bank import sized_plan
 
-from ..store.clusters.in_process import in_partitions
+from ..sources.clusters.in_process import in_partitions
 
 Tree = Callable[[Any, tuple[int, ...]], np.ndarray]
 
@@ -102,7 +102,7 @@ def test_very_many_chunks_and_partitions_stay_within_the_declared_rounding(
     objective = PreciseObjective(held, losses.Logistic(1.0), regularization=0.0)
     assert off(objective, weights, true) <= 1
     monkeypatch.setattr(sums_held, "sum_pairwise", running)
-    monkeypatch.setattr("noisygd_delete_engines.table.sum_pairwise", running)
+    monkeypatch.setattr("noisygd_delete_sources.workers.table.sum_pairwise", running)
     assert off(objective, weights, true) > 1, "a running sum is noticed"
 
 

@@ -17,7 +17,7 @@ from noisygd_delete.engine.sums import HeldSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
 from tests.bank import sized_plan
 
-from ..store.clusters.in_process import in_partitions
+from ..sources.clusters.in_process import in_partitions
 from .test_distributed import Part
 
 N, SLOTS, D = 5000, 5200, 4
@@ -123,7 +123,7 @@ class Parts:
         return [cls(each) for each in held._cluster.held]
 
     def of_rows(self, loss) -> np.ndarray:
-        from noisygd_delete_engines.questions import GradientSum
+        from noisygd_delete_sources.workers.questions import GradientSum
 
         return GradientSum(loss, np.ones((1, D)), "float64").of(self.partition)
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noisygd_delete_engines import on_ray, on_spark
-from noisygd_delete_engines.table import ClusterRecords
+from noisygd_delete_sources.factory import open_rows
+from noisygd_delete_sources.workers import on_ray, on_spark
+from noisygd_delete_sources.workers.table import ClusterRecords
 
 from noisygd_delete import Budget, Schema, losses, make_plan
-from noisygd_delete.store.sources.factory import open_rows
 
 ROOT = Path(__file__).parents[2]
 N, SLOTS, FILES = 4000, 4200, 4
@@ -138,7 +138,7 @@ def short_folder() -> Iterator[Path]:
 def two_workers() -> Iterator[None]:
     """Settings that the engines read, and that their workers inherit."""
     with pytest.MonkeyPatch.context() as patch:
-        paths = [str(ROOT), str(ROOT / "packages" / "engines"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(ROOT), str(ROOT / "packages" / "sources"), *filter(None, [os.environ.get("PYTHONPATH")])]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         patch.setenv("MASTER", "local-cluster[2,1,1024]")
         patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

@@ -8,8 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from noisygd_delete_engines import table
-from noisygd_delete_engines.questions import GradientSum
+from noisygd_delete_sources.workers import table
+from noisygd_delete_sources.workers.questions import GradientSum
 
 from noisygd_delete.cli import main
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisygd_delete_engines.questions import GradientSum, Longest, Partition
+from noisygd_delete_sources.workers.questions import GradientSum, Longest, Partition
 
 LONGEST = 240.0  # seconds
 

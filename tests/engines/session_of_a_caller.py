@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from noisygd_delete_engines import on_spark
+from noisygd_delete_sources import source_at
+from noisygd_delete_sources.factory import open_rows
+from noisygd_delete_sources.workers import on_spark
 from pyspark.sql import SparkSession
 
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.factory import open_rows
-from tests.store.sources.rows import records_of
+from tests.sources.rows import records_of
 
 from .conftest import SCHEMA, SLOTS, N, name
 from .test_engines import LOSS, holding

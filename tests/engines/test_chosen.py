@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from noisygd_delete_engines.questions import EveryStepth
+from noisygd_delete_sources import source_at
+from noisygd_delete_sources.factory import open_rows
+from noisygd_delete_sources.parquet_files import Selection
+from noisygd_delete_sources.workers.questions import EveryStepth
 
 from noisygd_delete.errors import SourceError
-from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.factory import Selection, open_rows
-from tests.store.sources.rows import records_of
+from tests.sources.rows import records_of
 
 from .conftest import SCHEMA, SLOTS, N, Start, columns
 from .test_engines import LOSS, holding, pytestmark

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noisygd_delete_engines.questions import Answer, GradientSum, PartitionQuestion
-from noisygd_delete_engines.table import ClusterRecords
+from noisygd_delete_sources import source_at
+from noisygd_delete_sources.workers.questions import Answer, GradientSum, PartitionQuestion
+from noisygd_delete_sources.workers.table import ClusterRecords
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.methods import OutputPerturbation
-from noisygd_delete.store.sources import source_at
-from tests.store.sources.rows import records_of
+from tests.sources.rows import records_of
 
 from .conftest import FILES, SCHEMA, SLOTS, N, Start, held, name, plan, written
 from .held_up import held_up, marked

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_sources import source_at
 
 from noisygd_delete import Curator
 from noisygd_delete.evidence import erasure_certificate
@@ -19,8 +20,7 @@ from noisygd_delete.store import Store, verify
 from noisygd_delete.store.entry import position_covers
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.sources import source_at
-from tests.store.sources.rows import records_of
+from tests.sources.rows import records_of
 
 from .conftest import ROOT, SCHEMA, SLOTS, Start, columns, name, plan
 from .held_up import marked

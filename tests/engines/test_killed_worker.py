@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noisygd_delete_engines import on_spark, table
-from noisygd_delete_engines.questions import GradientSum, Longest
+from noisygd_delete_sources import source_at
+from noisygd_delete_sources.workers import on_spark, table
+from noisygd_delete_sources.workers.questions import GradientSum, Longest
 
 from noisygd_delete import Curator, Execution
 from noisygd_delete.engine import execution
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store, verify
-from noisygd_delete.store.sources import source_at
 from tests.cli.planned import main
-from tests.store.sources.rows import records_of
+from tests.sources.rows import records_of
 
 from .conftest import OF_TESTS, ROOT, SCHEMA, SESSIONS, SLOTS, N, Start, columns, held, plan, skip_without
 from .held_up import LongestHeldUp, held_up, marked

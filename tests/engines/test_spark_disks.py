@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from noisygd_delete_engines import on_spark
+from noisygd_delete_sources.workers import on_spark
 
 from .conftest import ROOT, Start, written
 from .test_engines import pytestmark

@@ -44,7 +44,7 @@ def test_example(path: Path, tmp_path: Path) -> None:
     if missing:
         pytest.skip(f"needs {', '.join(missing)}")
     assert re.search(r"^ *assert ", path.read_text(), re.MULTILINE), "an example ends in assertions"
-    paths = os.pathsep.join(map(str, (ROOT, ROOT / "lab", ROOT / "packages" / "server")))
+    paths = os.pathsep.join(map(str, (ROOT, *(ROOT / "packages" / name for name in ("lab", "server", "sources")))))
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     if find_spec("matplotlib"):
         environment |= {"PICTURE": str(tmp_path / "picture.svg"), "MPLBACKEND": "svg"}

@@ -31,6 +31,7 @@ from types import CodeType
 import cryptography.hazmat.primitives.ciphers  # noqa: F401  # loaded once, before the forks
 import mpmath  # noqa: F401
 import noisygd_delete_server
+import noisygd_delete_sources
 import numba  # noqa: F401
 import pandas  # noqa: F401
 import pytest
@@ -44,7 +45,7 @@ from proofs_check.mutation import edit
 from proofs_check.normal_form import Place
 from proofs_check.sources import PACKAGE, ROOT, Sources
 
-SERVER = Path(noisygd_delete_server.__file__).parent
+DISTRIBUTIONS = [Path(str(package.__file__)).parent for package in (noisygd_delete_server, noisygd_delete_sources)]
 # room -> (modules left out: words for people and exports, on which no figure rests; tests of the room)
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bounds": (
@@ -84,13 +85,13 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             )
         ),
     ),
-    "store.sources": (
+    "noisygd_delete_sources": (
         (),
         (
-            "store/sources/test_changes.py",
-            "store/sources/test_lake.py",
-            "store/sources/test_postgres.py",
-            "store/sources/test_residue.py",
+            "sources/test_changes.py",
+            "sources/test_lake.py",
+            "sources/test_postgres.py",
+            "sources/test_residue.py",
         ),
     ),
     "features.maps": ((), ("features/maps",)),
@@ -193,7 +194,8 @@ def _editable(top: ast.AST) -> list[ast.AST]:
 
 
 def _path(module: str) -> Path:
-    base = (SERVER.parent if module.startswith(SERVER.name) else ROOT).joinpath(*module.split("."))
+    root = next((package.parent for package in DISTRIBUTIONS if module.startswith(package.name)), ROOT)
+    base = root.joinpath(*module.split("."))
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
 
 
@@ -202,7 +204,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     def __init__(self, change: Edit) -> None:
         module = change.place.module
-        self.name = module if module.startswith(SERVER.name) else f"{PACKAGE}.{module}"
+        self.name = module if module.startswith("noisygd_delete_") else f"{PACKAGE}.{module}"
         self.code, self.path = change.code, _path(module)
 
     def find_spec(self, fullname, path=None, target=None):
@@ -356,7 +358,13 @@ def main() -> int:
     parser.add_argument("--only", help="only edits whose description holds this text")
     parser.add_argument("--out", type=Path, help="where to write the table")
     options = parser.parse_args()
-    sources = Sources(edits={f"{SERVER.name}.{path.stem}": path.read_text() for path in SERVER.glob("*.py")})
+    sources = Sources(
+        edits={
+            ".".join((package.name, *path.relative_to(package).with_suffix("").parts)): path.read_text()
+            for package in DISTRIBUTIONS
+            for path in package.rglob("*.py")
+        }
+    )
     makers: list[Callable[[], Edit]] = []
     for room, (without, _) in ROOMS.items():
         for module in sources.texts:

@@ -14,12 +14,12 @@ from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server.publishers import publish_to, unpublish
 from noisygd_delete_server.publishers.address import RELEASE
 from noisygd_delete_server.publishers.folder import CURRENT, MARK, Folder
+from noisygd_delete_sources import residue
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.destinations import name_of
-from noisygd_delete.store.sources import residue
 from tests.store.conftest import SCHEMA, Crash, CrashAt, found, name, plan, records
 
 from .conftest import coefficients, founded

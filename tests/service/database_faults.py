@@ -31,14 +31,14 @@ from typing import Any
 
 import psycopg
 from noisygd_delete_server.publishers import publish_to
+from noisygd_delete_sources import source_at
 
 from noisygd_delete.cli import main as main_command
 from noisygd_delete.evidence.verification import verify_certificate
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.sources import source_at
+from tests.sources.conftest import Server, learned, plan, server_folder, started
 from tests.store.conftest import memory_folder
-from tests.store.sources.conftest import Server, learned, plan, server_folder, started
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
@@ -148,7 +148,7 @@ class World:
         with log.open("ab") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "noisygd_delete", "serve", *arguments],
-                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": f"{ROOT}:{ROOT / 'server'}"}, stdout=out, stderr=out,
+                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": f"{ROOT}:{ROOT / 'packages/server'}:{ROOT / 'packages/sources'}"}, stdout=out, stderr=out,
             )  # fmt: skip
         last = time.monotonic() + _PATIENCE
         while time.monotonic() < last:

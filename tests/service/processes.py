@@ -21,7 +21,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PATHS = os.pathsep.join([str(ROOT), str(ROOT / "packages" / "server")])  # where a process finds both distributions
+# where a process finds all distributions
+PATHS = os.pathsep.join([str(ROOT), *(str(ROOT / "packages" / name) for name in ("compliance", "server", "sources"))])
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 

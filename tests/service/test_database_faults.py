@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 pytest.importorskip("psycopg", reason="psycopg is not installed")
 
-from tests.store.sources.conftest import server_folder
+from tests.sources.conftest import server_folder
 
 from .database_faults import BAD, rows
 

@@ -100,5 +100,5 @@ def test_a_command_of_the_service_without_it_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "pip install noisygd-delete-server" in done.stderr
+    assert "noisygd-delete[serve]" in done.stderr
     assert json.dumps(done.stderr).count("\\n") == 1

@@ -353,8 +353,9 @@ def test_persons_of_several_stores_are_found_in_each(tmp_path: Path, drop: Drop,
 
 def test_rows_that_lie_in_a_database_are_found_there(tmp_path: Path, opened: Opened) -> None:
     duckdb = pytest.importorskip("duckdb")
-    from noisygd_delete.store.sources import source_at
-    from tests.store.sources.conftest import SCHEMA, plan
+    from noisygd_delete_sources import source_at
+
+    from tests.sources.conftest import SCHEMA, plan
 
     with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
         connection.execute("CREATE TABLE people (id text PRIMARY KEY, a double, b double, c text, y text)")

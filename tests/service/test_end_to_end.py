@@ -23,12 +23,12 @@ pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is no
 from noisygd_delete_compliance.register import Register
 from noisygd_delete_compliance.request_rows import register_lines
 from noisygd_delete_server.publishers import publish_to
+from noisygd_delete_sources import source_at
 
 from noisygd_delete.store import Store, status, verify
-from noisygd_delete.store.sources import source_at
 from tests.publishers.conftest import coefficients
+from tests.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 from tests.store.conftest import found
-from tests.store.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk

@@ -8,10 +8,11 @@ import pytest
 
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
+from noisygd_delete_sources import source_at
+
 from noisygd_delete.errors import SourceError
 from noisygd_delete.store import Tombstones, status
-from noisygd_delete.store.sources import source_at
-from tests.store.sources.conftest import database, learned, name, server, statement, tmp_path
+from tests.sources.conftest import database, learned, name, server, statement, tmp_path
 
 from .conftest import opened
 

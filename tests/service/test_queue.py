@@ -14,10 +14,12 @@ from noisygd_delete_compliance.request_rows import register_lines
 from noisygd_delete_server import TokenFile, inbox, new_token, writer
 from noisygd_delete_server.inbox import Inbox, Stages
 
+from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import SourceError, StoreError
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.layout import Layout
+from tests.store.conftest import changes, crashed
 
 from .conftest import Desk, Opened, make_store, name, raw
 
@@ -411,3 +413,20 @@ def test_left_in_reads_beside_a_service(store: Path, opened: Opened) -> None:
     (kept,) = Inbox.left_in(Layout.at(store))
     assert (kept.token, kept.stage) == ("t", Stages.ACCEPTED)
     assert kept.fields["by"] == "request"
+
+
+def test_a_service_that_starts_idle_finishes_an_interrupted_release(store: Path, opened: Opened) -> None:
+    """Killed between the ledger entry and the removal of the old model, with nothing left to do: the old model goes."""
+
+    def publish(held: Store) -> None:
+        held.publish()
+
+    with Store.open(store) as held:
+        held.serve(EditRequest.delete([name(1)], request_id="r"), publish=False)
+    after_switch = changes(store, publish).index(("commit", "ledger.sqlite")) + 1
+    assert crashed(store, publish, after_switch)
+    assert len(Layout.at(store).models()) == 2
+    desk = opened(store)
+    desk.turn()
+    assert len(Layout.at(store).models()) == 1
+    assert verify(store).passed

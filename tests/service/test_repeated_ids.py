@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_sources import source_at
 
-from noisygd_delete.store.sources import source_at
-from tests.store.sources.conftest import ROWS, learned
+from tests.sources.conftest import ROWS, learned
 
 from .conftest import Opened, make_store, name, person, raw
 
@@ -18,7 +18,7 @@ def source_store(folder: Path) -> Path:
     """Make a store over a table of DuckDB that holds the same persons by the same names as `make_store`."""
     duckdb = pytest.importorskip("duckdb")
     pyarrow = pytest.importorskip("pyarrow")
-    from tests.store.sources.test_lake import arrow
+    from tests.sources.test_lake import arrow
 
     table = arrow().set_column(0, "id", pyarrow.array([name(k) for k in range(ROWS)]))
     table = table.set_column(1, "person", pyarrow.array([person(k) for k in range(ROWS)]))

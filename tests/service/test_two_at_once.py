@@ -21,11 +21,11 @@ pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is no
 import psycopg
 from noisygd_delete_server import writer
 from noisygd_delete_server.inbox import Stages
+from noisygd_delete_sources import source_at
 
 from noisygd_delete.store import status, verify
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.sources import source_at
-from tests.store.sources.conftest import database, learned, server, statement, tmp_path
+from tests.sources.conftest import database, learned, server, statement, tmp_path
 
 from .conftest import Opened, opened, token_file
 from .processes import Begin, serving

@@ -62,7 +62,7 @@ def counts(folder: Path, preload: Path | None = None, **asked: Any) -> dict[str,
     environment = {
         **os.environ,
         **THREADS,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "engines")]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")]),
     }
     if preload is not None:
         environment["LD_PRELOAD"] = str(preload)

@@ -282,7 +282,7 @@ def sums_elsewhere_killed(folder: Path, count: int) -> Counter[str]:
     """The rows lie in a DuckDB file. Every noise is the same here, so that what a release carries on is known whoever drew it, and how often."""
     from noisygd_delete.engine.moments import IntegerMoments
 
-    from .sources import test_chains as chains
+    from ..sources import test_chains as chains
 
     counts, chance, longest = Counter[str](), random.Random(34), 0.0
     IntegerMoments.noise = lambda self, *_, **__: np.full(self.size, 12_345, np.int64)  # type: ignore[method-assign]

@@ -11,9 +11,7 @@ from noisygd_delete.records import Names, Records
 from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.sources.factory import source_from
-from noisygd_delete.store.sources.reading import find_held_ids
-from noisygd_delete.store.sources.source import Source
+from noisygd_delete.store.source_kinds import ExternalSource, source_from
 
 NAMES = ("subject", "id")  # kinds of names in a table: persons, or records
 _PATIENCE = 5.0  # seconds; an edit takes a few writes and syncs
@@ -81,7 +79,7 @@ class Persons:
                 names = self._table(layout, ledger)
                 found |= {str(names[slot]) for slot in names.find(left).tolist()}
                 continue
-            found |= find_held_ids(source_from(ledger.source), left, persons=self._of_subjects)
+            found |= source_from(ledger.source).find_held(left, persons=self._of_subjects)
         return found
 
     def _has(self, ledger: Ledger) -> bool:
@@ -90,7 +88,7 @@ class Persons:
         told = ledger.schema if ledger.source is None else ledger.source
         return told.get("subject") is not None
 
-    def _column(self, source: Source) -> str:
+    def _column(self, source: ExternalSource) -> str:
         return str(source.subject) if self._of_subjects else source.id
 
     def _table(self, layout: Layout, ledger: Ledger) -> Names:

@@ -22,7 +22,7 @@ from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.request_log import RequestLog
-from noisygd_delete.store.sources.factory import source_from
+from noisygd_delete.store.source_kinds import ExternalSource, source_from
 
 from .inbox import Inbox, Stages
 from .persons import subjects_table
@@ -190,7 +190,7 @@ class _Table:
     def holds_any(self, ids: Sequence[str], persons: Sequence[str]) -> bool:
         """Return whether a row with one of these ids, or of one of these persons, is in the table or source."""
         if self.records is None:
-            source = source_from(self.ledger.source or {})
+            source = source_from(self.ledger.source)
             return any(source.held(*names) > 0 for names in _askable(source, ids, persons))
         owners = self.records.owners
         return len(self.records.names.find(ids)) > 0 or (owners is not None and len(owners.find(persons)) > 0)
@@ -201,7 +201,9 @@ class _Table:
         return {name: row for name, row in replaced.items() if name in there}
 
 
-def _askable(source: Any, ids: Sequence[str], persons: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+def _askable(
+    source: ExternalSource, ids: Sequence[str], persons: Sequence[str]
+) -> Iterator[tuple[list[str], list[str]]]:
     if ids:
         yield list(ids), []
     if persons and source.subject is not None:

@@ -95,6 +95,7 @@ class Writer:
         self._worked = -math.inf  # when a request last succeeded
         self._up_to: int | None = None  # number in the inbox up to which requests are executed before the next release
         self._wake, self._stopping = threading.Event(), threading.Event()
+        self._unsettled = True  # a crash may have interrupted a store's last change, which opening the store finishes
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self.patience, self._next_try = _PATIENCE, 0.0
         self.trouble: str | None = None
@@ -141,7 +142,8 @@ class Writer:
     def turn(self) -> float:
         """Execute the tasks that are due; return the seconds until the next check if nothing arrives."""
         accepted = [*self._ready(Stages.ACCEPTED)[:_AT_ONCE], *self._ready(Stages.ASIDE)[:_TOGETHER]]
-        if accepted or 0 in self._due().values() or self._publishers_wait():
+        if self._unsettled or accepted or 0 in self._due().values() or self._publishers_wait():
+            self._unsettled = True
             with ExitStack() as opened:
                 stores = {
                     name: opened.enter_context(
@@ -153,6 +155,7 @@ class Writer:
                 self._carry_out(carrying, accepted)
                 if self._caught_up():
                     self._publish_due(carrying)
+            self._unsettled = False
         self._settle({kept.number for kept in accepted})
         self.trouble = self._unreached if self.inbox.at(Stages.ACCEPTED) else None
         if self._ready(Stages.ACCEPTED):

@@ -1,0 +1,57 @@
+"""Search bytes for texts, in every form in which a file may hold them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from uuid import UUID
+
+from ..errors import InvalidParameter
+
+MOST_TOKENS = 10_000
+_LINES = 1 << 14
+
+
+class Needles:
+    """Texts in all forms in which bytes may hold them: UTF-8, UTF-16, JSON escapes; a UUID also as its 16 bytes."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        if not 0 < len(tokens) <= MOST_TOKENS:
+            raise InvalidParameter(f"give between 1 and {MOST_TOKENS} texts to look for, not {len(tokens)}")
+        self.tokens = tuple(tokens)
+        self._forms = [(number, form) for number, token in enumerate(tokens) for form in sorted(_forms(token))]
+        self._longest = max(len(form) for _, form in self._forms)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def among(self, pieces: Iterable[bytes]) -> set[int]:
+        """Return the numbers of the texts in these bytes, which may be cut anywhere."""
+        found: set[int] = set()
+        kept = b""
+        for piece in pieces:
+            kept = kept[-self._longest :] + piece
+            found.update(number for number, form in self._forms if number not in found and form in kept)
+        return found
+
+    def within(self, values: Iterable[object]) -> set[int]:
+        """Return the numbers of the texts in these values, each converted to text."""
+        return self.among(_join_lines(values))
+
+
+def _forms(token: str) -> set[bytes]:
+    """Return the byte strings that may represent a text."""
+    written = json.dumps(token)[1:-1]
+    found = {form.encode(code) for form in (token, written) for code in ("utf-8", "utf-16-le", "utf-16-be")}
+    with suppress(ValueError):
+        found.add(UUID(token).bytes)
+    return found
+
+
+def _join_lines(values: Iterable[object]) -> Iterator[bytes]:
+    """Yield the values as lines, many at a time."""
+    texts = (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values)
+    while some := list(islice(texts, _LINES)):
+        yield "\n".join([*some, ""]).encode("utf-8", "replace")

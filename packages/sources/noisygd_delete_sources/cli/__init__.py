@@ -1,0 +1,1 @@
+"""Commands for rows in external sources; the command line of noisygd-delete finds them by entry points."""

@@ -1,0 +1,266 @@
+"""A source that was put back is noticed by the mark of a deletion, however far its own counters have run since."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from noisygd_delete_sources import session, source_at
+
+from noisygd_delete import EditRequest
+from noisygd_delete.errors import InvalidParameter, SourceError
+from noisygd_delete.store import Store, Tombstones, verify
+
+from .conftest import ROWS, SCHEMA, Server, another, learned, name, plan, statement
+from .test_lake import deltalake, duckdb, in_delta, in_duckdb
+
+PUT_BACK = "a deletion that this store committed there is not in its history"
+
+
+@pytest.fixture
+def own(server: Server) -> Iterator[Server]:
+    with another(server, 20) as made:
+        yield made
+
+
+def put_back(server: Server, kept: str) -> None:
+    server.stop()
+    server.run("/bin/rm", "-rf", str(server.data))
+    server.run("/bin/cp", "-a", str(server.folder / kept), str(server.data))
+    (server.data / "postmaster.pid").unlink(missing_ok=True)
+    server.start()
+
+
+def keep(server: Server, kept: str) -> None:
+    server.stop()
+    server.run("/bin/cp", "-a", str(server.data), str(server.folder / kept))
+    server.start()
+
+
+def run_on(server: Server, position: str) -> None:
+    """The application goes on until the counter of transactions has passed what the ledger says."""
+    target = int(position.partition(":")[2]) + 10
+    while True:
+        with source_at(server.address(), id="id", table="people").connected() as connection:
+            (now,) = connection.execute("SELECT pg_current_xact_id()::text::bigint").fetchone()
+        if now > target:
+            return
+
+
+def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
+    own: Server, tmp_path: Path, monkeypatch
+) -> None:
+    keep(own, "backup")
+    with learned(tmp_path / "store", source_at(own.address(), id="id", table="people")) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        position = store.ledger.entry(2).position
+    put_back(own, "backup")
+    assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(3)) == 1
+    with Store.open(tmp_path / "store") as store:
+        for _ in range(2):
+            with pytest.raises(SourceError, match="as they were before|" + PUT_BACK):
+                store.publish(force=True)
+            run_on(own, position)
+        with pytest.raises(SourceError, match=PUT_BACK):
+            store.publish(force=True)
+        monkeypatch.setattr(session, "is_snapshot_complete", lambda *_: True)  # the planted fault: positions alone
+        assert store.publish(force=True).release == 3, "and the erased row is learned from"
+
+
+def test_a_later_deletion_does_not_stand_for_one_that_was_lost(own: Server, tmp_path: Path) -> None:
+    with learned(tmp_path / "store", source_at(own.address(), id="id", table="people")) as store:
+        store.serve(EditRequest.delete([name(1)], request_id="a"))
+    keep(own, "backup")
+    with Store.open(tmp_path / "store") as store:
+        store.serve(EditRequest.delete([name(2)], request_id="b"))
+        position = next(
+            e.position for e in reversed(store.ledger.entries) if (e.position or "").startswith("transaction")
+        )
+    put_back(own, "backup")
+    run_on(own, position)
+    with Store.open(tmp_path / "store") as store:
+        with pytest.raises(SourceError, match=PUT_BACK):
+            store.serve(EditRequest.delete([name(4)], request_id="c"), publish=False)
+        assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(4)) == 1
+        with pytest.raises(SourceError, match=PUT_BACK):
+            store.publish(force=True)
+        assert store.ledger.releases == 3
+
+
+@pytest.mark.parametrize("behind", [True, False])
+def test_a_standby_that_took_over_goes_on_only_if_it_has_the_deletion(
+    own: Server, tmp_path: Path, behind: bool, monkeypatch
+) -> None:
+    """By streaming replication without waiting: the old server dies, and the other one is promoted at its address."""
+    follower = own.standby()
+    with Store.create_over(
+        tmp_path / "store", source_at(own.address(), id="id", table="people"), SCHEMA, plan()
+    ) as store:
+        store.learn()
+        own.wait_for(follower)
+        if behind:
+            follower.stop()  # cut off before the deletion
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        position = store.ledger.entry(2).position
+    if not behind:
+        own.wait_for(follower)
+    own.fail_over(follower, "former")
+    assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(3)) == int(behind)
+    with Store.open(tmp_path / "store") as store:
+        if not behind:
+            assert store.publish(force=True).release == 3
+            assert store.serve(EditRequest.delete([name(4)], request_id="s")).release == 4
+            return
+        with pytest.raises(SourceError, match="as they were before|" + PUT_BACK):
+            store.publish(force=True)
+        run_on(own, position)
+        for request in ("s", "t"):
+            with pytest.raises(SourceError, match=PUT_BACK):
+                store.serve(EditRequest.delete([name(4)], request_id=request))
+        monkeypatch.setattr(session, "is_snapshot_complete", lambda *_: True)  # the planted fault: positions alone
+        assert store.publish(force=True).release > 2, "and the erased row is learned from"
+
+
+def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path: Path) -> None:
+    """Another server at the same address is refused by its identifier, and a copy that took over by its timeline."""
+    statement(own.address(), "CREATE ROLE clerk LOGIN")
+    statement(own.address(), "GRANT SELECT, DELETE ON people TO clerk")
+    address = own.address().replace("postgres@", "clerk@")
+    with learned(tmp_path / "store", source_at(address, id="id", table="people")) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        mark = store.ledger.head.mark
+        assert mark.startswith("cluster:")
+        assert mark.endswith(":1")
+        position = store.ledger.entry(2).position
+        assert store.publish(force=True).release == 3
+    own.stop()
+    (own.data / "standby.signal").touch()
+    shutil.chown(own.data / "standby.signal", own.user or "root")
+    own.start()
+    own.run("pg_ctl", "promote", "-w", "-D", str(own.data))
+    run_on(own, position)
+    with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(force=True)
+
+
+def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Path) -> None:
+    made = in_duckdb(tmp_path)
+    shutil.copy(made["address"], tmp_path / "backup")
+    source = source_at(id="id", **made)
+    with learned(tmp_path / "store", source) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+    shutil.copy(tmp_path / "backup", made["address"])
+    source.delete([name(7)], [], lambda *_: None)  # another store's: the counter has passed
+    with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(force=True)
+    with duckdb.connect(made["address"]) as connection:
+        assert connection.execute("SELECT count(*) FROM people").fetchone() == (ROWS - 1,)
+
+
+@pytest.mark.parametrize("made_in", [in_duckdb, in_delta])
+def test_nothing_is_deleted_in_an_earlier_copy_and_the_right_one_goes_on(tmp_path: Path, made_in) -> None:
+    """A row that goes from a copy still stands in the source: were that noted as its erasure, the store could never go on."""
+    made = made_in(tmp_path)
+    place, then, now = Path(made["address"]), tmp_path / "then", tmp_path / "now"
+    with learned(tmp_path / "store", source_at(id="id", **made)) as store:
+        place.rename(then)
+        shutil.copytree(then, place) if then.is_dir() else shutil.copy(then, place)
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        place.rename(now)
+        then.rename(place)
+        for publish in (False, True):
+            with pytest.raises(SourceError, match=PUT_BACK):
+                store.serve(EditRequest.delete([name(4)], request_id="s"), publish=publish)
+        assert store.source is not None
+        assert store.source.held([name(3), name(4)], []) == 2
+        place.rename(then)
+        now.rename(place)
+        assert store.serve(EditRequest.delete([name(4)], request_id="s")).release == 3
+    assert verify(tmp_path / "store").passed
+
+
+def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_path: Path) -> None:
+    made = in_delta(tmp_path)
+    shutil.copytree(made["address"], tmp_path / "backup")
+    with learned(tmp_path / "store", source_at(id="id", **made)) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        assert store.publish(force=True).release == 3
+    table = deltalake.DeltaTable(made["address"])
+    table.create_checkpoint()
+    with Store.open(tmp_path / "store") as store:
+        assert store.publish(force=True).release == 4, "a checkpoint keeps the mark"
+    shutil.rmtree(made["address"])
+    shutil.copytree(tmp_path / "backup", made["address"])
+    for k in (7, 8):
+        deltalake.DeltaTable(made["address"]).delete(f"id = '{name(k)}'")
+    with Store.open(tmp_path / "store") as store, pytest.raises(SourceError, match=PUT_BACK):
+        store.publish(force=True)
+
+
+@pytest.mark.parametrize("by_application", [False, True])
+def test_a_version_put_back_by_restore_is_refused(tmp_path: Path, by_application: bool) -> None:
+    made = in_delta(tmp_path)
+    with learned(tmp_path / "store", source_at(id="id", **made)) as store:
+        table = deltalake.DeltaTable(made["address"])
+        before = table.version()
+        if by_application:
+            table.delete(f"id = '{name(3)}'")
+            store.publish(erased=1, request_id="r")
+        else:
+            store.serve(EditRequest.delete([name(3)], request_id="r"))
+        table = deltalake.DeltaTable(made["address"])
+        erased = table.version()
+        table.delete(f"id = '{name(7)}'")
+        table.restore(erased)
+        assert store.publish(force=True).release == 3, "what was put back is from after the erasure"
+        table.update_incremental()
+        table.restore(before)
+    with Store.open(tmp_path / "store") as store:
+        for _ in range(2):
+            with pytest.raises(SourceError, match=PUT_BACK):
+                store.publish(force=True)
+        table.update_incremental()
+        table.restore(erased)
+        assert store.publish(force=True).release == 4, "and forward again"
+
+
+def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path) -> None:
+    """It runs no triggers of statements, so the count is refused; a row that it brings back is met by the list of erased ids."""
+    import psycopg
+
+    with another(server, 20) as upstream, another(server) as here:
+        statement(upstream.address(), "SELECT 1")
+        with psycopg.connect(upstream.address(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET wal_level = logical")
+        upstream.stop()
+        upstream.start()
+        statement(upstream.address(), "CREATE PUBLICATION everything FOR TABLE people")
+        with psycopg.connect(here.address(), autocommit=True) as connection:
+            connection.execute(
+                f"CREATE SUBSCRIPTION copy CONNECTION 'host={upstream.folder} user=postgres dbname=postgres' PUBLICATION everything"
+            )
+        wait_for(here, 20)
+        tombstones = Tombstones.create(tmp_path / "list", tmp_path / "key")
+        source = source_at(here.address(), id="id", table="people")
+        Store.create_over(tmp_path / "store", source, SCHEMA, plan()).close()
+        with Store.open(tmp_path / "store", tombstones=tombstones) as store:
+            store.learn()
+            with pytest.raises(InvalidParameter, match="subscription"):
+                store.table.watch()
+            store.serve(EditRequest.delete([name(3)], request_id="r"))
+            statement(upstream.address(), "DELETE FROM people WHERE id = %s", name(3))
+            statement(upstream.address(), "INSERT INTO people VALUES (%s, 'p', 0, 1, 'x', 'no')", name(3))
+            wait_for(here, 20)
+            with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
+                store.publish(force=True)
+            assert store.ledger.releases == 2
+
+
+def wait_for(server: Server, rows: int) -> None:
+    until = time.monotonic() + 60
+    while statement(server.address(), "SELECT FROM people") != rows:
+        assert time.monotonic() < until
+        time.sleep(0.05)

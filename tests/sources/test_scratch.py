@@ -1,0 +1,306 @@
+"""Tables larger than memory: the same sums to the bit, in so much memory, and nothing readable on a disk."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from noisygd_delete_sources import source_at
+from noisygd_delete_sources.reading import rows_of
+from noisygd_delete_sources.scratch import BLOCK, ScratchRecords, ScratchRows, folder
+
+from noisygd_delete import Records, learn, losses
+from noisygd_delete.engine import Execution
+from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
+from noisygd_delete.features.schema import Encoded
+from noisygd_delete.store import Store
+from tests.cli.planned import main
+
+from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan
+from .test_commands import PLAN
+from .test_commands import SCHEMA as COMMAND_SCHEMA
+from .test_lake import in_duckdb, in_parquet
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch) -> Path:
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
+    return tmp_path / "scratch"
+
+
+def drawn(rows: int, features: int, seed: int = 3) -> np.ndarray:
+    found = np.random.default_rng(seed).standard_normal((rows, features)).astype(np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True).astype(np.float32) * np.float32(0.99)
+
+
+def block(rows: np.ndarray, labels: np.ndarray) -> Encoded:
+    return Encoded(rows, labels, None, None)
+
+
+def kept(rows: np.ndarray, slots: int, pieces: int = 700) -> ScratchRows:
+    scratch = ScratchRows(slots, rows.shape[1])
+    for start in range(0, len(rows), pieces):
+        scratch.append(rows[start : start + pieces])
+    scratch.finish()
+    return scratch
+
+
+def test_slices_are_those_of_the_array(place: Path) -> None:
+    slots = 3 * BLOCK + 17
+    rows = np.zeros((slots, 5), np.float32)
+    rows[: 2 * BLOCK + 300] = drawn(2 * BLOCK + 300, 5)
+    scratch = kept(rows[: 2 * BLOCK + 300], slots)
+    draw = np.random.default_rng(1)
+    parts = [slice(*sorted(draw.integers(0, slots + 1, 2))) for _ in range(60)]
+    parts += [
+        slice(None),
+        slice(0, 0),
+        slice(BLOCK, BLOCK),
+        slice(None, None, 7),
+        slice(5, None, BLOCK + 1),
+        slice(slots, None),
+        slice(-9, None),
+    ]
+    for part in parts:
+        np.testing.assert_array_equal(scratch[part], rows[part])
+        assert not scratch[part].flags.writeable or not scratch[part].size
+    assert list(place.iterdir()) == [], "the file has no name"
+    for wrong in (3, slice(9, 1, -1), rows[:, 0] > 0):
+        with pytest.raises(TypeError):
+            scratch[wrong]
+    scratch.close()
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(radius=1.0), losses.Softmax(radius=1.0, classes=3)])
+def test_the_sums_are_those_of_memory_to_the_bit(loss) -> None:
+    rows = drawn(2 * BLOCK + 99, 7)
+    labels = np.arange(len(rows)) % 3.0 if loss.label_kind == "class" else np.where(rows[:, 0] > 0, 1.0, -1.0)
+    slots = len(rows) + 1000
+    scratch = ScratchRecords(slots, 7)
+    for start in range(0, len(rows), 1111):
+        scratch.append(block(rows[start : start + 1111], labels[start : start + 1111]))
+    scratch.finish()
+    memory = Records(rows, labels, slots=slots)
+    ours, theirs = (PreciseObjective(held, loss, regularization=0.1) for held in (scratch, memory))
+    weights = np.random.default_rng(5).standard_normal(ours.shape)
+    for dtype in ("float64", "float32"):
+        np.testing.assert_array_equal(ours.gradient(weights, dtype), theirs.gradient(weights, dtype))
+    for one, other in zip(ours.strided(500), theirs.strided(500), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert ours.gradient_error(1.0) == theirs.gradient_error(1.0)
+
+
+def test_rows_that_do_not_fit_the_plan_are_refused_by_their_number() -> None:
+    rows = drawn(BLOCK + 40, 4)
+    rows[BLOCK + 7] *= 3
+    scratch = ScratchRecords(BLOCK + 50, 4)
+    scratch.append(block(rows, np.ones(len(rows))))
+    scratch.finish()
+    with pytest.raises(AssumptionViolated, match=f"record {BLOCK + 8} of the source has norm"):
+        scratch.check(losses.Logistic(radius=1.0), None)
+    scratch = ScratchRecords(10, 4)
+    scratch.append(block(drawn(3, 4), np.array([1.0, -1.0, 0.0])))
+    scratch.finish()
+    with pytest.raises(InvalidRecords, match="labels must be"):
+        scratch.check(losses.Logistic(radius=1.0), None)
+
+
+def test_a_block_that_comes_back_changed_is_refused() -> None:
+    scratch = kept(drawn(BLOCK * 2, 4), BLOCK * 2)
+    there = scratch._file.fileno()
+    (byte,) = os.pread(there, 1, 1000)
+    os.pwrite(there, bytes([byte ^ 1]), 1000)
+    scratch[BLOCK : BLOCK + 5]
+    with pytest.raises(SourceError, match="came back changed"):
+        scratch[0:5]
+    first = os.pread(there, scratch._sealed, scratch._sealed)  # a block put in the place of another
+    os.pwrite(there, first, 0)
+    with pytest.raises(SourceError, match="came back changed"):
+        scratch[0:5]
+
+
+def test_a_full_disk_is_told(monkeypatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("noisygd_delete_sources.scratch.os.pwrite", full)
+    with pytest.raises(SourceError, match=r"do not fit there.*TMPDIR"):
+        kept(drawn(BLOCK, 4), BLOCK)
+    monkeypatch.setenv("TMPDIR", "/nowhere/at/all")
+    with pytest.raises(SourceError, match="name another folder by TMPDIR"):
+        ScratchRows(10, 2)
+    monkeypatch.delenv("TMPDIR")
+    assert folder() == Path("/var/tmp") or not Path("/var/tmp").is_dir()
+
+
+HOLDING = """
+import os, sys, time
+import numpy as np
+from noisygd_delete.features.schema import Encoded
+from noisygd_delete_sources import scratch
+{planted}
+rows = np.load(sys.argv[1])
+held = scratch.ScratchRecords(len(rows), rows.shape[1])
+held.append(Encoded(rows, np.where(rows[:, 0] > 0, 1.0, -1.0), None, None))
+held.finish()
+held.rows[0:10]
+print(held.rows._file.fileno(), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_a_killed_process_leaves_nothing_that_could_be_read(tmp_path: Path, place: Path, planted: bool) -> None:
+    """What was given to the disk is scanned byte by byte while the process stands still, then the process is killed."""
+    rows = drawn(BLOCK * 2, 6)
+    np.save(tmp_path / "rows.npy", rows)
+    fault = (
+        "class Clear:\n"
+        "    def __init__(self, key): pass\n"
+        "    generate_key = staticmethod(lambda bits: b'')\n"
+        "    def encrypt(self, nonce, data, more): return data + bytes(16)\n"
+        "    def decrypt(self, nonce, data, more): return data[:-16]\n"
+        "scratch.AESGCM = Clear\n"
+    )
+    code = HOLDING.format(planted=fault if planted else "")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")])}
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "rows.npy")], env=environment, stdout=subprocess.PIPE
+    ) as held:
+        assert held.stdout is not None
+        number = int(held.stdout.readline())
+        held.send_signal(signal.SIGSTOP)
+        on_disk = Path(f"/proc/{held.pid}/fd/{number}").read_bytes()
+        assert len(on_disk) >= rows.nbytes
+        found = [row for row in rows if row.tobytes() in on_disk]
+        held.kill()
+    assert held.returncode == -signal.SIGKILL
+    assert bool(found) == planted
+    assert list(place.iterdir()) == []
+
+
+def test_every_file_has_a_key_of_its_own() -> None:
+    rows = drawn(BLOCK, 4)
+    first, second = (kept(rows, BLOCK) for _ in range(2))
+    one, other = (os.pread(scratch._file.fileno(), scratch._sealed, 0) for scratch in (first, second))
+    assert one != other
+    again = kept(np.concatenate([rows, rows]), 2 * BLOCK)
+    assert os.pread(again._file.fileno(), 64, 0) != os.pread(again._file.fileno(), 64, again._sealed), (
+        "nor a block its nonce twice"
+    )
+
+
+SIZED = """
+import sys
+import numpy as np
+from noisygd_delete import losses
+from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.records import Records
+from noisygd_delete.features.schema import Encoded
+from noisygd_delete_sources.scratch import ScratchRecords
+
+def peak():  # of this process's own memory: getrusage knows that of its parent, too
+    with open("/proc/self/status") as file:
+        (line,) = [line for line in file if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024
+
+rows, features, block = 200_000, 128, 10_000
+some = np.random.default_rng(3).standard_normal((block, features)).astype(np.float32) / 40
+loss = losses.Logistic(radius=1.0)
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # begin to measure here
+before = peak()
+if sys.argv[1] == "scratch":
+    held = ScratchRecords(rows, features)
+    for _ in range(rows // block):
+        held.append(Encoded(some, np.ones(block), None, None))
+    held.finish()
+    held.check(loss, None)
+else:
+    held = Records(np.tile(some, (rows // block, 1)), np.ones(rows))
+objective = PreciseObjective(held, loss, regularization=0.1)
+objective.gradient(np.zeros((1, features)))
+print((peak() - before) / (4 * rows * features))
+"""
+
+
+def test_memory_is_bounded_by_a_few_blocks_and_some_bytes_a_slot() -> None:
+    """200,000 rows of 128 columns, 102 MB: their labels take 17 bytes a slot, the rest is a block or two."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")])}
+
+    def share(way: str) -> float:
+        done = subprocess.run(
+            [sys.executable, "-c", SIZED, way], env=environment, capture_output=True, check=True, timeout=60
+        )
+        return float(done.stdout)
+
+    assert share("scratch") < 0.25
+    assert share("memory") > 0.9, "and what a table in memory takes is seen by this measure"
+
+
+@pytest.mark.parametrize("made", [in_duckdb, in_parquet])
+def test_a_release_from_a_scratch_file_is_the_release_from_memory(
+    tmp_path: Path, place: Path, made, monkeypatch
+) -> None:
+    """The same plan under the same noise: the same weights to the bit, since rows come in the same order."""
+    source, weights, kinds = source_at(id="id", **made(tmp_path)), [], []
+    for memory in (None, 1):
+        with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes, _left_out, _definition):
+            kinds.append(type(records))
+            assert changes is None
+            model = learn(records, plan().in_any_order(), np.random.default_rng(7))
+        weights.append(model.weights)
+    assert kinds == [Records, ScratchRecords]
+    np.testing.assert_array_equal(*weights)
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan(), memory=1) as store:
+        release = store.learn(execution=Execution(memory=1))
+        assert release.model.certified
+        monkeypatch.setattr("noisygd_delete_sources.reading.quarter_of_memory", lambda: 1)
+        encoded = SCHEMA.encode_file(as_file(tmp_path))
+        assert store.table.rows_among(replace(encoded, ids=None)) == ROWS
+    assert list(place.iterdir()) == []
+
+
+def test_more_rows_than_slots_are_refused_before_they_are_kept(tmp_path: Path, place: Path) -> None:
+    source = source_at(id="id", **in_duckdb(tmp_path))
+    with pytest.raises(InvalidRecords, match="more rows than the 150 slots"), rows_of(source, SCHEMA, 150, memory=1):
+        pass
+
+
+def test_the_command_line_says_how_much_memory(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = in_duckdb(tmp_path)
+    (tmp_path / "schema.toml").write_text(COMMAND_SCHEMA)
+    used: list[int] = []
+    true = ScratchRows.__init__
+
+    def noting(self, slots: int, features: int) -> None:
+        used.append(slots)
+        true(self, slots, features)
+
+    monkeypatch.setattr(ScratchRows, "__init__", noting)
+    where = ["--source", made["address"], "--table", "people", "--schema", "schema.toml", "--slots", str(SLOTS)]
+    assert main(["init", "store", *where, *PLAN, "--memory", "1K"]) == 0
+    assert main(["learn", "store", "--memory", "1K"]) == 0
+    assert used == [SLOTS, SLOTS]
+    assert main(["delete", "store", name(3), "--memory", "1G"]) == 0
+    assert used == [SLOTS, SLOTS]
+    for wrong in ("0", "-1G", "much", "1E"):
+        with pytest.raises(SystemExit):
+            main(["learn", "store", "--memory", wrong])
+
+
+def as_file(folder: Path) -> Path:
+    lines = [",".join(map(str, row)) for row in people()]
+    (folder / "people.csv").write_text("\n".join(["id,person,a,b,c,y", *lines, ""]))
+    return folder / "people.csv"
