@@ -45,7 +45,7 @@ def asked(which: str) -> Plan:
 def advised(error: Exception, loss: Loss) -> list[Plan]:
     """The plans that a refusal names, made as it says."""
     named = re.findall(r"'([a-z-]+)'", str(error).partition("plan with")[2])
-    named += re.findall(r"plan with ([a-z-]+:[a-z=,-]+)", str(error))
+    named += re.findall(r"plan with ([a-z-]+:[a-z]+=[a-z]+(?:,[a-z]+=[a-z]+)*)", str(error))
     made = []
     for each in named:
         made.append(make_plan(loss, **SIZES, utility=False, budget=RENYI, method=each))
