@@ -10,45 +10,51 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
-from noisygd_delete.bounds import arithmetic, theorem_5_1
+from noisygd_delete.bounds import arithmetic, correlated_sums, gaussian, renyi, theorem_5_1
+from noisygd_delete.bounds import objective_perturbation as bounds
 from noisygd_delete.evidence import derivation
 from noisygd_delete.evidence.certificate import erasure_of, read_history
 from noisygd_delete.evidence.verification import read_claims
 from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
+from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
 from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
-from noisygd_delete.privacy.guarantee import Guarantee, Worlds
+from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun
+from noisygd_delete.privacy.guarantee import (
+    ONE_DIRECTION,
+    SEVERAL_DIRECTIONS,
+    WEAKLY_CONVEX,
+    Guarantee,
+    Worlds,
+)
 from noisygd_delete.records import limited_io
 
 from . import coq_files
 
 _PRECISION = 120  # bits of interval arithmetic, where those of the processor's floats do not do
-_UNFOLDED = (
-    "shifted_gdp", "shifted_gdp_forever", "minimiser_gdp", "limit_gdp", "printed_rate", "printed_rate_forever", "rounding_gap",
-    "gradient_error", "grid_variance", "slower", "steeper", "unit_roundoff", "power",
-)  # fmt: skip
-_NEEDED = coq_files.FILES[: coq_files.FILES.index("Formulas") + 1]
+_NEEDED = coq_files.with_imports("Conversion", "Formulas")
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """One call of `Mechanism.interval`."""
+    """One call of `Mechanism.interval`, or of `NoiseChain.staying`."""
 
     mechanism: Mechanism
     worlds: Worlds
     steps_with: float
     steps_without: float
+    stays: bool = False
 
 
 class _Sum(float):
@@ -68,11 +74,15 @@ def _marked(guarantee: Guarantee, parts: Counter[Stretch]) -> Guarantee:
 @contextmanager
 def _traced() -> Iterator[None]:
     """Have every guarantee remember the stretches that it is composed of."""
-    interval, composed = Mechanism.interval, Guarantee.composed
+    interval, staying, composed = Mechanism.interval, SufficientStatisticsRun.staying, Guarantee.composed
 
     def traced_interval(self: Mechanism, about: str, worlds: str, **steps: Any) -> Guarantee:
         stretch = Stretch(self, Worlds(worlds), steps["steps_with"], steps.get("steps_without", 0))
         return _marked(interval(self, about, worlds, **steps), Counter({stretch: 1}))
+
+    def traced_staying(self: SufficientStatisticsRun, about: str, worlds: str, **steps: Any) -> Guarantee:
+        stretch = Stretch(self, Worlds(worlds), steps["steps_with"], steps.get("steps_without", 0), stays=True)
+        return _marked(staying(self, about, worlds, **steps), Counter({stretch: 1}))
 
     def traced_composed(parts: Any) -> Guarantee:
         listed = [*parts]
@@ -84,6 +94,7 @@ def _traced() -> Iterator[None]:
 
     with (
         mock.patch.object(Mechanism, "interval", traced_interval),
+        mock.patch.object(SufficientStatisticsRun, "staying", traced_staying),
         mock.patch.object(Guarantee, "composed", staticmethod(traced_composed)),
     ):
         yield
@@ -168,27 +179,71 @@ def _additions(records: int) -> int:
     return min(arithmetic.CHUNK, records) + (blocks - 1).bit_length() + joined
 
 
-Naming = Callable[[str, float], str]
+class Definitions:
+    """The formulas of one file, each defined once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[str, str]] = {}  # formula -> (name, definition and range)
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for _, text in self._texts.values())
+
+    def __call__(self, formula: str, value: float, proof: str = "") -> str:
+        """Return the name of a formula, whose value is up to 2⁻⁴⁶ more than what the package computes.
+
+        Args:
+            formula: Coq text.
+            value: What the package computes.
+            proof: Proof of the range, given the limit as "{most}"; by default interval arithmetic on the formula.
+        """
+        if formula == "0" or re.fullmatch(r"formula_\d+", formula):
+            return formula
+        if formula not in self._texts:
+            name, most = f"formula_{len(self._texts) + 1}", _ratio(Fraction(value) * (1 + Fraction(1, 1 << 46)))
+            used = dict.fromkeys(re.findall(r"\bformula_\d+", formula))
+            ranges = "".join(f"generalize {one}_range; generalize {one}; intros; " for one in used)
+            direct = f"unfold_formulas; {ranges}first [interval | interval with (i_prec {_PRECISION})]."
+            self._texts[formula] = (
+                name,
+                f"Definition {name} : R := {formula}.\nLemma {name}_range : 0 <= {name} <= {most}.\n"
+                f"Proof. unfold {name}. {proof.replace('{most}', most) or direct} Qed.",
+            )
+        return self._texts[formula][0]
 
 
-def _of_mu(mu: str, named: Naming, squared: float) -> tuple[str, str]:
+Naming = Definitions
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a stretch adds to a figure, as Coq text: μ² ("" if it has no μ), and ε_q at an order, given as text and as a number."""
+
+    square: str
+    renyi: Callable[[str, float], str]
+
+
+def _of_rate(rate: str, square: str = "") -> Cost:
+    return Cost(square, lambda order, _: f"({order} * {rate})")
+
+
+def _of_mu(mu: str, named: Naming, squared: float) -> Cost:
     name = named(mu, math.sqrt(squared))
-    return f"({name} * {name} / 2)", f"({name} * {name})"
+    return _of_rate(f"({name} * {name} / 2)", f"({name} * {name})")
 
 
-def rate_of(stretch: Stretch, named: Naming) -> tuple[str, str]:
-    """What a stretch adds to ε_q/q, and to μ²; "" where it has no μ.
+def cost_of(stretch: Stretch, named: Naming) -> Cost:
+    """Return what a stretch costs.
 
     Args:
-        stretch: Of a run.
-        named: Names a formula that has this value; it is then defined by itself.
+        stretch: Part of a run.
+        named: Names a formula that has this value; the formula becomes a definition.
 
     Raises:
-        NotCovered: If no formula in Coq is its own.
+        NotCovered: If Coq has no formula for the method.
     """
     run: Any = stretch.mechanism
     if not (stretch.steps_with or stretch.steps_without):
-        return "0", "0"
+        return _of_rate("0", "0")
     about, steps = stretch.worlds.about, {"steps_with": stretch.steps_with, "steps_without": stretch.steps_without}
     cost = run.interval(about, stretch.worlds, **steps)
     if isinstance(run, NoisyGDRun):
@@ -208,37 +263,241 @@ def rate_of(stretch: Stretch, named: Naming) -> tuple[str, str]:
             steps_without_record=clean,
         )
         if cost.rate != printed:  # the roundings of exact steps cost more
-            return _of_mu(_exact_gdp(run, stretch), named, 2 * cost.rate)[0], ""
-        return named(rate, printed), ""
+            name = named(_exact_gdp(run, stretch), math.sqrt(2 * cost.rate))
+            return _of_rate(f"({name} * {name} / 2)")
+        return _of_rate(named(rate, printed))
+    if isinstance(run, ObjectivePerturbationRun):
+        return _objective_perturbation(run, stretch, cost, named)
+    if isinstance(run, SufficientStatisticsRun):
+        return _of_mu(_sums(run, stretch, cost, named), named, cost.gdp_squared)
     raise NotCovered(f"method {run.method!r}")
+
+
+_HESSIANS = {  # (form, between records) -> name in Formulas.v, and that of several rows where it differs
+    (ONE_DIRECTION, False): "zero_out_hessian",
+    (ONE_DIRECTION, True): "replace_one_hessian",
+    (SEVERAL_DIRECTIONS, False): "several_zero_out_hessian",
+    (SEVERAL_DIRECTIONS, True): "several_replace_hessian",
+    (WEAKLY_CONVEX, False): "weakly_convex_zero_out_hessian",
+    (WEAKLY_CONVEX, True): "weakly_convex_replace_hessian",
+}
+
+
+def _objective_perturbation(run: ObjectivePerturbationRun, stretch: Stretch, cost: Guarantee, named: Naming) -> Cost:
+    """Return the cost of minimisers of a randomly tilted objective, or of the solver's tolerance alone."""
+    room = f"(1 + 2 * / 2 ^ {-round(math.log2(arithmetic.NORM_TOLERANCE))})"
+    weak, noise, n = exact(run.weak_convexity), exact(run.linear_term), exact(run.records)
+    least = f"({exact(run.strong_convexity)} - {weak} * ({room} * {room} - 1) * 2)"
+    grid = f"({exact(run.output_noise)} / 2 ^ {arithmetic.GRID_BITS})"
+    spread = bounds.rounded_solution_distance(**run._ball())
+    distance = named(f"solution_distance {exact(run.gradient_tolerance)} {least} {grid} {run.dimension}", spread)
+    inexact = named(f"inexact_gdp {distance} {exact(run.output_noise)} {grid}", run._inexact_gdp(spread))
+    if not cost.curves:
+        square = f"({run.chain} * ({inexact} * {inexact}))" if cost.gdp_squared else "0"
+        return _of_rate(f"({square} / 2)", square)
+    curve, rows = run.curve(stretch.worlds), run.rows_per_subject
+    ratios = [
+        named(f"curvature_ratio ({exact(beta)} * {room} * {room}) {n} {least} ({weak} * {room} * {room})", value)
+        for beta, value in zip((run.smoothness, run.weak_convexity), run.ratios(), strict=True)
+    ]
+    between, lipschitz = stretch.worlds.between_records, f"({exact(run.lipschitz)} * {room})"
+    sensitivity = f"({2 if between else 1} * {rows} * {lipschitz})"
+    rate = named(f"tilt_rate {sensitivity} {noise} {distance} {exact(run.output_noise)}", curve.rate)
+    square = ""
+    if curve.gdp_squared is not None:
+        flow = f"flow_gdp {sensitivity} {lipschitz} {noise} {ratios[0]} {run.blocks}"
+        mu = named(
+            f"sqrt ({flow} * {flow} + {inexact} * {inexact})".replace(flow, f"({flow})"), math.sqrt(curve.gdp_squared)
+        )
+        square = f"({run.chain} * ({mu} * {mu}))"
+
+    def divergence(order: str, number: float) -> str:
+        if curve.gdp_squared is not None and number * curve.gdp_squared / 2 < number * curve.rate + curve.hessian(
+            number
+        ):
+            return f"({order} * {square} / 2)"
+        name, ratio = _HESSIANS[run.form, between], f"({rows} * {ratios[0]})" if rows > 1 else ratios[0]
+        if name == "replace_one_hessian" and rows > 1 and number * (rows * curve.ratio) ** 2 > 1:
+            name = "replace_rows_hessian"
+        below = f" {ratios[1]}" if run.form == WEAKLY_CONVEX else ""
+        return f"({run.chain} * ({order} * {rate} + {run.blocks} * {name} {order} {ratio}{below}))"
+
+    return Cost(square, divergence)
+
+
+def _sums(run: SufficientStatisticsRun, stretch: Stretch, cost: Guarantee, named: Naming) -> str:
+    """Return μ of the draws of a chain, and have its range proven draw by draw."""
+    last = stretch.steps_with + (1 if stretch.steps_without else 0)
+    draws = run.draws[: int(min(last, run.releases))]
+    between, leaves = stretch.worlds.between_records, not stretch.stays
+    squared, weight = run.norm_squared, run.label_weight
+    name = "sums_sensitivity"
+    if between:
+        name = "sums_sensitivity_between" if weight**2 <= 2 * squared else "sums_sensitivity_heavy"
+    apart = named(f"{name} {squared} {weight}", run.apart(between_records=between))
+    rounded = correlated_sums.rounding_norm(features=run.features, outputs=run.outputs, label_weight=weight)
+    rounding = named(f"rounding_norm {run.features} {run.outputs} {weight}", rounded)
+    chain = " :: ".join(f"({exact(c)}, {exact(v)}, {rounding if c % 1 else '0'})" for c, v in draws)
+    flags = [str(flag).lower() for flag in (run.joiners, leaves)]
+    least = min(variance for _, variance in run.draws)
+    lost = correlated_sums.SMOOTHING_SQUARED * max(2, weight**2)
+
+    def charge(**rows: int) -> list[Fraction]:
+        facts = {"apart": run.apart(between_records=between), "rounded": rounded, **rows}
+        costs = (correlated_sums.draw_cost(carry=c, variance=v, **facts) for c, v in draws)
+        return [Fraction(cost) * (1 + Fraction(1, 1 << 42)) for cost in costs]
+
+    charged = "(unfold Sums.stays, Sums.joins, Sums.leaves; interval)"
+    joins, stays, lefts = charge(joined=1), charge(stay=1), charge(left=1)
+    present, gone, steps = joins[0], Fraction(0), []
+    for place in range(1, len(draws)):
+        if leaves:
+            gone = max(gone, present + lefts[place])
+        present = max(present + stays[place], joins[place] if run.joiners else present)
+        shown = f"apply Sums.within_step with (present' := {_ratio(present)}) (gone' := {_ratio(gone)})"
+        join, leave = ("intros _; " + charged if allowed else "discriminate" for allowed in (run.joiners, leaves))
+        steps.append(f"{shown}; [{charged} | {join} | lra | {leave} |].")
+    most = _ratio(max(present, gone))
+    proof = (
+        f"apply sums_gdp_shown with (most := {most}); [interval | interval | | unfold sums_gdp; interval with (i_prec {_PRECISION})]. "
+        f"generalize {apart}_range {rounding}_range; generalize {apart} {rounding}; intros delta rounding Hd Hr. "
+        f"apply Sums.cap_shown with (present := {_ratio(joins[0])}); [unfold Sums.joins; interval |]. "
+    )
+    proof += " ".join([*steps, "apply Sums.within_end; lra."])
+    return named(
+        f"sums_gdp {exact(least)} {lost} {run.rows_per_subject} (Sums.chain_cap {apart} {' '.join(flags)} ({chain} :: nil)%list)",
+        math.sqrt(cost.gdp_squared),
+        proof,
+    )
 
 
 @dataclass(frozen=True)
 class Lemma:
-    """A figure's inequality, as Coq text. `printed`: the figure as the certificate has it."""
+    """A statement and its proof, as Coq text."""
 
     name: str
-    value: str
-    printed: str
+    statement: str
+    proof: str
 
     def text(self) -> str:
-        used = dict.fromkeys(re.findall(r"\bformula_\d+", self.value))
-        ranges = "".join(f"generalize {name}_range; generalize {name}; intros; " for name in used)
-        # a figure that meets its budget to the last bit needs the formulas themselves
-        closely = f"unfold {', '.join([*used, *_UNFOLDED])}; cbv zeta; interval with (i_prec {_PRECISION})"
-        return (
-            f"Lemma {self.name} : {self.value} <= {self.printed}.\nProof. first [{ranges}interval | {closely}]. Qed.\n"
-        )
+        return f"Lemma {self.name} : {self.statement}.\nProof. {self.proof} Qed.\n"
 
 
-def _definition(name: str, formula: str, value: float) -> str:
-    """A formula and the range in which it lies: up to 2⁻⁴⁶ more than what the package computes."""
-    most = Fraction(value) * (1 + Fraction(1, 1 << 46))
-    return (
-        f"Definition {name} : R := {formula}.\n"
-        f"Lemma {name}_range : 0 <= {name} <= ({most.numerator} / {most.denominator}).\n"
-        f"Proof. unfold {name}, {', '.join(_UNFOLDED)}; cbv zeta; first [interval | interval with (i_prec {_PRECISION})]. Qed."
-    )
+def _at_most(name: str, value: str, limit: str) -> Lemma:
+    """Return the lemma that a formula is at most a number."""
+    used = dict.fromkeys(re.findall(r"\bformula_\d+", value))
+    ranges = "".join(f"generalize {one}_range; generalize {one}; intros; " for one in used)
+    # a figure that meets its budget to the last bit needs the formulas themselves
+    unfolded = f"unfold {', '.join(used)}; " if used else ""
+    closely = f"{unfolded}unfold_formulas; interval with (i_prec {_PRECISION})"
+    if "hessian" in value:
+        closely = f"{ranges}split_cases; interval with (i_prec {_PRECISION}) | {closely}"
+    return Lemma(name, f"{value} <= {limit}", f"first [{ranges}interval | {closely}].")
+
+
+def _ratio(value: Fraction) -> str:
+    return str(value.numerator) if value.denominator == 1 else f"({value.numerator} / {value.denominator})"
+
+
+def _just_above(value: float) -> Fraction:
+    """Return a number of 17 digits, a little above a value that the package computed."""
+    if not value:
+        return Fraction(0)
+    most = Fraction(value) * (1 + Fraction(1, 1 << 45))
+    place = Fraction(10) ** (math.floor(math.log10(most)) - 16)
+    return math.ceil(most / place) * place
+
+
+# --- (ε, δ) and the advantage ---
+
+_INTEGRAL = "unfold bell, lost, decay, half_below; first [{0}53) | {0}90)]".format(
+    "integral with (i_fuel 300, i_degree 15, i_prec "
+)
+
+
+def _gaussian_proof(limit: str, mu: Fraction, epsilon: Fraction | None, delta: str) -> str:
+    """Return the proof that μ at most `mu` has this ε at δ, or, without ε, this advantage."""
+    if not mu:
+        return f"apply (converts_below _ 0); [exact {limit} | apply converts_nothing]."
+    if epsilon is None:
+        shown = f"apply (advantage_shown {_ratio(mu)} {delta} half_at_least); [lra | lra | {_INTEGRAL}]"
+    else:
+        far = f"({_ratio(epsilon)} / {_ratio(mu)} - {_ratio(mu)} / 2)"
+        reach = max(0, math.ceil(mu / 2 - epsilon / mu)) + 9
+        shown = f"apply (epsilon_shown {_ratio(mu)} {_ratio(epsilon)} {delta} {far} {reach} half_at_least)"
+        shown += f"; [lra | reflexivity | lra | interval | {_INTEGRAL}]"
+    return f"apply (converts_below _ {_ratio(mu)}); [exact {limit} | {shown}]."
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """An order q and the two points r > x at which its moment is bounded by tangents."""
+
+    order: float
+    r: float
+    x: float
+
+    def limits(self, renyi: float) -> tuple[float, float]:
+        """Return e^ε and the δ that they prove, for a divergence, at twice the digits of a float's."""
+        with localcontext() as context:
+            context.prec = 40
+            q, r, x = Decimal(self.order), Decimal(self.r), Decimal(self.x)
+            width = q * (r ** (q - 1) - x ** (q - 1))
+            mass = ((q - 1) * Decimal(renyi)).exp() - q * x ** (q - 1) + (q - 1) * x**q
+            return float((q - 1) * (r**q - x**q) / width), float(mass / width)
+
+
+def _tangents(guarantee: Guarantee, evaluate: Callable[[], float], *, loss: bool) -> Tangents:
+    """Return the tangents by which the package finds ε at a δ, or else δ at ε = 0, while it runs `evaluate`.
+
+    Raises:
+        NotCovered: If it finds its figure in another way.
+    """
+    found: list[Tangents] = []
+    pair_epsilon, log_r = renyi._pair_epsilon, renyi._log_r
+
+    def recorded_pair(order: float, log_r: float, x: float) -> float:
+        if loss and order * abs(log_r) < 600:
+            found.append(Tangents(order, math.exp(log_r), x))
+        return pair_epsilon(order, log_r, x)
+
+    def recorded_root(order: float, epsilon: float, x: float) -> float:
+        low = log_r(order, epsilon, x)
+        found.append(Tangents(order, math.exp(low), x))
+        return low
+
+    with mock.patch.object(renyi, "_pair_epsilon", recorded_pair):
+        if loss:
+            evaluate()
+        else:
+            with mock.patch.object(renyi, "_log_r", recorded_root):
+                evaluate()
+    proper = [one for one in found if one.r > one.x * (1 + 1e-12)]
+    if not proper:
+        raise NotCovered("its conversion uses no tangents")
+    if loss:
+        return min(proper, key=lambda one: pair_epsilon(one.order, math.log(one.r), one.x))
+    return min(proper, key=lambda one: one.limits(guarantee.renyi(one.order))[1])
+
+
+_POWERS = f"unfold Rpower, renyi_advantage; interval with (i_prec {_PRECISION})"
+
+
+def _advantage_order(guarantee: Guarantee) -> float:
+    """Return the order at which the package finds the advantage of a rate."""
+    found: dict[float, float] = {}
+    original = gaussian.renyi_advantage
+
+    def recorded(*, order: float, renyi: float) -> float:
+        found[order] = original(order=order, renyi=renyi)
+        return found[order]
+
+    with mock.patch.object(gaussian, "renyi_advantage", recorded):
+        gaussian.rate_advantage(rate=guarantee.total_rate)
+    return min(found, key=found.__getitem__)
+
+
+Change = Callable[[str, Fraction, Fraction], Fraction]  # a printed figure's name, value and last place -> another value
 
 
 def decimal(number: float) -> Fraction:
@@ -247,15 +506,125 @@ def decimal(number: float) -> Fraction:
 
 
 def last_place(number: float) -> Fraction:
-    """One unit in the last place of that decimal."""
-    exponent = Decimal(repr(float(number))).normalize().as_tuple().exponent
-    assert isinstance(exponent, int)
-    return Fraction(10) ** exponent
+    """One unit in the last of the ten digits that a certificate prints."""
+    return Fraction(10) ** (math.floor(math.log10(number)) - 9) if number else Fraction(0)
 
 
-def source_text(
-    certificate: Mapping[str, Any], change: Callable[[str, Fraction, Fraction], Fraction] | None = None
-) -> tuple[str, dict[str, str]]:
+@dataclass(frozen=True)
+class Figures:
+    """The figures of one guarantee, each as a lemma after the bound on which its proof rests.
+
+    Attributes:
+        name: Of the guarantee, in Coq.
+        guarantee: What the package derives from the facts, with its rounding slack.
+        values: What the certificate prints.
+        costs: What it is the sum of, with multiplicities.
+        grown: 1 + slack, as Coq text.
+        change: What becomes of a printed figure.
+    """
+
+    name: str
+    guarantee: Guarantee
+    values: Mapping[str, Any]
+    costs: Sequence[tuple[int, Cost]]
+    grown: str
+    change: Change | None
+
+    def lemmas(self) -> Iterator[Lemma]:
+        """Yield the lemmas.
+
+        Raises:
+            NotCovered: If Coq has no formula for a figure.
+        """
+        if self.values["renyi"] is not None:
+            order = self.values["order"]
+            yield _at_most(f"{self.name}_renyi", self._divergence(exact(order), order), self._printed("renyi"))
+        if self.values["gdp"] is not None:
+            yield from self._of_mu()
+        if self.guarantee.adjacency is Worlds.IDEAL_LAW:
+            raise NotCovered("advantage and ε against an ideal law")
+        if self.values["gdp"] is None and not self.guarantee.renyi(2.0):
+            yield _at_most(f"{self.name}_nothing", self._divergence("2", 2.0), "0")
+            return
+        if self.values["gdp"] is None:
+            yield from self._tangent_advantage() if self.guarantee.curves else self._rate_advantage()
+        if self.values["epsilon"] is not None and not self._is_gaussian:
+            yield from self._tangent_epsilon()
+
+    def _printed(self, figure: str) -> str:
+        number = decimal(self.values[figure])
+        if self.change is not None:
+            number = self.change(f"{self.name}_{figure}", number, last_place(self.values[figure]))
+        return _ratio(number)
+
+    @property
+    def _delta(self) -> str:
+        return _ratio(decimal(self.values["delta"]))
+
+    @property
+    def _is_gaussian(self) -> bool:
+        """Whether the package's ε is that of μ."""
+        delta = self.values["delta"]
+        return self.guarantee.gdp is not None and gaussian.gdp_epsilon(
+            mu=self.guarantee.gdp, delta=delta
+        ) <= self.guarantee.epsilon(delta)
+
+    def _divergence(self, order: str, number: float) -> str:
+        total = " + ".join(f"{times} * {cost.renyi(order, number)}" for times, cost in self.costs)
+        return f"({self.grown} * {self.grown} * ({total}))"
+
+    def _limited(self, order: float, figure: str) -> tuple[Lemma, Fraction]:
+        """Return a bound on the divergence at an order, close to what the package computes."""
+        most = _just_above(self.guarantee.renyi(order))
+        return _at_most(f"{self.name}_{figure}_range", self._divergence(exact(order), order), _ratio(most)), most
+
+    def _of_mu(self) -> Iterator[Lemma]:
+        """Yield μ, the advantage, and ε if it follows from μ."""
+        if not all(cost.square for _, cost in self.costs):
+            raise NotCovered("its μ has no formula")
+        assert self.guarantee.gdp is not None
+        mu = f"({self.grown} * sqrt ({' + '.join(f'{times} * {cost.square}' for times, cost in self.costs)}))"
+        most = _just_above(self.guarantee.gdp)
+        bound = _at_most(f"{self.name}_mu_range", mu, _ratio(most))
+        yield from (_at_most(f"{self.name}_gdp", mu, self._printed("gdp")), bound)
+        if self.guarantee.adjacency is Worlds.IDEAL_LAW:
+            return
+        stated = self._printed("advantage")
+        proof = _gaussian_proof(bound.name, most, None, stated)
+        yield Lemma(f"{self.name}_advantage", f"converts {mu} 0 {stated}", proof)
+        if self.values["epsilon"] is not None and self._is_gaussian:
+            stated = self._printed("epsilon")
+            proof = _gaussian_proof(bound.name, most, Fraction(stated.strip("()").replace(" ", "")), self._delta)
+            yield Lemma(f"{self.name}_epsilon", f"converts {mu} {stated} {self._delta}", proof)
+
+    def _rate_advantage(self) -> Iterator[Lemma]:
+        order, stated = _advantage_order(self.guarantee), self._printed("advantage")
+        bound, most = self._limited(order, "advantage")
+        angle = exact(2 * math.atanh(self.values["advantage"]))
+        shown = f"apply (curve_advantage_shown _ {stated} {exact(order)} {angle} {_ratio(most)})"
+        statement = f"curve_advantage (fun q => {self._divergence('q', order)}) {stated}"
+        yield bound
+        proof = f"{shown}; [lra | lra | exact {bound.name} | {_POWERS}]."
+        yield Lemma(f"{self.name}_advantage", statement, proof)
+
+    def _tangent_advantage(self) -> Iterator[Lemma]:
+        tangents = _tangents(self.guarantee, lambda: self.guarantee.delta(0.0), loss=False)
+        yield from self._by_tangents(tangents, "advantage", "0", self._printed("advantage"))
+
+    def _tangent_epsilon(self) -> Iterator[Lemma]:
+        tangents = _tangents(self.guarantee, lambda: self.guarantee.epsilon(self.values["delta"]), loss=True)
+        yield from self._by_tangents(tangents, "epsilon", self._printed("epsilon"), self._delta)
+
+    def _by_tangents(self, tangents: Tangents, figure: str, epsilon: str, delta: str) -> Iterator[Lemma]:
+        bound, most = self._limited(tangents.order, figure)
+        yield bound
+        facts = " ".join([epsilon, delta, *map(exact, (tangents.order, tangents.r, tangents.x)), _ratio(most)])
+        statement = f"curve_converts (fun q => {self._divergence('q', tangents.order)}) {epsilon} {delta}"
+        shown = f"apply (curve_shown _ {facts}); [lra | lra | exact {bound.name} | {_POWERS} | {_POWERS}]."
+        yield Lemma(f"{self.name}_{figure}", statement, shown)
+
+
+def source_text(certificate: Mapping[str, Any], change: Change | None = None) -> tuple[str, dict[str, str]]:
     """The Coq file of a certificate, and why figures are not covered, by their keys.
 
     Args:
@@ -269,46 +638,27 @@ def source_text(
         guarantees = derivation.derive_guarantees(erasure, history.accountant(plan))
     found: list[Lemma] = []
     missing: dict[str, str] = {}
-    formulas: dict[str, tuple[str, float]] = {}
-
-    def named(formula: str, value: float) -> str:
-        return "0" if formula == "0" else formulas.setdefault(formula, (f"formula_{len(formulas) + 1}", value))[0]
-
+    named = Definitions()
     for key, guarantee in guarantees.items():
-        parts = getattr(guarantee.rate, "parts", None)
+        parts = getattr(getattr(guarantee, "rate", None), "parts", None)
         try:
             if parts is None:
                 raise NotCovered("not a sum of stretches")
-            rates = [(number, *rate_of(stretch, named)) for stretch, number in parts.items()]
+            costs = [(number, cost_of(stretch, named)) for stretch, number in parts.items()]
+            name, grown = key.replace(".", "_").replace("-", "_"), f"(1 + {exact(guarantee.slack)})"
+            found += Figures(name, guarantee.with_slack(), claims[key], costs, grown, change).lemmas()
         except NotCovered as reason:
             missing[key] = str(reason)
-            continue
-        grown = f"(1 + {exact(guarantee.slack)})"
-        name = key.replace(".", "_").replace("-", "_")
-        values = claims[key]
-        statements = {}
-        if values["gdp"] is not None and all(square for _, _, square in rates):
-            total = " + ".join(f"{number} * {square}" for number, _, square in rates)
-            statements[f"{name}_gdp"] = (f"{grown} * sqrt ({total})", values["gdp"])
-        if values["renyi"] is not None:
-            total = " + ".join(f"{number} * {rate}" for number, rate, _ in rates)
-            statements[f"{name}_renyi"] = (
-                f"{grown} * {grown} * ({exact(values['order'])} * ({total}))",
-                values["renyi"],
-            )
-        for full, (value, stated) in statements.items():
-            printed = decimal(stated)
-            if change is not None:
-                printed = change(full, printed, last_place(stated))
-            found.append(Lemma(full, value, f"({printed.numerator} / {printed.denominator})"))
     head = [
         "(* Written by `python -m proofs_check coq`: the printed figures are at least the formulas' values on the certificate's facts. *)",
-        "From Coq Require Import Reals.",
+        "From Coq Require Import Reals Lra List.",
+        "From Coquelicot Require Import Coquelicot.",
         "From Interval Require Import Tactic.",
-        "From NoisyGD Require Import Formulas.",
+        "From NoisyGD Require Import Normal Conversion Formulas.",
+        "From NoisyGD Require Sums Tilt.",
         "Open Scope R_scope.",
         *(f"(* {key}: not covered, {reason} *)" for key, reason in missing.items()),
-        *(_definition(name, formula, value) for formula, (name, value) in formulas.items()),
+        *named,
     ]
     return "\n".join([*head, *(lemma.text() for lemma in found)]), missing
 

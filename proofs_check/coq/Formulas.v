@@ -3,6 +3,7 @@
 From Coq Require Import Reals Lra Lia List.
 From Coquelicot Require Import Coquelicot.
 From NoisyGD Require Import Space Normal Laws Shift ClosedForms NoisyGD Theorem51 Rounding.
+From NoisyGD Require Sums Tilt.
 Open Scope R_scope.
 
 (* c^t *)
@@ -44,7 +45,47 @@ Definition rounding_gap (e eta m L lambda W d h : R) : R :=
    the noise of a step, h the grid *)
 Definition slower (eta m : R) : R := m - steeper / eta.
 Definition grid_variance (eta tau h : R) : R := (tau * tau - 144 * (h * h)) / (2 * eta).
+
+(* --- bounds/objective_perturbation.py: r is the curvature of one record (or of a person's rows) over the least of the others --- *)
+
+Definition curvature_ratio (beta m n below : R) : R := beta / (n * m + below).
+Definition solution_distance (gamma m h d : R) : R := 2 * gamma / m + h * sqrt d.
+Definition tilt_rate (D s zeta tau : R) : R := D * D / (2 * (s * s)) + zeta * zeta / (2 * (tau * tau)).
+Definition zero_out_hessian (q r : R) : R := Tilt.cost_without q r / (q - 1).
+Definition replace_one_hessian (q r : R) : R := - ln (1 - q * (q - 1) * (r * r) / (1 + r)) / (q - 1).
+Definition replace_rows_hessian (q r : R) : R := q * (r * r) / 2 + zero_out_hessian q r.
+Definition several_zero_out_hessian (q r : R) : R := Rmax (zero_out_hessian q r) (q * (r * r) / 2).
+Definition several_replace_hessian (q r : R) : R := q * (r * r) / 2 + several_zero_out_hessian q r.
+Definition weakly_convex_zero_out_hessian (q r below : R) : R :=
+  Rmax (Rmax (Tilt.cost_with q r) (Tilt.cost_with q (- below))) (Rmax (Tilt.cost_without q r) (Tilt.cost_without q (- below))) / (q - 1).
+Definition opposite_cost (q second first : R) : R := q * ln (1 + second) - (q - 1) * ln (1 + first) - ln (1 + q * second - (q - 1) * first).
+Definition weakly_convex_replace_hessian (q r below : R) : R :=
+  Rmax (Rmax (Tilt.cost_with q r + Tilt.cost_without q r) (Tilt.cost_with q (- below) + Tilt.cost_without q (- below)))
+       (Rmax (opposite_cost q r (- below)) (opposite_cost q (- below) r)) / (q - 1).
+Definition flow_constant (kappa : R) : R := 1 + 2 * (ln 2 * (kappa * kappa)) / (1 + sqrt (1 - 8 * (ln 2 * (kappa * kappa)))).
+Definition flow_gdp (D L s r blocks : R) : R := D / s * flow_constant (r * s * sqrt blocks / L).
+Definition inexact_gdp (zeta tau h : R) : R := zeta / sqrt (tau * tau - 144 * (h * h)).
+
+(* --- bounds/correlated_sums.py: R^2 the squared norm of a row, beta the label's weight --- *)
+
+Definition sums_sensitivity (R2 beta : R) : R := sqrt (R2 * R2 + beta * beta * R2).
+Definition sums_sensitivity_between (R2 beta : R) : R := (2 * R2 + beta * beta) / sqrt 2.
+Definition sums_sensitivity_heavy (R2 beta : R) : R := 2 * sqrt (beta * beta * R2).
+Definition rounding_norm (features outputs beta : R) : R := sqrt (features * features + beta * beta * features * outputs).
+Definition sums_gdp (least lost rows cap : R) : R := sqrt (least / (least - lost) * (rows * rows) * cap).
+
+Lemma sums_gdp_shown least lost rows cap most mu : 0 < least - lost -> 0 <= least -> cap <= most -> sums_gdp least lost rows most <= mu ->
+  0 <= sums_gdp least lost rows cap <= mu.
+Proof.
+  intros Hl H0 Hc Hm. split; [apply sqrt_pos|]. apply Rle_trans with (2 := Hm). apply sqrt_le_1_alt.
+  apply Rmult_le_compat_l; [|exact Hc]. apply Rmult_le_pos; [|apply Rle_0_sqr]. apply Rmult_le_pos; [lra | left; now apply Rinv_0_lt_compat].
+Qed.
+
 (* --- the formulas are those of the theorems --- *)
+
+Theorem replace_one_hessian_is_proven q r : 1 < q -> 0 <= r -> (q - 1) * r < 1 ->
+  (q - 1) * replace_one_hessian q r = Tilt.cost_with q r + Tilt.cost_without q r.
+Proof. intros. rewrite Tilt.replace_cost_closed by assumption. unfold replace_one_hessian. field. lra. Qed.
 
 Section Are.
 Variables (D eta m s2 n : R) (T K : nat).
@@ -134,3 +175,11 @@ Proof.
     assert (0 <= gap * n / eta) by (apply Rmult_le_pos; [nra | left; now apply Rinv_0_lt_compat]).
     rewrite <- (shifted_gdp_is_proven (gap * n / eta) eta m s2 n (T + K) 0) by (auto; lia). rewrite sqrt_square; auto.
 Qed.
+
+(* for certificates *)
+Ltac unfold_formulas :=
+  unfold shifted_gdp, shifted_gdp_forever, minimiser_gdp, limit_gdp, printed_rate, printed_rate_forever, rounding_gap, gradient_error,
+    grid_variance, slower, steeper, unit_roundoff, power, curvature_ratio, solution_distance, tilt_rate, replace_one_hessian,
+    replace_rows_hessian, several_replace_hessian, several_zero_out_hessian, zero_out_hessian, weakly_convex_zero_out_hessian,
+    weakly_convex_replace_hessian, opposite_cost, Tilt.cost_with, Tilt.cost_without, flow_gdp, flow_constant, inexact_gdp; cbv zeta.
+Ltac split_cases := unfold_formulas; unfold Rmax; repeat match goal with |- context [Rle_dec ?a ?b] => destruct (Rle_dec a b) end.

@@ -60,6 +60,12 @@ Axiom renyi_compose : forall A B q (P Q : Law A) (k l : A -> Law B) e e',
   1 < q -> renyi q e P Q -> (forall a, renyi q e' (k a) (l a)) ->
   renyi q (e + e') (bind P (fun a => bind (k a) (fun b => ret (a, b)))) (bind Q (fun a => bind (l a) (fun b => ret (a, b)))).
 
+(* van Erven & Harremoes 2014, Theorem 9, for the two outcomes of a test, by tangents of y^q at r and at x: of probabilities p and p',
+   p^q p'^(1-q) is the largest q r^(q-1) p - (q-1) r^q p'. *)
+Axiom renyi_tests : forall A q e (P Q : Law A) f r x, 1 < q -> 0 < r -> 0 < x -> renyi q e P Q -> (forall a, 0 <= f a <= 1) ->
+  q * Rpower r (q - 1) * chance P f - (q - 1) * Rpower r q * chance Q f
+  + (q * Rpower x (q - 1) * (1 - chance P f) - (q - 1) * Rpower x q * (1 - chance Q f)) <= exp ((q - 1) * e).
+
 (* The exact discrete Gaussian of parameter t about a point of a grid, a subgroup G of R^I. *)
 Parameter discrete : forall {I : coordinates}, (vec I -> Prop) -> vec I -> R -> Law (vec I).
 Axiom discrete_shift : forall (I : coordinates) (G : vec I -> Prop) (m w : vec I) t, G w ->

@@ -50,6 +50,35 @@ Proof.
   - intros y. apply (IH (y :: seen)).
 Qed.
 
+(* A cap on whole paths: what a draw is charged may depend on all that was seen, as long as no path is charged more than the cap in
+   total. The charge of the next draw is fixed before it is made, so what is left of the cap is a bound for every outcome. *)
+Fixpoint keeps_to (cap : R) (next : list V -> draw) (charge : list V -> R) (n : nat) (seen : list V) : Prop :=
+  match n with O => 0 <= cap | S n => forall y, keeps_to (cap - charge seen) next charge n (y :: seen) end.
+
+Lemma cap_nonneg next charge n : (forall seen, 0 <= charge seen) -> forall cap seen, keeps_to cap next charge n seen -> 0 <= cap.
+Proof.
+  intros H0. induction n as [|n IH]; intros cap seen K; simpl in K; [exact K|].
+  generalize (IH _ _ (K vzero)) (H0 seen). lra.
+Qed.
+
+Theorem account_of_paths next (charge : list V -> R) n :
+  (forall seen, 0 < noise (next seen)) -> (forall seen, 0 <= charge seen) ->
+  (forall seen, normsq (moved (next seen)) <= charge seen * (noise (next seen) * noise (next seen))) ->
+  forall cap seen, keeps_to cap next charge n seen -> cost M cap (draws law_one next n seen) (draws law_two next n seen).
+Proof.
+  intros Hn H0 Hc. induction n as [|n IH]; intros cap seen K; simpl in K |- *.
+  - apply cost_monotone with 0; [lra | exact K | apply cost_same].
+  - assert (L : 0 <= cap - charge seen) by exact (cap_nonneg next charge n H0 _ _ (K vzero)).
+    replace cap with (charge seen + (cap - charge seen)) by ring.
+    apply cost_bind; [apply H0 | exact L | | intros y; apply IH, K].
+    + set (d := next seen). generalize (Hn seen) (Hc seen). fold d. intros Nd Cd.
+      apply cost_monotone with (normsq (moved d) / (noise d * noise d)).
+      * apply Rmult_le_pos; [apply normsq_nonneg | left; apply Rinv_0_lt_compat; nra].
+      * apply (Rmult_le_reg_r (noise d * noise d)); [nra|]. replace (normsq (moved d) / (noise d * noise d) * (noise d * noise d)) with (normsq (moved d)) by (field; lra). exact Cd.
+      * rewrite <- norm_sq. apply cost_gauss; [apply norm_nonneg | exact Nd |].
+        right. f_equal. unfold moved. vec_ring.
+Qed.
+
 (* what one person is charged: rows in both tables, in the draw's only, in the parent's only *)
 Lemma charge_of_person d (stay join leave : V) m_stay m_join m_leave Delta :
   0 <= carry d -> vsub (sum_one d) (sum_two d) = vadd stay join -> vsub (parent_one d) (parent_two d) = vadd stay leave ->
@@ -249,3 +278,90 @@ Proof.
   { induction H; [lra|]. generalize (Mono (S m)). lra. }
   generalize (Mono k). lra.
 Qed.
+
+(* --- the cap of a chain for rows that come and go at any time (`worst_charges`) --- *)
+
+Section Presence.
+(* Delta of the person's rows; whether rows may join after the first draw, and whether they may leave *)
+Variables (Delta : R) (joiners leavers : bool).
+
+Inductive place := Before | Here | After.
+
+(* A draw has c, its variance, and what rounding c (y - S) to the grid adds. From one draw to the next a person may join, stay, or
+   leave for good. *)
+Definition chain := list (R * R * R).
+Definition joins (v : R) : R := Delta * Delta / v.
+Definition stays (c v r : R) : R := ((1 - c) * Delta + r) * ((1 - c) * Delta + r) / v.
+Definition leaves (c v r : R) : R := (c * Delta + r) * (c * Delta + r) / v.
+
+Definition charge_of_move (c v r : R) (from to : place) : option R :=
+  match from, to with
+  | Before, Before | After, After => Some 0
+  | Before, Here => if joiners then Some (joins v) else None
+  | Here, Here => Some (stays c v r)
+  | Here, After => if leavers then Some (leaves c v r) else None
+  | _, _ => None end.
+
+(* the charge of a path; None where it is no path *)
+Fixpoint charge_of_path (draws : chain) (from : place) (path : list place) : option R :=
+  match draws, path with
+  | nil, nil => Some 0
+  | (c, v, r) :: draws, to :: path =>
+      match charge_of_move c v r from to, charge_of_path draws to path with Some a, Some b => Some (a + b) | _, _ => None end
+  | _, _ => None end.
+
+(* the largest charge, from the largest ones so far of those who are here and of those who left *)
+Fixpoint worst (draws : chain) (present gone : R) : R :=
+  match draws with
+  | nil => Rmax present gone
+  | (c, v, r) :: draws =>
+      worst draws (if joiners then Rmax (present + stays c v r) (joins v) else present + stays c v r)
+                  (if leavers then Rmax gone (present + leaves c v r) else gone) end.
+
+Theorem worst_covers draws : (forall c v r, In (c, v, r) draws -> 0 < v) -> forall present gone path from spent total,
+  spent <= (match from with Before => 0 | Here => present | After => gone end) -> 0 <= present -> 0 <= gone ->
+  charge_of_path draws from path = Some total -> spent + total <= worst draws present gone.
+Proof.
+  intros P. induction draws as [|[[c v] r] draws IH]; intros present gone path from spent total S Hp Hg E; destruct path as [|to path]; simpl in E; try discriminate.
+  - injection E as <-. simpl. generalize (Rmax_l present gone) (Rmax_r present gone). destruct from; lra.
+  - assert (Pv : 0 < v) by (apply (P c v r); simpl; auto).
+    destruct (charge_of_move c v r from to) as [a|] eqn:Ea; [|discriminate].
+    destruct (charge_of_path draws to path) as [b|] eqn:Eb; [|discriminate]. injection E as <-.
+    rewrite <- Rplus_assoc. simpl worst.
+    assert (0 <= stays c v r) by (apply Rmult_le_pos; [apply Rle_0_sqr | left; now apply Rinv_0_lt_compat]).
+    generalize (Rmax_l (present + stays c v r) (joins v)) (Rmax_r (present + stays c v r) (joins v))
+      (Rmax_l gone (present + leaves c v r)) (Rmax_r gone (present + leaves c v r)). intros A1 A2 A3 A4.
+    apply (IH ltac:(intros c' v' r' J; apply (P c' v' r'); simpl; auto) _ _ path to (spent + a) b); try exact Eb;
+      unfold charge_of_move in Ea; destruct joiners, leavers, from, to; try discriminate; injection Ea as <-; lra.
+Qed.
+
+(* of a person who was there from the first draw, or joined or left later *)
+Definition chain_cap (draws : chain) : R := match draws with nil => 0 | (_, v, _) :: draws => worst draws (joins v) 0 end.
+
+Corollary chain_cap_covers c v r draws path total : (forall c' v' r', In (c', v', r') ((c, v, r) :: draws) -> 0 < v') ->
+  charge_of_path draws Here path = Some total -> joins v + total <= chain_cap ((c, v, r) :: draws).
+Proof.
+  intros P E. simpl. apply (worst_covers draws ltac:(intros c' v' r' J; apply (P c' v' r'); simpl; auto) _ _ path Here); auto; try lra.
+  apply Rmult_le_pos; [apply Rle_0_sqr | left; apply Rinv_0_lt_compat, (P c v r); simpl; auto].
+Qed.
+
+(* steps that a certificate takes with numbers *)
+Definition within (draws : chain) (present gone most : R) : Prop :=
+  forall p g, p <= present -> g <= gone -> worst draws p g <= most.
+
+Lemma within_step c v r draws present gone present' gone' most :
+  present + stays c v r <= present' -> (joiners = true -> joins v <= present') -> gone <= gone' ->
+  (leavers = true -> present + leaves c v r <= gone') -> within draws present' gone' most -> within ((c, v, r) :: draws) present gone most.
+Proof.
+  intros A1 A2 A3 A4 W p g Hp Hg. simpl. apply W.
+  - destruct joiners; [specialize (A2 eq_refl); apply Rmax_lub; lra | lra].
+  - destruct leavers; [specialize (A4 eq_refl); apply Rmax_lub; lra | lra].
+Qed.
+
+Lemma within_end present gone most : present <= most -> gone <= most -> within nil present gone most.
+Proof. intros A B p g Hp Hg. simpl. apply Rmax_lub; lra. Qed.
+
+Lemma cap_shown c v r draws present most : joins v <= present -> within draws present 0 most -> chain_cap ((c, v, r) :: draws) <= most.
+Proof. intros A W. simpl. apply W; lra. Qed.
+
+End Presence.

@@ -15,6 +15,74 @@ Proof.
   rewrite normsq_combination, (inner_sym G2 G1). ring.
 Qed.
 
+(* The same in any dimension, at a point: j1, j2, jq stand for the determinants of the Jacobians there. *)
+Section Dimensions.
+Context {I : coordinates}.
+Variables (q s Delta M scale : R) (G1 G2 : vec I -> vec I) (j1 j2 jq : vec I -> R).
+Hypotheses (q_order : 1 < q) (s_pos : 0 < s) (scale_pos : 0 < scale)
+  (j1_pos : forall x, 0 < j1 x) (j2_pos : forall x, 0 < j2 x) (jq_pos : forall x, 0 < jq x)
+  (sensitivity : forall x, norm (vsub (G2 x) (G1 x)) <= Delta)
+  (hessian : forall x, Rpower (j2 x) q * Rpower (j1 x) (1 - q) <= M * jq x).
+
+Definition tilted (x : vec I) : vec I := vadd (vscal (1 - q) (G1 x)) (vscal q (G2 x)).
+Definition density_of (G : vec I -> vec I) (j : vec I -> R) (x : vec I) : R := scale * exp (- normsq (G x) / (2 * (s * s))) * j x.
+Definition moment (x : vec I) : R := Rpower (density_of G2 j2 x) q * Rpower (density_of G1 j1 x) (1 - q).
+
+Theorem tilt_identity_in_dimensions x :
+  moment x = density_of tilted jq x * exp (q * (q - 1) * normsq (vsub (G2 x) (G1 x)) / (2 * (s * s))) *
+    (Rpower (j2 x) q * Rpower (j1 x) (1 - q) / jq x).
+Proof.
+  unfold moment, density_of. generalize (j1_pos x) (j2_pos x) (jq_pos x); intros.
+  rewrite <- !Rpower_mult_distr by (try apply Rmult_lt_0_compat; auto; apply exp_pos).
+  assert (E : forall a p, Rpower (exp a) p = exp (p * a)) by (intros; unfold Rpower; now rewrite ln_exp).
+  rewrite !E.
+  assert (K : Rpower scale q * Rpower scale (1 - q) = scale).
+  { rewrite <- Rpower_plus. replace (q + (1 - q)) with 1 by ring. now apply Rpower_1. }
+  generalize (tilt_of_squares q (G1 x) (G2 x)). cbv zeta. fold (tilted x). intros T.
+  assert (X : exp (q * (- normsq (G2 x) / (2 * (s * s)))) * exp ((1 - q) * (- normsq (G1 x) / (2 * (s * s)))) =
+    exp (- normsq (tilted x) / (2 * (s * s))) * exp (q * (q - 1) * normsq (vsub (G2 x) (G1 x)) / (2 * (s * s)))).
+  { rewrite <- !exp_plus. f_equal.
+    replace (q * (- normsq (G2 x) / (2 * (s * s))) + (1 - q) * (- normsq (G1 x) / (2 * (s * s))))
+      with (- (q * normsq (G2 x) + (1 - q) * normsq (G1 x)) / (2 * (s * s))) by (field; lra).
+    rewrite T. field. lra. }
+  transitivity ((Rpower scale q * Rpower scale (1 - q)) *
+    (exp (q * (- normsq (G2 x) / (2 * (s * s)))) * exp ((1 - q) * (- normsq (G1 x) / (2 * (s * s))))) *
+    (Rpower (j2 x) q * Rpower (j1 x) (1 - q))); [ring|].
+  rewrite K, X. field. lra.
+Qed.
+
+(* The bound, for an integral over the space of which two things are used: it keeps order and scales, and the tilted density has
+   mass at most 1 under it. The latter is the change of variables x -> G_q(x), which is not proven here. *)
+Theorem tilt_bound_in_dimensions (integral : (vec I -> R) -> R) :
+  (forall f g, (forall x, f x <= g x) -> integral f <= integral g) -> (forall a f, integral (fun x => a * f x) = a * integral f) ->
+  integral (density_of tilted jq) <= 1 ->
+  integral moment <= exp (q * (q - 1) * (Delta * Delta) / (2 * (s * s))) * M.
+Proof.
+  intros order scaled mass. set (K := exp (q * (q - 1) * (Delta * Delta) / (2 * (s * s))) * M).
+  assert (M_pos : 0 < M).
+  { generalize (hessian vzero) (jq_pos vzero).
+    assert (0 < Rpower (j2 vzero) q * Rpower (j1 vzero) (1 - q)) by (apply Rmult_lt_0_compat; apply exp_pos). nra. }
+  assert (K_pos : 0 < K) by (apply Rmult_lt_0_compat; [apply exp_pos | assumption]).
+  apply Rle_trans with (integral (fun x => K * density_of tilted jq x)).
+  - apply order. intros x. rewrite tilt_identity_in_dimensions, Rmult_assoc, (Rmult_comm K).
+    apply Rmult_le_compat_l.
+    { unfold density_of. left. apply Rmult_lt_0_compat; auto. apply Rmult_lt_0_compat; [assumption | apply exp_pos]. }
+    unfold K. apply Rmult_le_compat.
+    + left; apply exp_pos.
+    + apply Rmult_le_pos; [left; apply Rmult_lt_0_compat; apply exp_pos | left; now apply Rinv_0_lt_compat].
+    + assert (W : normsq (vsub (G2 x) (G1 x)) <= Delta * Delta).
+      { rewrite <- norm_sq. generalize (sensitivity x) (norm_nonneg (vsub (G2 x) (G1 x))). intros. nra. }
+      assert (E : q * (q - 1) * normsq (vsub (G2 x) (G1 x)) / (2 * (s * s)) <= q * (q - 1) * (Delta * Delta) / (2 * (s * s))).
+      { apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; nra|]. apply Rmult_le_compat_l; nra. }
+      destruct E as [E|E]; [left; now apply exp_increasing | rewrite E; lra].
+    + apply (Rmult_le_reg_r (jq x)); auto.
+      replace (Rpower (j2 x) q * Rpower (j1 x) (1 - q) / jq x * jq x) with (Rpower (j2 x) q * Rpower (j1 x) (1 - q)) by (field; generalize (jq_pos x); lra).
+      apply hessian.
+  - rewrite scaled, <- (Rmult_1_r K) at 1. rewrite Rmult_1_r. rewrite <- (Rmult_1_r K) at 2. apply Rmult_le_compat_l; lra.
+Qed.
+
+End Dimensions.
+
 Lemma cont_mul (f g : R -> R) (x : R) : continuous f x -> continuous g x -> continuous (fun y => f y * g y) x.
 Proof. intros F G. exact (@continuous_mult R_UniformSpace R_AbsRing f g x F G). Qed.
 

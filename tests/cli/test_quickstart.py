@@ -18,7 +18,7 @@ import pytest
 from benchmarks.quickstart import attempt
 from noisygd_delete import EditRequest
 from noisygd_delete.cli.quickstart import _is_range, answer_draft
-from noisygd_delete.errors import InvalidSchema, UnknownName
+from noisygd_delete.errors import InvalidRequest, InvalidSchema, UnknownName
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema, Table, draft_schema
 from noisygd_delete.store import Store
 from tests.cli.planned import main
@@ -366,6 +366,28 @@ def test_names_that_no_page_can_show_are_spelled_out_on_papers(folder: Path, pri
     assert main(["verify-certificate", "people/certificate.json", "--public-key", "people/key.pem.pub"]) == 0
     with Store.open("people/store") as store:
         assert store.schema.classes == ("no", "👍")
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_held_out_name_that_gets_a_row_is_held_out_no_more(folder: Path, as_json, together: bool) -> None:
+    ids = [line.split(",")[0] for line in Path("people.csv").read_text().splitlines()[1:]]
+    as_json(*quickstart("--holdout", "0.01"))
+    with Store.open("people/store") as store:
+        inside = list(store.records.ids)
+        name, other = sorted(set(ids) - set(inside))[:2]
+        store.serve(EditRequest.delete([inside[0]], request_id="r"))
+        assert store.serve(EditRequest.delete([inside[0]], request_id="r")).requested.deleted == 1
+        with pytest.raises(InvalidRequest):  # it cannot have been the record that was erased then
+            store.serve(EditRequest.delete([name], request_id="r"))
+        request = EditRequest.insert([name], store.records.features[1:2].copy(), store.records.labels[1:2].copy())
+        store.edit_all([request]) if together else store.serve(request)
+        store.serve(EditRequest.delete([name], request_id="r2"))
+        assert store.serve(EditRequest.delete([name], request_id="r2")).requested.deleted == 1, "answered as before"
+        for asked, held in ((name, False), (other, True)):
+            with pytest.raises(UnknownName) as refused:
+                store.serve(EditRequest.delete([asked]))
+            assert refused.value.held_out == held
+    assert main(["verify", "people/store"]) == 0
 
 
 @pytest.mark.parametrize(
