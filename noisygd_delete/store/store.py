@@ -271,7 +271,7 @@ class Store:
             wait: Seconds to wait for the lock.
             stateless: Refuse, in this session, whatever keeps more of the rows between two calls than the rows themselves,
                 the published model and the ledger: edits whose release is deferred, by a method that carries noise from
-                one release to the next (`sums`), because a patch of noisy sums is kept with them. No other method keeps
+                one release to the next (`sufficient-statistics`), because a patch of noisy sums is kept with them. No other method keeps
                 more.
             disk: The file operations; the default is `Disk()`.
             tombstones: A list kept outside the store: ids erased from now on are recorded there, and ids recorded there

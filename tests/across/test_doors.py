@@ -47,7 +47,7 @@ ALIKE = {
 TWINS = ["Jos\u00e9", "Jose\u0301", "JOS\u00c9", "007", "7"]  # all of them in the table
 NAMES = [*ALIKE, *(f"person-{k}" for k in range(ROWS - len(ALIKE) - len(TWINS))), *TWINS]
 SCHEMA = {"id": "id", "label": {"column": "y", "classes": ["no", "yes"]}, "columns": {"x": {"bounds": [0, ROWS]}}}
-PLAN = ["--method", "sharp", "--regularization", "0.5", "--no-utility", "--no-total"]
+PLAN = ["--method", "noisy-gd", "--regularization", "0.5", "--no-utility", "--no-total"]
 
 
 def people() -> Any:
@@ -152,7 +152,7 @@ class Letter(OfStore):
 class Estimator(OfStore):
     def make(self) -> None:
         table = people()
-        self.model = NoisyGDClassifier(feature_bounds=(0, ROWS), method="sharp", regularization=0.5)
+        self.model = NoisyGDClassifier(feature_bounds=(0, ROWS), method="noisy-gd", regularization=0.5)
         self.model.fit(table[["x"]], table["y"])
         self.rows = {name: number for number, name in enumerate(NAMES)}
 

@@ -60,7 +60,7 @@ def test_one_command_ends_in_a_certificate_that_verifies(folder: Path, printed) 
 def test_columns_that_are_not_read_are_named(folder: Path, printed) -> None:
     lines = Path("people.csv").read_text().splitlines()
     Path("people.csv").write_text("\n".join([f"{lines[0]},empty", *(f"{line}," for line in lines[1:])]))
-    assert "method 'perturbed'; columns left out: empty\n" in printed(*quickstart())
+    assert "method 'objective-perturbation'; columns left out: empty\n" in printed(*quickstart())
 
 
 def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys, printed) -> None:
@@ -215,7 +215,7 @@ def test_a_person_is_kept_apart_whole_and_a_second_reading_finds_the_same(folder
         (["--holdout", "1"], "must be a share"),
         (["--output-dir", "people.csv"], "cannot make the folder people.csv"),
         (["--id", "nosuch"], "no column 'nosuch'"),
-        (["--method", "sharp", "--dp=-1"], "-1"),
+        (["--method", "noisy-gd", "--dp=-1"], "-1"),
     ],
 )
 def test_a_refusal_leaves_nothing_behind(more: list[str], said: str, folder: Path, capsys) -> None:
@@ -236,10 +236,11 @@ def test_a_folder_that_is_there_is_left_alone(folder: Path, capsys) -> None:
 
 def test_options_of_a_plan_are_those_of_init(folder: Path, capsys) -> None:
     assert (
-        main(quickstart("--json", "--method", "sharp", "--regularization", "0.01", "--delta", "1e-6", "--dp", "3")) == 0
+        main(quickstart("--json", "--method", "noisy-gd", "--regularization", "0.01", "--delta", "1e-6", "--dp", "3"))
+        == 0
     )
     plan = json.loads(capsys.readouterr().out)["init"]["plan"]
-    assert (plan["method"], plan["dp"]) == ("sharp", 3)
+    assert (plan["method"], plan["dp"]) == ("noisy-gd", 3)
 
 
 def test_answers_change_the_entries_that_they_are_about() -> None:
@@ -462,7 +463,7 @@ def test_the_index_of_a_parquet_file_names_its_rows(index: str, tmp_path: Path, 
         "--schema",
         "s.toml",
         "--method",
-        "sharp",
+        "noisy-gd",
         "--regularization",
         "0.5",
         "--no-utility",

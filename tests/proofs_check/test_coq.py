@@ -134,16 +134,16 @@ def paper(method: str, status: str = "published") -> dict:
 
 
 CERTIFICATES = {
-    "sharp": 18,
-    "theorem": 18,
-    "minimiser, over the reals": 16,
-    "perturbed": 18,
-    "sums": 18,
+    "noisy-gd": 18,
+    "noisy-gd:analysis=paper": 18,
+    "output-perturbation, over the reals": 16,
+    "objective-perturbation": 18,
+    "sufficient-statistics": 18,
 }  # figures of each
 
 
 def paper_by(method: str) -> dict:
-    return paper(method, "withheld" if method.startswith("minimiser") else "published")
+    return paper(method, "withheld" if method.startswith("output-perturbation") else "published")
 
 
 @needs_coq
@@ -162,7 +162,11 @@ FIGURES = re.compile(r"^Lemma (\w+(?<!_range)) : (.*)\.\nProof\. (.*)\. Qed\.$",
 
 
 # figures that the package rounds up by more than one unit: an advantage at orders near 1, whose search subtracts near numbers
-ROUNDED = {("theorem", "advantage"): 10_000, ("theorem", "epsilon"): 2, ("theorem", "erased_later_epsilon"): 2}
+ROUNDED = {
+    ("noisy-gd:analysis=paper", "advantage"): 10_000,
+    ("noisy-gd:analysis=paper", "epsilon"): 2,
+    ("noisy-gd:analysis=paper", "erased_later_epsilon"): 2,
+}
 
 
 @needs_coq
@@ -192,16 +196,16 @@ def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     from proofs_check import __main__ as command
 
     file, out = tmp_path / "paper.json", tmp_path / "Paper.v"
-    file.write_text(json.dumps(paper("composition")))
+    file.write_text(json.dumps(paper("noisy-gd:analysis=composition")))
     assert command.main(["coq", str(file), "--out", str(out)]) == 0
     assert "not covered: present.all" in capsys.readouterr().out
-    file.write_text(json.dumps(paper("sharp")))
+    file.write_text(json.dumps(paper("noisy-gd")))
     assert command.main(["coq", str(file), "--out", str(out)]) == 0
     assert "Lemma present_all_gdp :" in out.read_text()
 
 
 def test_a_method_without_formulas_is_named() -> None:
-    text, missing = coq_certificate.source_text(paper("composition"))
+    text, missing = coq_certificate.source_text(paper("noisy-gd:analysis=composition"))
     assert "present.all" in missing
     assert "\nLemma " not in text
 
