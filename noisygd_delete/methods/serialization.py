@@ -141,7 +141,7 @@ def method_from_dict(given: Mapping[str, Any]) -> Method:
     """Return the method from the output of `Method.to_dict`."""
     name = given.get("name") if isinstance(given, Mapping) else None
     kind: type[Method] = _parse_tagged(STAGE_METHODS if name in (*STAGE_METHODS,) else METHODS, given, "name")
-    if kind.analysis:
+    if name == "noisy-gd":
         kind = _parse_tagged(ANALYSES, given, "analysis")
     tags = ("name", "analysis") if kind.analysis else ("name",)
     return parse_dataclass(kind, {name: value for name, value in given.items() if name not in tags}, "a method")

@@ -24,9 +24,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from .noisy_gd import NoisyGD, NoisyGDRun
 from .plan import Calibration, Plan
 from .problem import Problem
-from .sharp import NoisyGD, SharpRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +56,11 @@ class Patient(NoisyGD):
 LINES = (
     ('    "noisy-gd": "NoisyGD",\n', '    "noisy-gd": "NoisyGD",\n    "patient": "Patient",\n'),
     (
-        '        **dict.fromkeys(("NoisyGD", "NoisyGDRun"), "noisy-gd"),\n',
-        '        **dict.fromkeys(("NoisyGD", "NoisyGDRun"), "noisy-gd"),\n        **dict.fromkeys(("Patient", "PatientRun"), "patient"),\n',
+        '        **dict.fromkeys(("NoisyGD", "NoisyGDRun"), "noisy_gd"),\n',
+        '        **dict.fromkeys(("NoisyGD", "NoisyGDRun"), "noisy_gd"),\n        **dict.fromkeys(("Patient", "PatientRun"), "patient"),\n',
     ),
-    ('    "NoisyGD",\n    "Stage",\n', '    "Patient",\n    "NoisyGD",\n    "Stage",\n'),
-    ("    from .sharp import Sharp\n", "    from .patient import Patient\n    from .sharp import Sharp\n"),
+    ('    "PaperNoisyGD",\n    "Plan",\n', '    "PaperNoisyGD",\n    "Patient",\n    "Plan",\n'),
+    ("    from .plan import Method, Plan\n", "    from .patient import Patient\n    from .plan import Method, Plan\n"),
 )
 BY_HAND = {"noisygd_delete/methods/patient.py", "noisygd_delete/methods/__init__.py"}
 WRITERS = ("tests.docs.options", "tests.docs.public_names", "tests.rooms")
