@@ -54,7 +54,6 @@ MEASUREMENTS = {
     "objective_perturbation": "objective perturbation against every other method, all with the same options, and its noise",
     "ladder": "the ladder on Adult at two ε_dd beside a cold start of the same passes and one whole run, three fresh splits",
     "engines": "a gradient pass by memory, map, Ray and Spark over rows from 10^4 on; passes, bytes, ratios",
-    "interleaved": "a hundred publications at one cumulative μ: all fresh, or a mix of fresh and resumed",
     "solve_then_diffuse": "solve, then diffuse against every other way: passes, time, accuracy, excess risk",
 }
 

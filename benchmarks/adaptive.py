@@ -78,7 +78,7 @@ def releases(chains: int = 20_000) -> None:
         features=1,
         regularization=0.1,
         budget=Budget.from_gdp(dp=1.0, deletion=0.25),
-        method="sharp",
+        method="noisy-gd",
         deletion_notion="pairwise",
         step_size=5.0,
         utility=False,
@@ -186,12 +186,12 @@ def claims(chains: int = 1_000_000) -> None:
         features=1,
         regularization=0.05,
         budget=Budget(order=order, dp=4.0, deletion=0.1),
-        method="sharp",
+        method="noisy-gd",
         adjacency="zero-out",
         step_size=1.6,
         utility=False,
     )
-    printed = replace(plan.mechanism, method="theorem")
+    printed = replace(plan.mechanism, method="noisy-gd:analysis=paper")
     linear = linear_engine(plan)
     logistic = replace(linear, loss=plan.loss, regularization=plan.regularization)
     measured = {
@@ -204,7 +204,7 @@ def claims(chains: int = 1_000_000) -> None:
         row = {
             "K": number,
             "Theorem 5.1 (G.15)": printed.interval("deletion", "definition-4.1", **facts).renyi(order),
-            "sharp": plan.mechanism.interval("deletion", "definition-4.1", **facts).renyi(order),
+            "noisy-gd": plan.mechanism.interval("deletion", "definition-4.1", **facts).renyi(order),
         }
         for name, counts in measured.items():
             row |= {
@@ -216,7 +216,7 @@ def claims(chains: int = 1_000_000) -> None:
     plot_claims(rows)
     for row in rows[:: len(rows) - 1]:
         print({key: round(value, 4) for key, value in row.items()})
-    assert all(row[f"{name}, at least (Gaussian)"] <= row["sharp"] for row in rows for name in measured)
+    assert all(row[f"{name}, at least (Gaussian)"] <= row["noisy-gd"] for row in rows for name in measured)
 
 
 def course(engine: SimulatedNoisyGD, steps: Sequence[int], chains: int) -> list[Counts]:
@@ -256,7 +256,7 @@ def deleted_rows(trials: int = 40) -> None:
         features=rows.shape[1],
         regularization=1e-3,
         budget=Budget(order=10, dp=1.0, deletion=0.1),
-        method="sharp",
+        method="noisy-gd",
         utility=False,
     )
     rng = np.random.default_rng(3)
@@ -316,7 +316,7 @@ def adult(requests: int = 1000, batches: int = 100) -> None:
         features=rows.shape[1],
         regularization=1e-3,
         budget=Budget.from_gdp(dp=1.3, deletion=0.1),
-        method="sharp",
+        method="noisy-gd",
         releases=batches + 1,
         batch=requests // batches,
         utility=False,
@@ -418,7 +418,7 @@ def plot_claims(rows: Sequence[Mapping[str, float]]) -> None:
     steps = [row["K"] for row in rows]
     styles = {
         "Theorem 5.1 (G.15)": {"color": "C3", "linestyle": "--"},
-        "sharp": {"color": "k"},
+        "noisy-gd": {"color": "k"},
         "linear, at least (Gaussian)": {"color": "C0", "marker": "o", "linestyle": ""},
         "linear, at least (any law)": {"color": "C0", "marker": "_", "linestyle": ""},
         "logistic, at least (Gaussian)": {"color": "C2", "marker": "^", "linestyle": ""},

@@ -35,7 +35,7 @@ from noisygd_delete.curator import Curator
 from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.features.maps import from_dict
 from noisygd_delete.features.schema.columns import Category
-from noisygd_delete.methods import Perturbed
+from noisygd_delete.methods import ObjectivePerturbation
 from noisygd_delete.records import Records
 
 SPLITS, DELTA, EPSILONS, GRID_AT = 5, 1e-5, (0.5, 1.0, 2.0), 1.0
@@ -112,7 +112,7 @@ def ours_as(setting: dict[str, Any], ridge: float, rows: Any, labels: Any, epsil
         regularization=ridge * setting["regularization"],
         budget=budget_of(epsilon),
         adjacency="zero-out",
-        method=Perturbed(chain=setting["chain"]),
+        method=ObjectivePerturbation(chain=setting["chain"]),
     )
     curator = Curator(Records(rows, 2.0 * labels - 1), plan)
     curator.learn()

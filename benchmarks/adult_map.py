@@ -125,7 +125,7 @@ def main(arguments: list[str]) -> None:
         )
         print(*lines[-1], sep="  ", flush=True)
     body = (
-        f"Adult, {TRAIN:,} of 32,561 to learn from, λ={REGULARIZATION:g}, replace adjacency, order 10, `perturbed`. Means of three splits (seeds "
+        f"Adult, {TRAIN:,} of 32,561 to learn from, λ={REGULARIZATION:g}, replace adjacency, order 10, `objective-perturbation`. Means of three splits (seeds "
         f"{', '.join(map(str, SPLITS))}). The map was chosen by five folds of {TRIED:,} rows, which are training rows of every split and test rows of none; the "
         "values left out are what public census reports say of most residents.\n\n" + report.table(HEADER, lines)
     )

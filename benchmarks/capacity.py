@@ -33,7 +33,7 @@ LEFT = (22_000, 11_000, 5_500, 2_750, 1_375, 690, 340, 170, 85, 40)  # after eac
 
 
 def plan_of(records: int, features: int, epsilon: float) -> Plan:
-    """Ten publications by `perturbed` under one (ε, δ)."""
+    """Ten publications by `objective-perturbation` under one (ε, δ)."""
     return make_plan(
         LOSS,
         records=records,
@@ -41,7 +41,7 @@ def plan_of(records: int, features: int, epsilon: float) -> Plan:
         regularization=LOSS.constants.smoothness / records,
         ridge="forecast",
         budget=Budget.from_epsilon_delta(dp=(epsilon, DELTA), deletion=(epsilon / 10, DELTA)),
-        method="perturbed",
+        method="objective-perturbation",
         releases=PUBLICATIONS,
     )
 
@@ -130,7 +130,7 @@ def main(arguments: list[str]) -> None:
     )
     measure = f"{LEARNT - min(stands):,} have left at random" if stands else "none has left"
     body = f"""\
-{PUBLICATIONS} publications by `perturbed` under one (ε, {DELTA:g}); slots stay n and nobody comes. "Loss" is in nats per row, over what a model loses
+{PUBLICATIONS} publications by `objective-perturbation` under one (ε, {DELTA:g}); slots stay n and nobody comes. "Loss" is in nats per row, over what a model loses
 that is fitted without noise to the rows that are left; a model that guesses loses {guessing:.3f}.
 
 By public numbers: the share of rows that may leave before the forecast passes {SHARE:.0%} of what guessing loses ({FEATURES} features). The forecast counts on λ

@@ -27,7 +27,7 @@ from noisygd_delete_lab.network_game import which_left_network
 from benchmarks import report
 from benchmarks.mnist_extractor import images
 from noisygd_delete import Budget, EditRequest, Records, losses, make_plan
-from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.methods import Stage, Staged
 
 # fixed before the splits below were drawn; split 0 was tried before
 SPLITS = (4, 5, 6)
@@ -82,7 +82,7 @@ def network() -> losses.MultilayerPerceptron:
 def planned(records: int, features: int, *stages: Stage, level: int = 0, dp: float = DP) -> Any:
     return make_plan(
         network(), records=records, features=features, regularization=REGULARIZATION, adjacency="zero-out", dtype="float64",
-        budget=Budget.from_epsilon_delta(dp=(dp, DELTA), deletion=(DELETION, DELTA)), method=Ladder(stages, level),
+        budget=Budget.from_epsilon_delta(dp=(dp, DELTA), deletion=(DELETION, DELTA)), method=Staged(stages, level),
     )  # fmt: skip
 
 

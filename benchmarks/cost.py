@@ -1,6 +1,6 @@
 """The first page's table: a deletion by each method beside scikit-learn's refit, on Adult, every chain run whole.
 
-All at one budget and λ. One process, one thread, processor time; rounds take turns, and the least of each is shown; `theorem` takes part in the first
+All at one budget and λ. One process, one thread, processor time; rounds take turns, and the least of each is shown; `noisy-gd:analysis=paper` takes part in the first
 two. scikit-learn refits on the edited table from nothing in float64 and float32, and from the coefficients it had (float32), each at its default tolerance. Test rows are
 looked at by nobody before the end.
 """
@@ -24,13 +24,13 @@ from noisygd_delete import Budget, Curator, EditRequest, make_plan
 DELETED = (7,)
 ORDER, REGULARIZATION = 10, 1e-3
 METHODS = {  # options of each
-    "theorem": {},
-    "sharp": {},
-    "minimiser": {},
-    "perturbed": {},
-    "sums": {"releases": 13},  # the learn, and one a month for a year, on one budget
+    "noisy-gd:analysis=paper": {},
+    "noisy-gd": {},
+    "output-perturbation": {},
+    "objective-perturbation": {},
+    "sufficient-statistics": {"releases": 13},  # the learn, and one a month for a year, on one budget
 }
-FEW = {"theorem": 2}  # rounds of the slow ones
+FEW = {"noisy-gd:analysis=paper": 2}  # rounds of the slow ones
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:

@@ -201,7 +201,12 @@ def computed(persons: int, rounds: int, seed: int) -> dict[str, Any]:
     survey = Survey.read(rng)
     width = survey.rows.shape[1]
     plan = make_plan(
-        LOSS, records=LEARNT, features=width, regularization=REGULARIZATION, budget=BUDGET, method="perturbed"
+        LOSS,
+        records=LEARNT,
+        features=width,
+        regularization=REGULARIZATION,
+        budget=BUDGET,
+        method="objective-perturbation",
     )
     drawn = rng.choice(LEARNT, 2 * persons + OLD - 1, replace=False).tolist()
     chosen, others, leaving = drawn[:persons], drawn[persons : 2 * persons], drawn[2 * persons :]

@@ -91,7 +91,7 @@ def ours(survey: Survey) -> tuple[float, float]:
         features=survey.rows.shape[1],
         regularization=REGULARIZATION,
         budget=BUDGET,
-        method="perturbed",
+        method="objective-perturbation",
     )
     curator = Curator(Records(survey.rows[:LEARNT], survey.labels[:LEARNT]), plan)
     curator.learn()
@@ -136,8 +136,8 @@ def main(arguments: list[str]) -> None:
         "noise. Right of 100: from the shift, as if models were normal and independent.\n\n"
         + report.table(["ε", "shift, person by person", f"right of 100 with {OLD} models"], lines)
         + f"\n\nAt ε = {EPSILON:g} DP-EBM gets {100 * np.mean(scores):.1f} % of {len(survey.labels) - LEARNT:,} rows apart right (mean of 10), by its defaults and its own "
-        f"accounting for one row added or removed; `perturbed` over plain columns {100 * accuracy:.1f} % for one row replaced. A refit took "
-        f"{each:.2f} s of one processor, a deletion by `perturbed` {deletion:.3f} s."
+        f"accounting for one row added or removed; `objective-perturbation` over plain columns {100 * accuracy:.1f} % for one row replaced. A refit took "
+        f"{each:.2f} s of one processor, a deletion by `objective-perturbation` {deletion:.3f} s."
     )
     command = f"python -m benchmarks dp_ebm --persons {parsed.persons} --seeds {parsed.seeds}"
     report.write("dp_ebm", "A linear attack on the models of DP-EBM", command, body, commit)

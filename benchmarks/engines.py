@@ -92,7 +92,7 @@ def _learn(records: CurrentRecords) -> int:
     """Learn by objective perturbation; its gradient passes."""
     plan = make_plan(
         LOSS, records=records.slots, features=D, regularization=_weight(records.slots), budget=Budget(order=10, dp=1.0, deletion=0.1),
-        method="perturbed", utility=False,
+        method="objective-perturbation", utility=False,
     )  # fmt: skip
     plan = plan.in_any_order() if isinstance(records, RowsElsewhere) else plan
     return Curator(records, plan).learn().gradient_passes

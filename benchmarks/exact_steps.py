@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ import numpy as np
 from benchmarks import datasets, report
 from noisygd_delete import Budget, EditRequest, Plan, Records, learn, losses, make_plan
 from noisygd_delete.curator.learning import resume
-from noisygd_delete.errors import PlanInfeasible
-from noisygd_delete.methods import Interleaved, Method, Minimiser, Sharp, Theorem
+from noisygd_delete.methods import Method, NoisyGD, OutputPerturbation, PaperNoisyGD
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 HEADER = [
@@ -27,14 +25,15 @@ its dtype; in exact steps every rounding is inside the bound, and there is no sl
 variance in exact steps over that over the reals. *gone*: what one more release may tell of a record that is gone, by the order of rows alone (of *minimiser*: and
 by the tolerance of its cold solver), over what the deletion budget allows (in the order of their contents: 0). *time*: processor
 time in exact steps over that over the reals, each the least of {repeats}, turn and turn about, one thread; of *minimiser* a release is its solver's passes and its
-steps. *interleaved*: of 12 releases, a step of those that resume."""
+steps."""
 METHODS: dict[str, tuple[Method, Method]] = {
-    "theorem": (Theorem(exact=False), Theorem(exact=True)),
-    "sharp": (Sharp(exact=False), Sharp(exact=True)),
-    "minimiser": (Minimiser(solver="cold", exact=False), Minimiser(solver="cold", exact=True)),
-    "interleaved": (Interleaved(exact=False), Interleaved(exact=True)),
+    "noisy-gd:analysis=paper": (PaperNoisyGD(exact=False), PaperNoisyGD(exact=True)),
+    "noisy-gd": (NoisyGD(exact=False), NoisyGD(exact=True)),
+    "output-perturbation": (
+        OutputPerturbation(solver="cold", exact=False),
+        OutputPerturbation(solver="cold", exact=True),
+    ),
 }
-STREAM = 12  # releases of `interleaved`, of which it makes the second and third by K steps
 
 
 def million() -> datasets.Data:
@@ -65,16 +64,14 @@ def lines(data: datasets.Data, regularizations: list[float], steps: int, repeats
     for regularization in regularizations:
         facts = {"records": data.train.slots, "features": data.train.width, "regularization": regularization}
         for name in METHODS:
-            with suppress(PlanInfeasible):  # a stream of few rows of many classes
-                yield line(data, edited, facts, name, steps, repeats)
+            yield line(data, edited, facts, name, steps, repeats)
 
 
 def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str, steps: int, repeats: int) -> list[str]:
     """One method over the reals and in exact steps."""
     over_reals, in_steps = METHODS[name]
-    releases = STREAM if name == "interleaved" else 1
     real, wide, exact = (
-        make_plan(data.loss, **facts, budget=BUDGET, method=method, dtype=dtype, releases=releases)
+        make_plan(data.loss, **facts, budget=BUDGET, method=method, dtype=dtype)
         for method, dtype in ((over_reals, "float32"), (over_reals, "float64"), (in_steps, "float64"))
     )
     charged = exact.in_any_order()
@@ -102,16 +99,16 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
 
 
 def beside_the_kernel(data: datasets.Data, regularization: float, steps: int, repeats: int) -> str:
-    """A whole deletion by `sharp` in the compiled kernel, as in a process that learned before; the table's steps are matrix products."""
+    """A whole deletion by `noisy-gd` in the compiled kernel, as in a process that learned before; the table's steps are matrix products."""
     from noisygd_delete.engine import kernel_numba  # noqa: F401
 
     edited = data.train.apply(EditRequest.delete([0]))
     facts = {"records": data.train.slots, "features": data.train.width, "regularization": regularization}
-    real, exact = (make_plan(data.loss, **facts, budget=BUDGET, method=method) for method in METHODS["sharp"])
+    real, exact = (make_plan(data.loss, **facts, budget=BUDGET, method=method) for method in METHODS["noisy-gd"])
     taken = seconds(edited, [real, exact], exact.delete_steps, repeats)
     return (
         f"Runs of {steps} steps are too short for the compiled kernel (extra `fast`). Both by it, as in a process that learned before, {data.name}, "
-        f"λ = {regularization:g}: {exact.delete_steps} exact steps of `sharp` take {taken[1] / taken[0]:.1f} times as long."
+        f"λ = {regularization:g}: {exact.delete_steps} exact steps of `noisy-gd` take {taken[1] / taken[0]:.1f} times as long."
     )
 
 

@@ -16,13 +16,13 @@ from noisygd_delete import Budget, Execution, Records, losses, make_plan
 from noisygd_delete.bounds.arithmetic import UNIT
 from noisygd_delete.engine.noise import discrete_gaussian
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.methods import Sharp
+from noisygd_delete.methods import NoisyGD
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 HEADER = ["rows", "features", "λ", "learn: every step", "the last alone", "deletion: every step", "the last alone"]
 LEGEND = """\
 How much larger than over the reals the least μ is that roundings leave, relative, by formula (2) of the design (the greatest convex minorant: a taut
-string), where *every step* ends on the grid by exact noise (what `sharp` runs), or *the last one alone* and those before it in floating point, with the inverse normal
+string), where *every step* ends on the grid by exact noise (what `noisy-gd` runs), or *the last one alone* and those before it in floating point, with the inverse normal
 trusted to 2⁻⁴⁵. Logistic loss, q=10, ε_dp=1, ε_dd=0.1, replace adjacency, η=1/(λ+β). *Learn*: a record still there, after min(60,000, 4/(1−c))
 steps; *deletion*: and K more without it, nothing observed between."""
 SIZES = [(26_000, 108), (10**6, 108), (10**9, 108)]
@@ -31,7 +31,7 @@ SIZES = [(26_000, 108), (10**6, 108), (10**9, 108)]
 def variants(records: int, width: int, regularization: float) -> list[str]:
     """What exactness adds to μ: of every step (A), or of the last one alone (L), both by the least shifts; after a learn, and after K steps more."""
     facts = {"records": records, "features": width, "regularization": regularization}
-    plan = make_plan(losses.Logistic(1.0), **facts, budget=BUDGET, method=Sharp(exact=True), utility=False)
+    plan = make_plan(losses.Logistic(1.0), **facts, budget=BUDGET, method=NoisyGD(exact=True), utility=False)
     run, exact = plan.mechanism, plan.mechanism.exact
     tau, eta, dimension = run.noise_scale, run.step_size, exact.dimension
     c, grid, error = 1 - eta * run.strong_convexity, exact.grid(run), exact.measured_error(run)

@@ -47,7 +47,7 @@ def _curator(n: int, d: int, classes: int = 2, path: Path | None = None, subject
     loss = losses.Logistic(1.0) if classes == 2 else losses.Softmax(1.0, classes=classes)
     owners = None if subjects is None else [f"s{k % subjects}" for k in range(n)]
     plan = make_plan(
-        loss, records=n, features=d, regularization=0.1, budget=Budget.from_gdp(dp=0.5, deletion=0.1), method="sharp",
+        loss, records=n, features=d, regularization=0.1, budget=Budget.from_gdp(dp=0.5, deletion=0.1), method="noisy-gd",
         rows_per_subject=1 if subjects is None else math.ceil(n / subjects),
     )  # fmt: skip
     curator = Curator(Records(_rows(n, d, path), labels, subjects=owners), plan)
@@ -170,7 +170,7 @@ def main(arguments: list[str]) -> None:
     lines = [
         "# Growth",
         "",
-        "Made by `python -m benchmarks growth`; `make bench-check` compares. A deletion (noise steps, whole tables; `sharp`), or for",
+        "Made by `python -m benchmarks growth`; `make bench-check` compares. A deletion (noise steps, whole tables; `noisy-gd`), or for",
         "subjects and ids the finding of them, at two sizes: the least processor time of three on one thread, taken in turn, over one another.",
         "",
         "| resource | from | to | time over | exponent |",

@@ -18,7 +18,7 @@ from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.engine import Execution
 from noisygd_delete.losses import MultilayerPerceptron
-from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.methods import Stage, Staged
 
 ERASED = 10
 REGULARIZATION, STEP = 1e-4, 4.0
@@ -101,7 +101,7 @@ def measured(part: Part, train: Records, test: Records, stages: tuple[Stage, ...
         budget=part.budget,
         adjacency="zero-out",
         dtype="float64",
-        method=Ladder(stages, level),
+        method=Staged(stages, level),
     )
     curator = Curator(train.copy(), plan)
     learned = curator.learn(execution=Execution(rng=np.random.default_rng(seed)))
@@ -124,7 +124,7 @@ def measured(part: Part, train: Records, test: Records, stages: tuple[Stage, ...
 ADULT = losses.MultilayerPerceptron(radius=1.0, hidden=32, clip=1.0)
 PARTS = {
     "adult": Part(
-        "Adult, 26000 of 32,561 rows, 108 columns; network 108-32-1", of_adult, 26_000, ADULT, 0.1, (*AFRESH, CLIMB, HEAD), (1, 2, 3), "ladder"
+        "Adult, 26000 of 32,561 rows, 108 columns; network 108-32-1", of_adult, 26_000, ADULT, 0.1, (*AFRESH, CLIMB, HEAD), (1, 2, 3), "staged"
     ),
     "adult_low": Part(
         "Adult, 26000 of 32,561 rows, 108 columns; network 108-32-1", of_adult, 26_000, ADULT, 0.01,

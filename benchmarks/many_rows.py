@@ -24,7 +24,7 @@ from . import report
 from .refit import compiled
 
 ROOT = Path(__file__).parents[1]
-METHODS = ("minimiser", "perturbed")
+METHODS = ("output-perturbation", "objective-perturbation")
 _NAME = b"record-%08d"
 
 # a process that deletes one record as the command does, and another in the same process, where everything is loaded

@@ -30,7 +30,7 @@ def records(n):
 def run(n):
     table = records(n)
     budget = Budget.from_gdp(dp=0.5, deletion=0.1)
-    plan = make_plan(loss, records=n, features=d, regularization=0.1, budget=budget, method="sharp")
+    plan = make_plan(loss, records=n, features=d, regularization=0.1, budget=budget, method="noisy-gd")
     curator = Curator(table, plan)
     curator.learn()
     curator.delete([3])

@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> None:
     train, test = (pixels[:n], digits[:n]), (pixels[n:], digits[n:])
     plan = make_plan(
         losses.Softmax(1.0, 10), records=n, features=WIDTH + 1, regularization=2e-3, adjacency="zero-out",
-        budget=Budget.from_epsilon_delta(dp=(1.0, DELTA), deletion=(0.1, DELTA)), method="sharp", utility=False,
+        budget=Budget.from_epsilon_delta(dp=(1.0, DELTA), deletion=(0.1, DELTA)), method="noisy-gd", utility=False,
     )  # fmt: skip
     began = time.perf_counter()
     trained = train_extractor(

@@ -18,7 +18,7 @@ from noisygd_delete_lab.base import erasure
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
-from noisygd_delete.methods import Composition, Ladder, Stage
+from noisygd_delete.methods import CompositionNoisyGD, Stage, Staged
 from noisygd_delete.networks import NetworkLoss
 
 NOISES, ERASED = 5, tuple(range(10))
@@ -26,8 +26,8 @@ DP, DELETION, DELTA = 8.0, 2.0, 1e-5
 HIDDEN, CLIP, STEP, REGULARIZATION = 32, 0.5, 2.0, 1e-4
 EPOCHS = 30  # of Opacus
 METHODS = {
-    "`noisy-gd` by composition": Composition(learn_steps=20, delete_steps=1, batches=10, step_size=STEP),
-    "`staged`": Ladder((Stage("network", 200, sampling_rate=0.1, step_size=STEP), Stage("network", 100, sampling_rate=0.1, step_size=STEP))),
+    "`noisy-gd` by composition": CompositionNoisyGD(learn_steps=20, delete_steps=1, batches=10, step_size=STEP),
+    "`staged`": Staged((Stage("network", 200, sampling_rate=0.1, step_size=STEP), Stage("network", 100, sampling_rate=0.1, step_size=STEP))),
 }  # fmt: skip
 
 

@@ -42,39 +42,40 @@ class Way:
             budget=BUDGET,
             method=self.method,
             utility=False,
-            **(composed if self.method == "composition" else {"start": self.start}),
+            **(composed if self.method == "noisy-gd:analysis=composition" else {"start": self.start}),
         )
 
     @property
     def names(self) -> tuple[str, str]:
         loss = f"{self.loss}, {self.units} units" if self.units > 1 else self.loss
-        if self.method == "composition" or self.loss == "logistic":
+        if self.method == "noisy-gd:analysis=composition" or self.loss == "logistic":
             return loss, self.method
-        return loss, "sharp, weakly convex" + (", from the minimiser" if self.start == "minimiser" else "")
+        return loss, "noisy-gd, weakly convex" + (", from the minimiser" if self.start == "output-perturbation" else "")
 
 
 BENT = losses.TanhNetwork(1.0, (1.0,)).constants.weak_convexity  # β₋, whatever the number of units
 GRIDS: tuple[tuple[Way, ...], ...] = (  # twelve settings for every row of the table
     tuple(
-        Way("logistic", "sharp", value)
+        Way("logistic", "noisy-gd", value)
         for value in (5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 7e-3, 1e-2, 2e-2, 3e-2, 5e-2, 0.1, 0.2)
     ),
     tuple(
-        Way("sigmoid", "sharp", value) for value in (0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5)
+        Way("sigmoid", "noisy-gd", value)
+        for value in (0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.17, 0.2, 0.25, 0.3, 0.4, 0.5)
     ),
     tuple(
-        Way("sigmoid", "composition", value, learn_steps=steps)
+        Way("sigmoid", "noisy-gd:analysis=composition", value, learn_steps=steps)
         for value in (1e-4, 1e-3, 1e-2)
         for steps in (30, 100, 300, 1000)
     ),
     tuple(
-        Way("tanh network", "sharp", times * BENT, units=units, start=start)
+        Way("tanh network", "noisy-gd", times * BENT, units=units, start=start)
         for units in (64, 256)
         for times in (2, 3, 4)
-        for start in ("published", "minimiser")
+        for start in ("published", "output-perturbation")
     ),
     tuple(
-        Way("tanh network", "composition", value, units=units, learn_steps=steps)
+        Way("tanh network", "noisy-gd:analysis=composition", value, units=units, learn_steps=steps)
         for units in (16, 64)
         for value in (0.03, 0.3)
         for steps in (30, 100, 300)

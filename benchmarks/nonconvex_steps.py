@@ -53,7 +53,7 @@ def cell(found: Plan | None) -> str:
     if found is None:
         return "–"
     text = f"{count(found.learn_steps)} / {count(found.delete_steps)}"
-    if found.method.name == "near-gibbs":
+    if found.method.analysis == "theorem-5-2":
         text += f" ({data_influence(range=found.loss.constants.range, noise_variance=found.noise_variance):.2f})"
     return text
 
@@ -66,11 +66,11 @@ def row(n: int, d: int, lam: float, omega: float, deletion: float) -> list[str]:
         "regularization": lam,
         "budget": Budget(order=2, dp=1.0, deletion=deletion),
     }
-    weakly = plan("sharp", None, **options)
-    weakly = weakly if weakly is not None and weakly.method.name != "near-gibbs" else None
-    near = [plan("theorem", None, **options), plan("theorem", "cheapest", **options)]
-    sharper = [None, None] if weakly else [plan("sharp", None, **options), plan("sharp", "cheapest", **options)]
-    composed = plan("composition", None, requests_per_learn=REQUESTS, **options)
+    weakly = plan("noisy-gd", None, **options)
+    weakly = weakly if weakly is not None and weakly.method.analysis != "theorem-5-2" else None
+    near = [plan("noisy-gd:analysis=paper", None, **options), plan("noisy-gd:analysis=paper", "cheapest", **options)]
+    sharper = [None, None] if weakly else [plan("noisy-gd", None, **options), plan("noisy-gd", "cheapest", **options)]
+    composed = plan("noisy-gd:analysis=composition", None, requests_per_learn=REQUESTS, **options)
     assert composed is not None
     horizon = f"{count(composed.learn_steps)} / {count(composed.delete_steps)}, horizon {count(composed.horizon or 0)}"
     return [f"{n:,}", str(d), f"{lam:g}", f"{omega:g}", f"{deletion:g}", *map(cell, (*near, *sharper, weakly)), horizon]
@@ -89,7 +89,12 @@ def main(arguments: list[str]) -> None:
         [(*base[:4], deletion) for deletion in (0.001, 0.01, 1.0)],
     ]
     header = ["n", "d", "λ", "ω", "ε_dd", "5.2 printed, least σ²", "5.2 printed, cheapest σ²"]
-    header += ["5.2 sharper, least σ²", "5.2 sharper, cheapest σ²", "weakly convex (λ > β₋)", "composition"]
+    header += [
+        "5.2 sharper, least σ²",
+        "5.2 sharper, cheapest σ²",
+        "weakly convex (λ > β₋)",
+        "noisy-gd:analysis=composition",
+    ]
     rows = [row(*case) for sweep in sweeps for case in sweep]
     body = (
         "Each cell is K_A / K_Ā at (q, ε_dp) = (2, 1), r = 1; where Theorem 5.2 answers, in brackets the most that the data can "

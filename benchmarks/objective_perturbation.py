@@ -28,7 +28,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "λ'": {"ridge": "forecast"},
     "λ', clip": {"ridge": "forecast", "clip": 0.5},
 }
-METHODS = {"sharp": "sharp Noisy-GD", "minimiser": "solve, then diffuse", "perturbed": "objective perturbation"}
+METHODS = {
+    "noisy-gd": "sharp Noisy-GD",
+    "output-perturbation": "solve, then diffuse",
+    "objective-perturbation": "objective perturbation",
+}
 BLOCKS = {"adult": Schema.read(datasets.ROOT / "examples" / "schemas" / "adult.toml").one_hot_blocks}
 
 
@@ -52,7 +56,7 @@ def planned(case: Case, dp: float, method: str, options: str) -> Plan:
     given = dict(OPTIONS[options])
     share = given.pop("clip", None)
     loss = case.loss if share is None else losses.clip_loss(case.loss, share * case.loss.constants.lipschitz)
-    if method == "perturbed" and case.data.name in BLOCKS:
+    if method == "objective-perturbation" and case.data.name in BLOCKS:
         given["one_hot_blocks"] = BLOCKS[case.data.name]
     return case.plan(dp, loss, method=method, **given)
 
@@ -70,7 +74,7 @@ def measured(case: Case, dp: float, method: str, options: str, cap: int, repeats
         "forecast": plan.outlook.forecast + plan.problem.ridge_cost,
         "deletion": plan.deletion.with_slack().renyi(ORDER) / dp,
     }
-    if method == "sharp":
+    if method == "noisy-gd":
         found = case.resumed(METHODS[method], plan, cap, repeats)
         passes, seconds, accuracy, risk = plan.delete_steps, found.seconds, found.accuracy, found.excess_risk
     else:
@@ -91,7 +95,7 @@ def output_perturbed(case: Case, dp: float, options: str, repeats: int) -> Cell 
     """Solve from 0, add one Gaussian of scale Δ/(λnμ): at the λ (and clip) that sharp Noisy-GD takes."""
     if "clip" in options and case.loss.outputs > 1:
         return None
-    plan = planned(case, dp, "sharp", options)
+    plan = planned(case, dp, "noisy-gd", options)
     n, lam, loss = plan.records, plan.regularization, plan.loss
     delta = 2 * loss.constants.lipschitz
     tolerance = 0.01 * delta / (2 * n)
@@ -201,7 +205,7 @@ def noise_rows(
                             features=features,
                             regularization=regularization,
                             budget=Budget(order=ORDER, dp=dp, deletion=0.1 * dp),
-                            method="perturbed",
+                            method="objective-perturbation",
                             adjacency=adjacency,
                         )
                         shares.append(plan.linear_term / least)
@@ -235,7 +239,12 @@ class Goals:
         lines = []
         for options in ("λ", "λ'"):
             mine = [
-                (case, dp, next(c for c in found if (c.method, c.options) == (METHODS["perturbed"], options)), found)
+                (
+                    case,
+                    dp,
+                    next(c for c in found if (c.method, c.options) == (METHODS["objective-perturbation"], options)),
+                    found,
+                )
                 for case, dp, found in adult
             ]
             ran = [entry for entry in mine if not entry[2].reason]
@@ -258,7 +267,7 @@ class Goals:
                     worst(
                         [
                             c.excess
-                            / next(o.excess for o in found if (o.method, o.options) == (METHODS["sharp"], options))
+                            / next(o.excess for o in found if (o.method, o.options) == (METHODS["noisy-gd"], options))
                             for case, dp, c, found in ran
                             if case.regularization == 1e-3 and dp == 1
                         ]

@@ -41,7 +41,7 @@ def stores(folder: Path) -> dict[str, Path]:
     named = Schema.from_dict({**schema.to_dict(), "id": "id"})
     budget = Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))
     made = {}
-    for method in ("minimiser", "perturbed"):
+    for method in ("output-perturbation", "objective-perturbation"):
         plan = make_plan(
             losses.Logistic(1.0),
             records=slots,

@@ -81,7 +81,7 @@ Noisy-GD private for the rest at (ε = 1, δ = {DELTA:g}). The formulas are orde
 number, at request 1: compare their shape, not their size. "Learning" is the method's own learning run (what retraining by it would cost).
 The paper lists noisy-m-A-SGD as keeping no secret state; its deletion reads every saved batch and gradient, so here it does.
 Noisy-GD runs the steps of the deletion guarantee only; the steps that hold the accuracy over any number of requests are more
-under "theorem" (see `noisygd-delete plan`).
+under "noisy-gd:analysis=paper" (see `noisygd-delete plan`).
 
 {report.table(header, rows)}"""
     print(body)

@@ -78,7 +78,7 @@ class Case:
 
     def _pass_seconds(self) -> float:
         """One step of Noisy-GD, noise included, as the engine runs it (float32 rows)."""
-        plan = self.plan(1.0, method="sharp")
+        plan = self.plan(1.0, method="noisy-gd")
         plan = plan.changed(delete_steps_for_deletion=50, delete_steps_for_utility=0)
         model = self.model(self.minimiser)
         return min(timed(lambda: resume(self.edited, model, plan))[1] for _ in range(3)) / 50
@@ -122,7 +122,7 @@ class Case:
         return Measured("scikit-learn retrain (not private)", passes, passes, seconds, accuracy, risk)
 
     def solved(self, dp: float, repeats: int, plan: Plan | None = None, name: str = "solve, then diffuse") -> Measured:
-        plan = plan or self.plan(dp, method="minimiser")
+        plan = plan or self.plan(dp, method="output-perturbation")
         learned, deleted, seconds = [], [], []
         for _ in range(repeats):
             curator = Curator(self.data.train.copy(), plan)
@@ -164,8 +164,8 @@ class Case:
         )
 
     def plain_bound(self, dp: float) -> Measured:
-        """Sharp Noisy-GD's chain and noise, but deletion steps from the plain bound of Chien et al. (full batch)."""
-        plan = self.plan(dp, method="sharp")
+        """NoisyGD Noisy-GD's chain and noise, but deletion steps from the plain bound of Chien et al. (full batch)."""
+        plan = self.plan(dp, method="noisy-gd")
         steps = chien_steps(
             plan, sensitivity=plan.problem.sensitivity(Worlds("definition-4.1")), renyi=0.1 * dp, order=ORDER
         )
@@ -230,15 +230,18 @@ def measure(case: Case, dp: float, cap: int, repeats: int) -> tuple[list[Measure
     """All ways at one budget, and the way the planner takes."""
     case.time_again()
     measured = [
-        case.resumed("Theorem 5.1", case.plan(dp, method="theorem"), cap, repeats),
-        case.resumed("sharp Noisy-GD", case.plan(dp, method="sharp"), cap, repeats),
+        case.resumed("Theorem 5.1", case.plan(dp, method="noisy-gd:analysis=paper"), cap, repeats),
+        case.resumed("sharp Noisy-GD", case.plan(dp, method="noisy-gd"), cap, repeats),
         case.plain_bound(dp),
         case.solved(dp, repeats),
         case.perturbed(dp, repeats),
         case.retrained,
     ]
     chosen = compare_plans(loss=case.loss, budget=Budget(order=ORDER, dp=dp, deletion=0.1 * dp), **case.sizes).chosen
-    if chosen.method == "minimiser" and chosen.plan.delete_steps != case.plan(dp, method="minimiser").delete_steps:
+    if (
+        chosen.method == "output-perturbation"
+        and chosen.plan.delete_steps != case.plan(dp, method="output-perturbation").delete_steps
+    ):
         measured.insert(4, case.solved(dp, repeats, chosen.plan, "solve, then diffuse, K for the target"))
     return measured, chosen.method
 

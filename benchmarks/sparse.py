@@ -110,7 +110,9 @@ def main(arguments: list[str]) -> None:
     first = report.table(header, [passes(*size, chosen.repeats) for size in PASSES])
     print(first)
     header = ["table", "values a row", "classes", "method", "over the CSR", "with zeros", "over the weights", "passes"]
-    second = report.table(header, [run(*size, method) for size in RUNS for method in ("perturbed", "minimiser")])
+    second = report.table(
+        header, [run(*size, method) for size in RUNS for method in ("objective-perturbation", "output-perturbation")]
+    )
     print(second)
     command = f"OMP_NUM_THREADS=1 python -m benchmarks sparse --repeats {chosen.repeats}"
     report.write("sparse", "Sparse rows", command, f"{_NOTE}\n\n{first}\n\n{second}", commit)

@@ -15,7 +15,7 @@ from noisygd_delete.curator.learning import resume, train
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.noisygd import run_noisy_steps
-from noisygd_delete.methods import Minimiser
+from noisygd_delete.methods import OutputPerturbation
 from noisygd_delete.methods.plan import Plan
 
 from . import datasets, report
@@ -83,13 +83,14 @@ def engines(repeats: int) -> str:
 def _plans(records: Records, loss: losses.Loss) -> dict[str, Plan]:
     problem = {"records": records.slots, "features": records.features.shape[1], "regularization": 1e-3}
     printed, budget = Budget(order=10, dp=1.0, deletion=0.1), Budget.from_gdp(dp=0.45, deletion=0.1)
-    sharp = {**problem, "budget": budget, "method": "sharp"}
+    paper = {**problem, "budget": printed, "method": "noisy-gd", "analysis": "paper"}
+    tight = {**problem, "budget": budget, "method": "noisy-gd"}
     return {
-        "theorem, for deletion alone": make_plan(loss, **problem, budget=printed, utility=False),
-        "theorem, and utility over any number of requests": make_plan(loss, **problem, budget=printed),
-        "sharp, for deletion alone": make_plan(loss, **sharp, utility=False),
-        "sharp, and utility over any number of requests": make_plan(loss, **sharp),
-        "solve, then diffuse (warm)": make_plan(loss, **{**sharp, "method": Minimiser(solver="warm")}),
+        "noisy-gd:analysis=paper, for deletion alone": make_plan(loss, **paper, utility=False),
+        "noisy-gd:analysis=paper, and utility over any number of requests": make_plan(loss, **paper),
+        "noisy-gd, for deletion alone": make_plan(loss, **tight, utility=False),
+        "noisy-gd, and utility over any number of requests": make_plan(loss, **tight),
+        "solve, then diffuse (warm)": make_plan(loss, **{**tight, "method": OutputPerturbation(solver="warm")}),
     }
 
 
@@ -145,7 +146,7 @@ def lower_bound(_: int) -> str:
             budget = Budget.from_gdp(dp=dp, deletion=forget)
             plan = make_plan(
                 losses.Logistic(1.0), records=10_000, features=20, regularization=regularization, budget=budget,
-                method="sharp",
+                method="noisy-gd",
             )  # fmt: skip
             contraction = 1 - mpf(plan.step_size) * mpf(regularization)
             least = max(1, int(ceil(log(mpf(dp) / (2 * mpf(forget))) / -log(contraction))))

@@ -49,7 +49,7 @@ def modules(words: tuple[str, ...]) -> int:
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks start_up")
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--method", default="perturbed")
+    parser.add_argument("--method", default="objective-perturbation")
     chosen = parser.parse_args(arguments)
     measured = report.commit()
     with tempfile.TemporaryDirectory() as folder:

@@ -27,7 +27,7 @@ def rate(requests: int, data: Path, schema_file: Path, place: Path) -> tuple[flo
     n, d = encoded.rows.shape
     records = Records(encoded.rows, encoded.labels, [f"record-{k:05d}" for k in range(n)])
     plan = make_plan(
-        losses.Logistic(1.0), records=n, features=d, regularization=1e-2, method="minimiser", releases=requests // 10 + 1,
+        losses.Logistic(1.0), records=n, features=d, regularization=1e-2, method="output-perturbation", releases=requests // 10 + 1,
         budget=Budget.from_gdp(dp=1.0, deletion=0.1),
     )  # fmt: skip
     syncs = [0]

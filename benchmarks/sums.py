@@ -1,4 +1,4 @@
-"""T releases on one budget, total μ = 1 between two records: Markov sums, fresh sums, and `perturbed`; and what a deletion costs.
+"""T releases on one budget, total μ = 1 between two records: Markov sums, fresh sums, and `objective-perturbation`; and what a deletion costs.
 
 Every row of a split is equally likely to be tested. Every release has the same variance, so each row of the table scores the first one; on the first split
 of Adult the chain of 101 is really run too, a record deleted at each release, and scored at every tenth. Levels of bins are `usual_levels`'; its constant
@@ -30,7 +30,7 @@ from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.schema.columns import Category
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sums import default_levels
+from noisygd_delete.methods.sufficient_statistics import default_levels
 from noisygd_delete.planner.defaults import expected_cost
 
 SPLITS, RELEASES, LOSS = 5, (101, 1001), losses.Logistic(radius=1.0)
@@ -68,7 +68,15 @@ class Table:
 def planned(map: Additive, gdp: float = 1.0, **facts: Any) -> Plan:
     """Of two releases at least, all of them `gdp`-GDP together."""
     budget = Budget.from_gdp(dp=gdp, deletion=gdp)
-    return make_plan(LOSS, method="sums", map=map, features=map.width + 1, regularization=1e-4, budget=budget, **facts)
+    return make_plan(
+        LOSS,
+        method="sufficient-statistics",
+        map=map,
+        features=map.width + 1,
+        regularization=1e-4,
+        budget=budget,
+        **facts,
+    )
 
 
 def alone(map: Additive, gdp: float = 1.0, **facts: Any) -> Plan:
@@ -179,7 +187,7 @@ def forecast() -> str:
             )
             best = known.score(encoded.rows[test], labels[test])
             told = [name, f"{number:,}", str(encoded.rows.shape[1]), str(releases)]
-            for method in ("sums", "perturbed"):
+            for method in ("sufficient-statistics", "objective-perturbation"):
                 plan = make_plan(
                     LOSS, records=number, features=encoded.rows.shape[1], regularization=0.25 / number, ridge="forecast", method=method,
                     releases=releases, budget=Budget.from_gdp(dp=1.0, deletion=1.0), utility=False,
@@ -208,7 +216,7 @@ def perturbed(
 ) -> tuple[float, float] | None:
     try:
         plan = make_plan(
-            LOSS, records=len(known), features=train.shape[1], regularization=ridge, method="perturbed", releases=releases,
+            LOSS, records=len(known), features=train.shape[1], regularization=ridge, method="objective-perturbation", releases=releases,
             budget=Budget.from_gdp(dp=1.0, deletion=0.1), utility=False,
         )  # fmt: skip
     except PlanInfeasible:
@@ -269,11 +277,15 @@ def main(arguments: list[str]) -> None:
     body = (
         "All releases together are 1-GDP between two records, every one observed; later models alone owe an erased record exactly nothing if requests did not "
         f"depend on earlier ones. {parsed.splits} splits: mean ± standard deviation over splits. Noise: a release's variance over that of a single one with the whole "
-        f"budget; of `perturbed`, whose releases are all fresh, the square of its share. `perturbed` is given {len(RIDGES)} ridges; those that its budget allows are "
+        f"budget; of `objective-perturbation`, whose releases are all fresh, the square of its share. `objective-perturbation` is given {len(RIDGES)} ridges; those that its budget allows are "
         "shown, and which is best was seen on test rows.\n\n" + "\n\n".join(parts)
     )
     report.write(
-        "sums", "Many releases on one budget", f"python -m benchmarks sums --splits {parsed.splits}", body, commit
+        "sufficient-statistics",
+        "Many releases on one budget",
+        f"python -m benchmarks sums --splits {parsed.splits}",
+        body,
+        commit,
     )
 
 

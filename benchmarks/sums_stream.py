@@ -15,7 +15,7 @@ from benchmarks import report
 from benchmarks.additive_stream import GROUPS, HEADER
 from benchmarks.sums import Table, alone, planned
 from noisygd_delete import Curator, Records
-from noisygd_delete.methods.sums import default_levels
+from noisygd_delete.methods.sufficient_statistics import default_levels
 
 RELEASES, SPLITS = 101, 2
 

@@ -68,7 +68,7 @@ def by_this_package(path: Path, fields: dict[str, object], out: Path) -> None:
     from noisygd_delete.store.layout import Layout
 
     schema = Schema.from_dict(fields)
-    facts: dict[str, Any] = {"features": schema.features, "regularization": 0.1, "method": "sharp", "utility": False}
+    facts: dict[str, Any] = {"features": schema.features, "regularization": 0.1, "method": "noisy-gd", "utility": False}
     budget = Budget.from_gdp(dp=0.5, deletion=0.1)
     plan = partial(make_plan, losses.Logistic(1.0), budget=budget, **facts)
     table_import.fill_table(Disk(), Layout(out), RecordFile(schema, path), lambda rows: plan(records=rows))

@@ -58,7 +58,7 @@ def plan_of(way: str, generator: np.random.Generator, *, deletion_share: float =
         budget=Budget(order=3, dp=amount, deletion=amount * deletion_share),
         rows_per_subject=int(generator.integers(1, 3)),
         **(
-            {"exact": False} if way in ("theorem", "sharp", "cold", "warm") else {}
+            {"exact": False} if way in ("noisy-gd:analysis=paper", "noisy-gd", "cold", "warm") else {}
         ),  # their closed forms, to the last digit
         step_size=generator.uniform(0.05, 0.95) / strong,
         utility=False,
@@ -128,7 +128,7 @@ def truth(
             sums["gaussian"] += from_minimisers(plan, delta, steps, lives, seen, warm=way == "warm")
             continue
         joint = chain(plan, delta, steps, lives, seen)
-        if way == "theorem":
+        if way == "noisy-gd:analysis=paper":
             sums["theorem"] += joint
             sums["printed"] += printed(plan, delta, steps, lives, seen)
         else:

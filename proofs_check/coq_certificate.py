@@ -2,7 +2,7 @@
 
 Each figure is a sum over stretches of noisy steps, or over releases: the package says which; here each stretch becomes a formula of
 `coq/Formulas.v` on the facts of its mechanism, as exact rational numbers, and `interval` proves the inequality. Figures in Gaussian
-DP and in Rényi divergence of `sharp`, `theorem` and `minimiser` are covered; the others are named as not covered.
+DP and in Rényi divergence of `noisy-gd`, `noisy-gd:analysis=paper` and `output-perturbation` are covered; the others are named as not covered.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from noisygd_delete.evidence import derivation
 from noisygd_delete.evidence.certificate import erasure_of, read_history
 from noisygd_delete.evidence.verification import read_claims
 from noisygd_delete.methods.base import Mechanism
-from noisygd_delete.methods.minimiser import MinimiserRun
-from noisygd_delete.methods.perturbed import PerturbedRun
-from noisygd_delete.methods.sharp import SharpRun
-from noisygd_delete.methods.sums import MarkovSumsRun
-from noisygd_delete.methods.theorem import TheoremRun
+from noisygd_delete.methods.noisy_gd import NoisyGDRun
+from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
+from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
+from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
+from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun
 from noisygd_delete.privacy.guarantee import (
     ONE_DIRECTION,
     SEVERAL_DIRECTIONS,
@@ -74,13 +74,13 @@ def _marked(guarantee: Guarantee, parts: Counter[Stretch]) -> Guarantee:
 @contextmanager
 def _traced() -> Iterator[None]:
     """Have every guarantee remember the stretches that it is composed of."""
-    interval, staying, composed = Mechanism.interval, MarkovSumsRun.staying, Guarantee.composed
+    interval, staying, composed = Mechanism.interval, SufficientStatisticsRun.staying, Guarantee.composed
 
     def traced_interval(self: Mechanism, about: str, worlds: str, **steps: Any) -> Guarantee:
         stretch = Stretch(self, Worlds(worlds), steps["steps_with"], steps.get("steps_without", 0))
         return _marked(interval(self, about, worlds, **steps), Counter({stretch: 1}))
 
-    def traced_staying(self: MarkovSumsRun, about: str, worlds: str, **steps: Any) -> Guarantee:
+    def traced_staying(self: SufficientStatisticsRun, about: str, worlds: str, **steps: Any) -> Guarantee:
         stretch = Stretch(self, Worlds(worlds), steps["steps_with"], steps.get("steps_without", 0), stays=True)
         return _marked(staying(self, about, worlds, **steps), Counter({stretch: 1}))
 
@@ -94,7 +94,7 @@ def _traced() -> Iterator[None]:
 
     with (
         mock.patch.object(Mechanism, "interval", traced_interval),
-        mock.patch.object(MarkovSumsRun, "staying", traced_staying),
+        mock.patch.object(SufficientStatisticsRun, "staying", traced_staying),
         mock.patch.object(Guarantee, "composed", staticmethod(traced_composed)),
     ):
         yield
@@ -120,10 +120,10 @@ def _shifted(facts: str, steps: float, clean: str) -> str:
     return f"shifted_gdp {facts} {steps:.0f} {clean}"
 
 
-def _real_gdp(run: SharpRun, stretch: Stretch) -> str:
+def _real_gdp(run: NoisyGDRun, stretch: Stretch) -> str:
     facts = " ".join(map(exact, (run.step_size, run.strong_convexity, run.noise_variance, run.records)))
     steps, clean = stretch.steps_with, stretch.steps_without
-    if isinstance(run, MinimiserRun):
+    if isinstance(run, OutputPerturbationRun):
         gone = bool(clean)
         if gone and not run.shows_start:
             return "0"
@@ -135,7 +135,7 @@ def _real_gdp(run: SharpRun, stretch: Stretch) -> str:
 def _exact_gdp(run: Any, stretch: Stretch) -> str:
     """μ of exact steps: of the record, of the roundings, and of starts apart (`bounds.exact_steps.gdp`)."""
     steps, facts = stretch, run.exact
-    solved = isinstance(run, MinimiserRun)
+    solved = isinstance(run, OutputPerturbationRun)
     gone = bool(steps.steps_without)
     if solved and gone and not (run.shows_start or run.shows_order):
         return "0"
@@ -246,10 +246,10 @@ def cost_of(stretch: Stretch, named: Naming) -> Cost:
         return _of_rate("0", "0")
     about, steps = stretch.worlds.about, {"steps_with": stretch.steps_with, "steps_without": stretch.steps_without}
     cost = run.interval(about, stretch.worlds, **steps)
-    if isinstance(run, SharpRun):
+    if isinstance(run, NoisyGDRun):
         mu = _real_gdp(run, stretch) if run.exact is None else _exact_gdp(run, stretch)
         return _of_mu(mu, named, cost.gdp_squared)
-    if isinstance(run, TheoremRun):
+    if isinstance(run, PaperNoisyGDRun):
         facts = [exact(run.strong_convexity), exact(run.noise_variance), exact(run.records), exact(run.step_size)]
         clean = stretch.steps_without
         times = "" if math.isinf(stretch.steps_with) else f" {stretch.steps_with:.0f}"
@@ -266,9 +266,9 @@ def cost_of(stretch: Stretch, named: Naming) -> Cost:
             name = named(_exact_gdp(run, stretch), math.sqrt(2 * cost.rate))
             return _of_rate(f"({name} * {name} / 2)")
         return _of_rate(named(rate, printed))
-    if isinstance(run, PerturbedRun):
+    if isinstance(run, ObjectivePerturbationRun):
         return _objective_perturbation(run, stretch, cost, named)
-    if isinstance(run, MarkovSumsRun):
+    if isinstance(run, SufficientStatisticsRun):
         return _of_mu(_sums(run, stretch, cost, named), named, cost.gdp_squared)
     raise NotCovered(f"method {run.method!r}")
 
@@ -283,7 +283,7 @@ _HESSIANS = {  # (form, between records) -> name in Formulas.v, and that of seve
 }
 
 
-def _objective_perturbation(run: PerturbedRun, stretch: Stretch, cost: Guarantee, named: Naming) -> Cost:
+def _objective_perturbation(run: ObjectivePerturbationRun, stretch: Stretch, cost: Guarantee, named: Naming) -> Cost:
     """Return the cost of minimisers of a randomly tilted objective, or of the solver's tolerance alone."""
     room = f"(1 + 2 * / 2 ^ {-round(math.log2(arithmetic.NORM_TOLERANCE))})"
     weak, noise, n = exact(run.weak_convexity), exact(run.linear_term), exact(run.records)
@@ -325,7 +325,7 @@ def _objective_perturbation(run: PerturbedRun, stretch: Stretch, cost: Guarantee
     return Cost(square, divergence)
 
 
-def _sums(run: MarkovSumsRun, stretch: Stretch, cost: Guarantee, named: Naming) -> str:
+def _sums(run: SufficientStatisticsRun, stretch: Stretch, cost: Guarantee, named: Naming) -> str:
     """Return μ of the draws of a chain, and have its range proven draw by draw."""
     last = stretch.steps_with + (1 if stretch.steps_without else 0)
     draws = run.draws[: int(min(last, run.releases))]

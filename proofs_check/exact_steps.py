@@ -100,7 +100,7 @@ def _no_projection(**facts: float) -> float:
     fault=("the projection's rounding is left out", _no_projection),
     licenses=tuple(f"bounds.exact_steps:{name}" for name in ("rounding_gap", "iterate_radius", "grid_bits")),
     scope="δ by its letters, each float operation at its worst; steps in float64 with a gradient e off, in twice the precision. The gradient's own error e is "
-    "`bounds.arithmetic`'s; steps in 160 bits, projection and gradient included, are in `tests/methods/test_sharp_exact.py`.",
+    "`bounds.arithmetic`'s; steps in 160 bits, projection and gradient included, are in `tests/methods/test_noisy_gd_exact.py`.",
 )
 def _exact_step(claim: Any, effort: int) -> Finding:
     generator = np.random.default_rng(174)

@@ -72,9 +72,9 @@ def _compare(answer: Guarantee, real: chapters.Truth, worlds: int, what: str) ->
         "methods.base:Mechanism.interval",
         "methods.base:NoisySteps.sensitivity",
         "methods.sampled_steps:SampledGaussian",
-        "methods.theorem:TheoremRun",
-        "methods.sharp:SharpRun",
-        "methods.minimiser:MinimiserRun",
+        "methods.noisy_gd_paper:PaperNoisyGDRun",
+        "methods.noisy_gd:NoisyGDRun",
+        "methods.output_perturbation:OutputPerturbationRun",
     ),
     scope="Random histories of one to three chapters on the linear loss from a point (closed form, dense linear algebra): Noisy-GD "
     "from the published model, from the minimiser with a cold and a warm solver, Theorem 5.1, extractors sampled at rate 1; "
@@ -86,7 +86,7 @@ def _compare(answer: Guarantee, real: chapters.Truth, worlds: int, what: str) ->
 def _history(claim, effort: int) -> Finding:
     generator, equal, asked = np.random.default_rng(111), 0, 0
     for trial in range(250 * effort):
-        mixed = ("sharp", "cold", "warm", "theorem") if trial % 3 else ("sharp",)
+        mixed = ("noisy-gd", "cold", "warm", "noisy-gd:analysis=paper") if trial % 3 else ("noisy-gd",)
         releases = chapters.history(
             generator, ways_of=mixed, chapters=int(generator.integers(1, 4)), extractors=trial % 3 == 2
         )

@@ -11,16 +11,16 @@ from noisygd_delete_lab.ancestors import Presence, StageRun, ancestor_guarantee,
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event
-from noisygd_delete.methods import Ladder, Stage
-from noisygd_delete.methods.composition import CompositionRun
+from noisygd_delete.methods import Stage, Staged
+from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
 
 from . import closed_forms
 from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
 
 
-def _step(mu: float) -> CompositionRun:
+def _step(mu: float) -> CompositionNoisyGDRun:
     """One noisy step that is μ-GDP for one row."""
-    return CompositionRun(records=1, step_size=2.0, noise_variance=1.0, strong_convexity=1.0, lipschitz=mu)
+    return CompositionNoisyGDRun(records=1, step_size=2.0, noise_variance=1.0, strong_convexity=1.0, lipschitz=mu)
 
 
 def _exact(shifts: list[float], reads: list[dict[int, float]], observed: list[int]) -> float:
@@ -146,8 +146,8 @@ def _account(account: Accountant, start: int, end: int, observed: list[int]) -> 
     fault=("the kept stages taken for forgotten", SimpleNamespace(deletion=_base_forgotten)),
     licenses=(
         "noisygd_delete_lab.ancestors:stage_runs",
-        "methods.ladder:Ladder",
-        "methods.ladder:LadderRun",
+        "methods.staged:Staged",
+        "methods.staged:StagedRun",
     ),
     scope="Plans with network, head and moments stages, every level, both adjacencies: the budgets are met with the slack included; random histories of "
     "learns, requests and fresh learns with random lifetimes and observers, against the sum over ancestors and, for a scalar ladder, exact laws.",
@@ -170,7 +170,7 @@ def _product(claim, effort: int) -> Finding:
             features=4,
             regularization=0.01,
             budget=Budget(order=8, dp=(dp := math.exp(rng.uniform(-1, 1))), deletion=dp * rng.uniform(0.05, 1)),
-            method=Ladder(stages=stages, level=level),
+            method=Staged(stages=stages, level=level),
             adjacency=adjacency,
         )
         require(plan.budget.affords(plan.dp.with_slack()), f"{plan.dp.with_slack().renyi(8)} above {dp}")
@@ -230,6 +230,6 @@ def _product(claim, effort: int) -> Finding:
 
 
 def _scalar(mus: tuple[float, float]):
-    from noisygd_delete.methods.ladder import LadderRun
+    from noisygd_delete.methods.staged import StagedRun
 
-    return LadderRun(records=1, kept=(_step(mus[0]),), later=(_step(mus[1]),), kept_steps=(1,), later_steps=(1,))
+    return StagedRun(records=1, kept=(_step(mus[0]),), later=(_step(mus[1]),), kept_steps=(1,), later_steps=(1,))

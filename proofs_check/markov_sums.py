@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from noisygd_delete.bounds import correlated_sums
-from noisygd_delete.methods.sums import MarkovSumsRun
+from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun
 from noisygd_delete.privacy.guarantee import Worlds
 from tests.oracles import sums_tree
 
@@ -223,7 +223,7 @@ def _machine(claim, effort: int) -> Finding:
     return Finding(f"within {closest:.2f} of the bound")
 
 
-def _stated(run: MarkovSumsRun, worlds: Worlds, steps_with: int, steps_without: int) -> float:
+def _stated(run: SufficientStatisticsRun, worlds: Worlds, steps_with: int, steps_without: int) -> float:
     return run.interval("deletion", worlds, steps_with=steps_with, steps_without=steps_without).gdp_squared
 
 
@@ -237,7 +237,7 @@ def _stated(run: MarkovSumsRun, worlds: Worlds, steps_with: int, steps_without: 
         "a record leaves for nothing",
         SimpleNamespace(stated=lambda run, worlds, steps_with, _: _stated(run, worlds, steps_with, 0)),
     ),
-    licenses=("methods.sums:MarkovSumsRun",),
+    licenses=("methods.sufficient_statistics:SufficientStatisticsRun",),
     scope="T up to 7, every time of coming (the first draw alone without joiners), going and stopping; rows of the largest statistic.",
 )
 def _chain(claim, effort: int) -> Finding:
@@ -245,7 +245,7 @@ def _chain(claim, effort: int) -> Finding:
     for joiners, releases, worlds in itertools.product(
         (True, False), (2, 4, 7), (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)
     ):
-        run = MarkovSumsRun(
+        run = SufficientStatisticsRun(
             records=1000,
             features=4,
             outputs=1,
@@ -278,20 +278,20 @@ def _chain(claim, effort: int) -> Finding:
     "draws that go on from patches show who sees releases alone no more than draws that do not; the last patch as well shows of a record that left by one since "
     "the last release at most what staying so far and leaving by it cost; all patches since a release add less than a quarter of the next draw's variance",
     evidence=(RIGOROUS,),
-    claim=SimpleNamespace(figure=MarkovSumsRun.patched),
+    claim=SimpleNamespace(figure=SufficientStatisticsRun.patched),
     fault=(
         "a patch has less noise than it says",
         SimpleNamespace(
             figure=lambda run, worlds, *, draws, variance: run.patched(worlds, draws=draws, variance=2 * variance)
         ),
     ),
-    licenses=("bounds.correlated_sums:patch_variance", "methods.sums:MarkovSumsRun.patched"),
+    licenses=("bounds.correlated_sums:patch_variance", "methods.sufficient_statistics:SufficientStatisticsRun.patched"),
     scope="T of 6, up to three patches between releases, a record of the first release that leaves by any of them; rows of the largest statistic; the rational "
     "law of every draw. On a machine the noise of patches is given away, so the law of a sum of discrete Gaussians is not needed.",
 )
 def _patches(claim, effort: int) -> Finding:
     rng, closest = np.random.default_rng(38), 0.0
-    run = MarkovSumsRun(
+    run = SufficientStatisticsRun(
         records=1000, features=3, outputs=1, norm_squared=2**28, label_weight=9830, variance=1e18, releases=6
     )
     worlds = Worlds.DEFINITION_4_1

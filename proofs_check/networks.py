@@ -17,8 +17,8 @@ from noisygd_delete import Budget, losses, make_plan, maps
 from noisygd_delete.bounds import shifted_interpolation
 from noisygd_delete.bounds.gaussian import gdp_epsilon, gdp_log_delta, gdp_tradeoff
 from noisygd_delete.errors import AssumptionViolated
-from noisygd_delete.methods.composition import CompositionRun
-from noisygd_delete.methods.minimiser import MinimiserRun
+from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
+from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 
 from . import closed_forms, densities, gaussian
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
@@ -335,9 +335,9 @@ def _mu_of(epsilon: float, delta: float = 1e-5) -> float:
 # ---------------------------------------------------------------- T6
 
 
-def _step(mu: float) -> CompositionRun:
+def _step(mu: float) -> CompositionNoisyGDRun:
     """One noisy step, or a statistic with Gaussian noise, that is μ-GDP for one row."""
-    return CompositionRun(records=1, step_size=2.0, noise_variance=1.0, strong_convexity=1.0, lipschitz=mu)
+    return CompositionNoisyGDRun(records=1, step_size=2.0, noise_variance=1.0, strong_convexity=1.0, lipschitz=mu)
 
 
 def _tolerance_forgotten(runs: list[StageRun], **asked: Any):
@@ -355,7 +355,7 @@ def _tolerance_forgotten(runs: list[StageRun], **asked: Any):
     licenses=(
         "noisygd_delete_lab.ancestors:ancestor_guarantee",
         "noisygd_delete_lab.ancestors:StageRun",
-        "methods.minimiser:MinimiserRun",
+        "methods.output_perturbation:OutputPerturbationRun",
     ),
     scope="Random chains of two to five stages, statistics and solves mixed, some kept; joint laws are Gaussian and exact, a warm solve's answer "
     "moved by its whole tolerance in the worst direction. A requester who writes what a model showed into rows that stay breaks the 0, and the sum "
@@ -418,7 +418,7 @@ def _stage(kind: str, mu: float) -> tuple[Any, float]:
         "strong_convexity": 0.5,
         "lipschitz": 1.0,
     }
-    run = MinimiserRun(**facts, gradient_tolerance=0.02, warm=kind == "warm")
+    run = OutputPerturbationRun(**facts, gradient_tolerance=0.02, warm=kind == "warm")
     return run, run.interval("deletion", "definition-4.1", steps_with=3, steps_without=3).gdp or 0.0
 
 
@@ -559,7 +559,7 @@ def _public_maps(claim, effort: int) -> Finding:
             features=one.shape[1],
             regularization=0.25,
             budget=Budget.from_gdp(dp=1.0, deletion=0.3),
-            method="sharp",
+            method="noisy-gd",
             step_size=1.0,
             adjacency=adjacency,
             utility=False,

@@ -42,7 +42,9 @@ def _adaptive(accountant: Accountant, models_seen: int, **query) -> Guarantee:
 def _deletion_adaptive(claim, effort: int) -> Finding:
     generator, sets, equal = np.random.default_rng(121), 0, 0
     for trial in range(120 * effort):
-        mixed = (("cold",), ("sharp", "warm", "cold"), ("sharp", "theorem"), ("sharp",))[trial % 4]
+        mixed = (("cold",), ("noisy-gd", "warm", "cold"), ("noisy-gd", "noisy-gd:analysis=paper"), ("noisy-gd",))[
+            trial % 4
+        ]
         releases = chapters.history(
             generator, ways_of=mixed, chapters=int(generator.integers(1, 3)), extractors=trial % 5 == 4
         )
@@ -71,7 +73,7 @@ def _deletion_adaptive(claim, effort: int) -> Finding:
             )
             costs.append(real.gaussian)
             sets += 1
-        if mixed == ("cold",) or (seen in (0, erased - start) and real.exact and mixed == ("sharp",) and start == 1):
+        if mixed == ("cold",) or (seen in (0, erased - start) and real.exact and mixed == ("noisy-gd",) and start == 1):
             close(
                 answer.gdp_squared,
                 max(costs),
@@ -155,8 +157,8 @@ def _without_extractors(accountant: Accountant, *, present_from: int, erased_at:
         "accountant.history:History.hidden_past",
         "accountant.accountant:Accountant.deletion",
         "accountant.accountant:Accountant.deletion_later_releases",
-        "methods.near_gibbs:NearGibbsRun.distance_after",
-        "methods.near_gibbs:NearGibbsRun.guarantee_at",
+        "methods.noisy_gd_gibbs:GibbsNoisyGDRun.distance_after",
+        "methods.noisy_gd_gibbs:GibbsNoisyGDRun.guarantee_at",
         "bounds.theorem_5_2:Gibbs.closeness",
         "bounds.theorem_5_2:Gibbs.distance_after",
     ),
@@ -167,7 +169,7 @@ def _hidden_past(claim, effort: int) -> Finding:
     generator, hidden = np.random.default_rng(122), 0
     loss, budget = losses.Sigmoid(radius=1.0), Budget(order=2, dp=1.9, deletion=0.5)
     sizes = {"records": 10, "features": 2, "regularization": 0.05, "budget": budget}
-    plans = [ways.planned(way, loss, **sizes) for way in ("theorem", "sharp")]
+    plans = [ways.planned(way, loss, **sizes) for way in ("noisy-gd:analysis=paper", "noisy-gd")]
     for trial in range(300 * effort):
         plan = plans[trial % 2]
         induction, n = Induction(plan), int(generator.integers(2, 8))
@@ -246,7 +248,7 @@ def _steps_with(events: list[Event], start: int, erased: int, observed: list[int
 def _forgotten(claim, effort: int) -> Finding:
     generator, closest = np.random.default_rng(123), math.inf
     for trial in range(60 * effort):
-        way = ("sharp", "theorem", "cold", "warm")[trial % 4]
+        way = ("noisy-gd", "noisy-gd:analysis=paper", "cold", "warm")[trial % 4]
         plan = chapters.plan_of(way, generator, deletion_share=generator.uniform(0.2, 0.9))
         lengths = [plan.learn_steps, *[plan.delete_steps] * int(generator.integers(1, 7))]
         if sum(lengths) > 3000:
@@ -263,15 +265,18 @@ def _forgotten(claim, effort: int) -> Finding:
         stationary = (1 - eta * lam / 2) / (lam * plan.noise_variance * n**2)
         kept = (1 - eta * lam) ** steps
         stated = {
-            "sharp": (kept * delta) ** 2 * stationary,
-            "theorem": 2 * delta**2 / (lam * plan.noise_variance * n**2) * math.exp(-eta * lam * steps / 2),
+            "noisy-gd": (kept * delta) ** 2 * stationary,
+            "noisy-gd:analysis=paper": 2
+            * delta**2
+            / (lam * plan.noise_variance * n**2)
+            * math.exp(-eta * lam * steps / 2),
             "cold": 0.0,
             "warm": (2 * plan.gradient_tolerance * n * kept) ** 2 * stationary / (1 - kept**2),
         }[way]
         close(found, stated, f"{way}, K = {steps}")
         require(answer.non_adaptive, "the figure for one release alone says that requests must not have adapted")
         require(
-            claim(plan, [releases[0].event]).renyi(2.0) == 0 or way not in ("sharp", "cold"), "a learn owes nothing"
+            claim(plan, [releases[0].event]).renyi(2.0) == 0 or way not in ("noisy-gd", "cold"), "a learn owes nothing"
         )
         if real.gaussian:
             closest = min(closest, found / real.gaussian - 1)
@@ -302,14 +307,16 @@ class _Late(PrivacyFilter):
 def _filter(claim, effort: int) -> Finding:
     generator, refused = np.random.default_rng(124), 0
     for trial in range(80 * effort):
-        mixed = (("sharp", "cold", "warm"), ("theorem",), ("sharp", "theorem"))[trial % 3]
+        mixed = (("noisy-gd", "cold", "warm"), ("noisy-gd:analysis=paper",), ("noisy-gd", "noisy-gd:analysis=paper"))[
+            trial % 3
+        ]
         asked = chapters.history(generator, ways_of=mixed, chapters=4, extractors=False)
         accountant = chapters.accountant(asked)
         whole = accountant.dp_cumulative()
         share = generator.uniform(0.1, 0.9)
-        if mixed == ("theorem",):
+        if mixed == ("noisy-gd:analysis=paper",):
             cap = Guarantee("dp", "replace", rate=whole.rate * share)
-        elif "theorem" in mixed:
+        elif "noisy-gd:analysis=paper" in mixed:
             cap = Guarantee("dp", "replace", points=((3.0, whole.renyi(3.0) * share),))
         else:
             cap = Guarantee("dp", "replace", gdp_squared=whole.gdp_squared * share)
@@ -332,7 +339,7 @@ def _filter(claim, effort: int) -> Finding:
                 if cap.gdp is not None:
                     require(_spent([*admitted, release]) > cap.renyi(3.0) / 3 * (1 - 1e-9), "refused, though it fits")
         require(guard.guarantee.renyi(2.5) == cap.renyi(2.5), "what may be promised is the cap")
-    plan = chapters.plan_of("sharp", generator)
+    plan = chapters.plan_of("noisy-gd", generator)
     cap = claim.for_plan(plan).guarantee
     growth = (1 + plan.mechanism.slack) ** 2
     close(cap.renyi(3.0) * growth, plan.budget.dp, "the cap of a plan is its budget, rounding included")

@@ -12,7 +12,7 @@ import numpy as np
 from noisygd_delete import Budget, Plan, losses
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import renyi
-from noisygd_delete.methods.perturbed import PerturbedRun
+from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
 from noisygd_delete.privacy.guarantee import Curve, Guarantee, Worlds
 
 from . import ways
@@ -24,14 +24,14 @@ _ROWS = 2.0**-15  # what the length of a row in single precision may add, relati
 
 
 def _faulty(**changes: Any) -> Any:
-    def guarantee(run: PerturbedRun, about: str, worlds: str, **steps: float) -> Guarantee:
+    def guarantee(run: ObjectivePerturbationRun, about: str, worlds: str, **steps: float) -> Guarantee:
         changed = {name: change(getattr(run, name)) for name, change in changes.items()}
         return replace(run, **changed).interval(about, worlds, **steps)
 
     return guarantee
 
 
-def _run(**facts: Any) -> PerturbedRun:
+def _run(**facts: Any) -> ObjectivePerturbationRun:
     usual: dict[str, Any] = {
         "records": 100,
         "linear_term": 3.0,
@@ -43,17 +43,17 @@ def _run(**facts: Any) -> PerturbedRun:
         "form": "one direction",
         "dimension": 1,
     }
-    return PerturbedRun(**{**usual, **facts})
+    return ObjectivePerturbationRun(**{**usual, **facts})
 
 
 @statement(
     "OP.releases",
     "a release by objective perturbation: Theorems 1, 2 and 3 at the constants of the loss; nothing of an erased record but the ball of a warm solver",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=PerturbedRun.interval,
+    claim=ObjectivePerturbationRun.interval,
     fault=("the Hessian term forgotten", _faulty(smoothness=lambda _: 0.0)),
     licenses=(
-        "methods.perturbed:PerturbedRun",
+        "methods.objective_perturbation:ObjectivePerturbationRun",
         "privacy.guarantee:Curve",
         "privacy.budget:Budget.affords",
     ),
@@ -146,7 +146,7 @@ def _chain_divergence(order: float, scale: float, convexity: float, links: int, 
     return found
 
 
-def _one_ball(run: PerturbedRun, about: str, worlds: str, **steps: float) -> Guarantee:
+def _one_ball(run: ObjectivePerturbationRun, about: str, worlds: str, **steps: float) -> Guarantee:
     """As if the run without the record published the exact minimiser."""
     found = run.interval(about, worlds, **steps)
     return replace(found, gdp_squared=found.gdp_squared / 4) if steps.get("steps_without") else found
@@ -157,9 +157,9 @@ def _one_ball(run: PerturbedRun, about: str, worlds: str, **steps: float) -> Gua
     "what a hidden start leaves of an erased record compares two runs, each within its ball about the exact minimiser, whether the other one held another "
     "record or none: ζ, as for a record that is still there",
     evidence=(SYMBOLIC, ADVERSARIAL),
-    claim=PerturbedRun.interval,
+    claim=ObjectivePerturbationRun.interval,
     fault=("one ball, against the exact minimiser", _one_ball),
-    licenses=("methods.perturbed:PerturbedRun",),
+    licenses=("methods.objective_perturbation:ObjectivePerturbationRun",),
     scope="Linear losses, where the published law is Gaussian: the runs stop at opposite ends of the ball, random constants, small and large tables; near 1 where "
     "the noise on the output is wide beside the spread of minimisers.",
 )
@@ -191,9 +191,9 @@ def _two_runs(claim, effort: int) -> Finding:
     "minimisers in a row, each with its regulariser centred at the one before: by composition, for the centre enters neither the difference of "
     "gradient sums nor the Hessians; later models owe an erased record nothing but what a warm start may show",
     evidence=(ADVERSARIAL,),
-    claim=PerturbedRun.interval,
+    claim=ObjectivePerturbationRun.interval,
     fault=("a chain charged as one minimiser", _faulty(chain=lambda _: 1)),
-    licenses=("methods.perturbed:PerturbedRun",),
+    licenses=("methods.objective_perturbation:ObjectivePerturbationRun",),
     scope="Exact joint laws of one to three links in one dimension, all of them observed, one logistic or linear record among empty slots, zero-out, orders 1.5 "
     "to 3, on grids that hold the mass; μ and the deletion figures against those of single minimisers. Not several dimensions, nor the two other forms.",
 )
@@ -310,7 +310,7 @@ def _composed(claim, effort: int) -> Finding:
 
 def _less(way: SimpleNamespace) -> Any:
     def planned(loss: Any, **arguments: Any) -> Plan:
-        plan = way.planned("perturbed", loss, **arguments)
+        plan = way.planned("objective-perturbation", loss, **arguments)
         return plan.changed(linear_term=plan.linear_term * 0.97)
 
     return planned
@@ -321,11 +321,11 @@ def _less(way: SimpleNamespace) -> Any:
     "plans by objective perturbation: N observed releases cost at most the dp budget and a deletion at most the deletion budget, in the budget's own "
     "measure; 1 % less noise would not do",
     evidence=(RIGOROUS,),
-    claim=lambda loss, **arguments: ways.planned("perturbed", loss, **arguments),
+    claim=lambda loss, **arguments: ways.planned("objective-perturbation", loss, **arguments),
     fault=("3 % less noise", _less(ways)),  # type: ignore[arg-type]
     licenses=(
-        "methods.perturbed:Perturbed.plan",
-        "methods.perturbed:Perturbed.outlook",
+        "methods.objective_perturbation:ObjectivePerturbation.plan",
+        "methods.objective_perturbation:ObjectivePerturbation.outlook",
         "methods.plan:Plan.allowed",
     ),
     scope="Random problems (linear, logistic, pseudo-Huber, softmax, one-vs-rest, sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 releases; one to three "

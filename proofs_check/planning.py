@@ -65,7 +65,7 @@ def _one_step_fewer(way: str, loss, **arguments) -> Plan:
 def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
     """μ² of releases after so many steps each, all observed, the record there throughout."""
     lives = [True] * len(steps)
-    if way == "sharp":
+    if way == "noisy-gd":
         return chapters.chain(plan, delta, steps, lives, lives)
     return chapters.from_minimisers(plan, delta, steps, lives, lives, warm=way == "warm")
 
@@ -80,10 +80,10 @@ def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
     licenses=(
         "planner.planning:make_plan",
         "methods.exact_steps:GridMethod.plan",
-        "methods.sharp:Sharp._over_reals",
-        "methods.sharp:Sharp._exactly",
-        "methods.minimiser:Minimiser._over_reals",
-        "methods.minimiser:Minimiser._exactly",
+        "methods.noisy_gd:NoisyGD._over_reals",
+        "methods.noisy_gd:NoisyGD._exactly",
+        "methods.output_perturbation:OutputPerturbation._over_reals",
+        "methods.output_perturbation:OutputPerturbation._exactly",
         "methods.noisy_steps:calibrate_noise",
         "methods.noisy_steps:contraction_risk",
     ),
@@ -94,7 +94,7 @@ def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
 def _plans(claim, effort: int) -> Finding:
     generator, tight = np.random.default_rng(141), 0.0
     for trial in range(90 * effort):
-        problem, way = _problem(generator, trial), ("sharp", "cold", "warm")[trial // 3 % 3]
+        problem, way = _problem(generator, trial), ("noisy-gd", "cold", "warm")[trial // 3 % 3]
         budget, dp, deletion = _budget(generator, ("gdp", "renyi", "epsilon-delta")[trial // 9 % 3])
         problem["deletion_notion"] = str(generator.choice(["definition-4.1", "pairwise"]))
         if problem["loss"].constants.smoothness == 0:  # else η = 1/λ, and one step forgets all
@@ -104,7 +104,7 @@ def _plans(claim, effort: int) -> Finding:
         delta_dp = reach * (2 if problem["adjacency"] == "replace" else 1)
         delta_dd = reach * (2 if problem["deletion_notion"] == "pairwise" else 1)
         times, what = problem["releases"], f"{way}, {budget.describe()}, {problem}"
-        if times == 1 and way == "sharp":
+        if times == 1 and way == "noisy-gd":
             spent = _supremum(plan, delta_dp) ** 2
             for steps in (1, 5, min(400, plan.learn_steps)):
                 require(_published(plan, way, delta_dp, [steps]) <= dp**2 * (1 + 1e-9), f"{what}: {steps} steps")
@@ -119,7 +119,7 @@ def _plans(claim, effort: int) -> Finding:
         elif plan.learn_steps <= 2000 and plan.delete_steps <= 500:  # whole steps: the cost jumps where K does
             require(spent >= dp**2 / 2, f"{what}: μ² = {spent} of {dp**2}: much more noise than needed")
         kept = (1 - plan.step_size * chapters.curvature(plan)) ** plan.delete_steps_for_deletion
-        if way == "sharp":
+        if way == "noisy-gd":
             left = kept * _supremum(plan, delta_dd)
             fewer = left / (1 - plan.step_size * chapters.curvature(plan))
             require(
@@ -196,8 +196,8 @@ def _risk(plan: Plan, what: str) -> None:
     fault=("one deletion step fewer", _one_step_fewer),
     licenses=(
         "planner.planning:make_plan",
-        "methods.theorem:Theorem._over_reals",
-        "methods.theorem:Theorem._exactly",
+        "methods.noisy_gd_paper:PaperNoisyGD._over_reals",
+        "methods.noisy_gd_paper:PaperNoisyGD._exactly",
         "methods.noisy_steps:calibrate_noise",
     ),
     scope="Random problems with linear and logistic loss and Rényi budgets, both adjacencies; printed formulas written out here; Theorem 5.1 itself is 5.1(1) to 5.1(3).",
@@ -207,7 +207,7 @@ def _theorem(claim, effort: int) -> Finding:
     for trial in range(90 * effort):
         problem = _problem(generator, trial % 2)
         budget, _, _ = _budget(generator, "renyi")
-        plan = claim("theorem", budget=budget, **problem)
+        plan = claim("noisy-gd:analysis=paper", budget=budget, **problem)
         lam, constants, n, d = problem["regularization"], problem["loss"].constants, problem["records"], plan.dimension
         q, times, what = budget.order, problem["releases"], f"{budget.describe()}, {problem}"
         kappa, eta = (lam + constants.smoothness) / lam, 1 / (2 * (lam + constants.smoothness))
@@ -252,8 +252,8 @@ def _theorem(claim, effort: int) -> Finding:
     claim=ways.planned,
     fault=("3 % less noise", _less_noise),
     licenses=(
-        "methods.composition:Composition.plan",
-        "methods.composition:CompositionRun",
+        "methods.noisy_gd_composition:CompositionNoisyGD.plan",
+        "methods.noisy_gd_composition:CompositionNoisyGDRun",
         "bounds.theorem_5_2:composition_horizon",
         "bounds.theorem_5_1:composition_rate",
     ),
@@ -269,7 +269,12 @@ def _composition(claim, effort: int) -> Finding:
         learn, delete, requests = (int(generator.integers(*bounds)) for bounds in ((20, 400), (1, 20), (2, 30)))
         problem |= {"deletion_notion": str(generator.choice(["definition-4.1", "pairwise"]))}
         plan = claim(
-            "composition", budget=budget, learn_steps=learn, delete_steps=delete, requests_per_learn=requests, **problem
+            "noisy-gd:analysis=composition",
+            budget=budget,
+            learn_steps=learn,
+            delete_steps=delete,
+            requests_per_learn=requests,
+            **problem,
         )
         reach, what = (
             problem["loss"].constants.lipschitz * problem["rows_per_subject"],
@@ -309,7 +314,7 @@ def _on_samples(claim, generator: np.random.Generator, trials: int) -> float:
         dp = float(generator.uniform(0.5, 8.0))
         deletion = dp * float(generator.uniform(0.05, 1.0))
         plan = claim(
-            "composition", loss=losses.MultilayerPerceptron(radius=1.0, hidden=2), records=int(generator.integers(200, 10_000)), features=3,
+            "noisy-gd:analysis=composition", loss=losses.MultilayerPerceptron(radius=1.0, hidden=2), records=int(generator.integers(200, 10_000)), features=3,
             regularization=0.01, budget=Budget(order=order, dp=dp, deletion=deletion), adjacency="zero-out", batches=batches,
             learn_steps=learn, delete_steps=delete, requests_per_learn=requests, slack_in_budget=False,
         )  # fmt: skip
@@ -351,17 +356,17 @@ def _as_planned(plan: Plan) -> Plan:
     licenses=(
         "bounds.theorem_5_2:Gibbs.closeness",
         "bounds.theorem_5_2:Gibbs.worst_closeness",
-        "methods.near_gibbs:NearGibbs.plan",
-        "methods.near_gibbs:NearGibbsRun.forgets",
-        "methods.near_gibbs:NearGibbs.assemble",
-        "methods.near_gibbs:NearGibbs.outlook",
+        "methods.noisy_gd_gibbs:GibbsNoisyGD.plan",
+        "methods.noisy_gd_gibbs:GibbsNoisyGDRun.forgets",
+        "methods.noisy_gd_gibbs:GibbsNoisyGD.assemble",
+        "methods.noisy_gd_gibbs:GibbsNoisyGD.outlook",
     ),
     scope="Plans for the sigmoid loss at least noise, at the cheapest and at a chosen noise, batches of one to three: the induction of S.hidden-past for up to 20,000 requests of every size up to the batch; "
     "densities of a learn and requests on a grid (two sine losses, n = 2) against π(D). The inequality itself is G.22 and S.rate-to-gibbs.",
 )
 def _closeness(claim, effort: int) -> Finding:
     closest = math.inf
-    for way in ("theorem", "sharp"):
+    for way in ("noisy-gd:analysis=paper", "noisy-gd"):
         for n, noise, batch in ((10, None, 1), (10, "cheapest", 2), (40, 3.0, 3), (200, 2.0, 1)):
             budget = Budget(order=2, dp=1.9, deletion=0.5)
             plan = claim(

@@ -34,7 +34,6 @@ GROUPS = (
     "objective_perturbation_gdp",
     "ridge",
     "perturbed_releases",
-    "interleaved",
     "ladder",
     "stages",
     "markov_sums",

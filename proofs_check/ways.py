@@ -7,12 +7,12 @@ from typing import Any
 from noisygd_delete import Plan, make_plan
 
 WAYS: dict[str, dict[str, Any]] = {
-    "theorem": {"method": "theorem"},
-    "sharp": {"method": "sharp"},
-    "cold": {"method": "minimiser", "solver": "cold"},
-    "warm": {"method": "minimiser", "solver": "warm"},
-    "perturbed": {"method": "perturbed"},
-    "composition": {"method": "composition"},
+    "noisy-gd:analysis=paper": {"method": "noisy-gd:analysis=paper"},
+    "noisy-gd": {"method": "noisy-gd"},
+    "cold": {"method": "output-perturbation", "solver": "cold"},
+    "warm": {"method": "output-perturbation", "solver": "warm"},
+    "objective-perturbation": {"method": "objective-perturbation"},
+    "noisy-gd:analysis=composition": {"method": "noisy-gd:analysis=composition"},
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from noisygd_delete import Budget, Records, losses, make_plan
-from noisygd_delete.methods import Interleaved, MarkovSums, Minimiser, Perturbed, Sharp, Stage
+from noisygd_delete.methods import NoisyGD, ObjectivePerturbation, OutputPerturbation, Stage, SufficientStatistics
 from noisygd_delete.methods.plan import Plan
 
 RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
@@ -19,38 +19,35 @@ LARGER = {"records": 20_000, "features": 12}
 
 # of every method, and of every way in which its releases differ, a small one
 PROBLEMS: dict[str, dict[str, Any]] = {
-    "theorem": {"method": "theorem", "budget": RENYI},
-    "theorem, over the reals": {"method": "theorem", "exact": False, "budget": RENYI},
-    "sharp": {"method": "sharp", "budget": PAIRS},
-    "sharp, over the reals": {"method": Sharp(exact=False), "budget": PAIRS},
-    "minimiser, cold": {"method": Minimiser(solver="cold"), "budget": RENYI},
-    "minimiser, warm": {"method": Minimiser(solver="warm"), "budget": PAIRS},
-    "minimiser, over the reals": {"method": Minimiser(exact=False), "budget": RENYI},
-    "perturbed": {"method": "perturbed", "budget": PAIRS, "utility": False},
-    "perturbed, in a row": {"method": Perturbed(chain=3), "budget": PAIRS, "utility": False},
-    "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
-    "interleaved, over the reals": {"method": Interleaved(exact=False), "budget": RENYI, "releases": 8},
-    "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
-    "ladder": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "budget": RENYI},
-    "near-gibbs": {"loss": losses.Sigmoid(radius=1.0), "method": "theorem", "budget": Budget(order=2, dp=1.9, deletion=0.5),
+    "noisy-gd:analysis=paper": {"method": "noisy-gd:analysis=paper", "budget": RENYI},
+    "noisy-gd:analysis=paper, over the reals": {"method": "noisy-gd:analysis=paper", "exact": False, "budget": RENYI},
+    "noisy-gd": {"method": "noisy-gd", "budget": PAIRS},
+    "noisy-gd, over the reals": {"method": NoisyGD(exact=False), "budget": PAIRS},
+    "output-perturbation, cold": {"method": OutputPerturbation(solver="cold"), "budget": RENYI},
+    "output-perturbation, warm": {"method": OutputPerturbation(solver="warm"), "budget": PAIRS},
+    "output-perturbation, over the reals": {"method": OutputPerturbation(exact=False), "budget": RENYI},
+    "objective-perturbation": {"method": "objective-perturbation", "budget": PAIRS, "utility": False},
+    "objective-perturbation, in a row": {"method": ObjectivePerturbation(chain=3), "budget": PAIRS, "utility": False},
+    "noisy-gd:analysis=composition": {"loss": losses.Sigmoid(radius=1.0), "method": "noisy-gd:analysis=composition", "budget": RENYI},
+    "staged": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "staged", "budget": RENYI},
+    "noisy-gd:analysis=theorem-5-2": {"loss": losses.Sigmoid(radius=1.0), "method": "noisy-gd:analysis=paper", "budget": Budget(order=2, dp=1.9, deletion=0.5),
                    "records": 10, "features": 2, "regularization": 0.05},
-    "sums": {"method": "sums", "budget": PAIRS, "releases": 8},
+    "sufficient-statistics": {"method": "sufficient-statistics", "budget": PAIRS, "releases": 8},
 }  # fmt: skip
 # other losses, budgets and sizes, where a paper or a page may take another path
 FURTHER: dict[str, dict[str, Any]] = {
-    "theorem, rows in any order": {**LARGER, "method": "theorem", "in_place": False, "budget": RENYI},
-    "sharp, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp", "budget": PAIRS},
-    "sharp, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Sharp(in_place=False), "budget": PAIRS},
-    "minimiser, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
-    "minimiser, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Minimiser(solver="fixed", in_place=False), "budget": RENYI},
-    "interleaved, rows in any order": {**LARGER, "method": Interleaved(in_place=False), "budget": RENYI, "releases": 8},
-    "perturbed, one against the rest": {**LARGER, "loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
-    "perturbed, of very many rows": {**LARGER, "method": "perturbed", "budget": RENYI, "records": 10**9},
-    "perturbed, clipped": {**LARGER, "loss": losses.clip_loss(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},
-    "perturbed, of weighted classes": {**LARGER, "loss": losses.with_class_weights(losses.Softmax(radius=1.0, classes=3), [1.0, 0.5, 1.0]), "method": "perturbed", "budget": PAIRS},
-    "sums, of three classes, deletions only": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": MarkovSums(joiners=False), "budget": RENYI, "releases": 300, "rows_per_subject": 2},
-    "ladder of eight units": {**LARGER, "loss": NETWORK, "method": "ladder", "budget": RENYI},
-    "ladder with a head": {**LARGER, "loss": NETWORK, "method": "ladder", "budget": PAIRS, "stages": (Stage("network", 20), Stage("head"))},
+    "noisy-gd:analysis=paper, rows in any order": {**LARGER, "method": "noisy-gd:analysis=paper", "in_place": False, "budget": RENYI},
+    "noisy-gd, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "noisy-gd", "budget": PAIRS},
+    "noisy-gd, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": NoisyGD(in_place=False), "budget": PAIRS},
+    "output-perturbation, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "output-perturbation", "budget": RENYI},
+    "output-perturbation, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": OutputPerturbation(solver="fixed", in_place=False), "budget": RENYI},
+    "objective-perturbation, one against the rest": {**LARGER, "loss": losses.OneVsRest(radius=1.0, classes=3), "method": "objective-perturbation", "budget": PAIRS},
+    "objective-perturbation, of very many rows": {**LARGER, "method": "objective-perturbation", "budget": RENYI, "records": 10**9},
+    "objective-perturbation, clipped": {**LARGER, "loss": losses.clip_loss(losses.Logistic(radius=1.0), 0.6), "method": ObjectivePerturbation(chain=3), "budget": PAIRS},
+    "objective-perturbation, of weighted classes": {**LARGER, "loss": losses.with_class_weights(losses.Softmax(radius=1.0, classes=3), [1.0, 0.5, 1.0]), "method": "objective-perturbation", "budget": PAIRS},
+    "sufficient-statistics, of three classes, deletions only": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": SufficientStatistics(joiners=False), "budget": RENYI, "releases": 300, "rows_per_subject": 2},
+    "staged of eight units": {**LARGER, "loss": NETWORK, "method": "staged", "budget": RENYI},
+    "staged with a head": {**LARGER, "loss": NETWORK, "method": "staged", "budget": PAIRS, "stages": (Stage("network", 20), Stage("head"))},
 }  # fmt: skip
 
 

@@ -267,9 +267,9 @@ ANSWERS = {"Method", "Mechanism", "NoisySteps"}  # what methods have in common: 
 @cache
 def catalogued() -> tuple[frozenset[str], frozenset[str]]:
     """Names, and names of types, of all methods and mechanisms that the catalogue lists: a new one is guarded by joining it."""
-    from noisygd_delete.methods import MECHANISMS, METHODS, STAGE_METHODS
+    from noisygd_delete.methods import ANALYSES, MECHANISMS, STAGE_METHODS, method_variants
 
-    listed = (METHODS, STAGE_METHODS, MECHANISMS)
+    listed = (method_variants(), ANALYSES, STAGE_METHODS, MECHANISMS)
     kinds = {kind.__name__ for catalogue in listed for kind in catalogue.values()}
     return frozenset(name for catalogue in listed for name in catalogue), frozenset(kinds | ANSWERS)
 
@@ -320,14 +320,14 @@ def test_only_methods_know_which_method_it_is() -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "plan.method.name == 'perturbed'",
-        "plan.method.name in ('sharp', 'x')",
-        "isinstance(facts, PerturbedRun)",
-        "isinstance(facts, methods.InterleavedRun | int)",
+        "plan.method.name == 'objective-perturbation'",
+        "plan.method.name in ('noisy-gd', 'x')",
+        "isinstance(facts, ObjectivePerturbationRun)",
+        "isinstance(facts, methods.OutputPerturbationRun | int)",
         "issubclass(kind, CountedRecords)",
-        "type(facts) is SharpRun",
-        "{'moments': 1, 'theorem': 2}[name]",
-        "[make_plan(method=name) for name in ['sharp', 'perturbed']]",
+        "type(facts) is NoisyGDRun",
+        "{'moments': 1, 'noisy-gd:analysis=paper': 2}[name]",
+        "[make_plan(method=name) for name in ['noisy-gd', 'objective-perturbation']]",
     ],
 )
 def test_a_planted_question_about_a_method_is_caught(tmp_path: Path, question: str) -> None:
@@ -339,9 +339,9 @@ def test_a_planted_question_about_a_method_is_caught(tmp_path: Path, question: s
 def test_a_planted_match_on_a_method_is_caught(tmp_path: Path) -> None:
     planted = tmp_path / "planted.py"
     planted.write_text(
-        "match facts:\n    case LadderRun():\n        pass\nmatch name:\n    case 'sampled-steps':\n        pass\n"
+        "match facts:\n    case StagedRun():\n        pass\nmatch name:\n    case 'sampled-steps':\n        pass\n"
     )
-    assert sorted(method_questions(planted)) == ["LadderRun", "sampled-steps"]
+    assert sorted(method_questions(planted)) == ["StagedRun", "sampled-steps"]
 
 
 HOLDERS = {"HeldSums", "ClusterSums", "RowsElsewhere", "ClusterRecords", "ray", "pyspark", "sums_held"}

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
     "noisygd_delete",
+    "packages/compliance/noisygd_delete_compliance",
     "packages/server/noisygd_delete_server",
     "packages/sources/noisygd_delete_sources",
 )

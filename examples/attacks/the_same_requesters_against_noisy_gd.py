@@ -23,7 +23,7 @@ PLAN = make_plan(
     features=1,
     regularization=0.1,
     budget=Budget.from_gdp(dp=1.0, deletion=0.25),
-    method="sharp",
+    method="noisy-gd",
     deletion_notion="pairwise",
     step_size=5.0,
     utility=False,

@@ -38,7 +38,7 @@ accuracy = {}
 features = {"pixels": maps.normalize_rows(pixels[private]), "public network": frozen.rows(pixels[private])}
 for name, table in features.items():
     plan = make_plan(
-        losses.Softmax(1.0, 10), records=700, features=table.shape[1], regularization=2e-2, method="perturbed", utility=False,
+        losses.Softmax(1.0, 10), records=700, features=table.shape[1], regularization=2e-2, method="objective-perturbation", utility=False,
         budget=Budget(order=10, dp=1.0, deletion=0.1), feature_map=frozen.digest if name == "public network" else None,
     )  # fmt: skip
     curator = Curator(Records(table[:700], labels[private][:700]), plan)

@@ -39,7 +39,7 @@ with TemporaryDirectory() as folder, chdir(folder):
         "[columns.texture]\nbounds = [0, 40]\n[columns.concavity]\nbounds = [0, 1]\n"
     )
     run(
-        "plan --method sharp --regularization 0.01 --dp 2 --deletion 0.1 --delta 1e-6"
+        "plan --method noisy-gd --regularization 0.01 --dp 2 --deletion 0.1 --delta 1e-6"
         " --records 600 --features 4 --out plan.toml"
     )
     run("init clinic --data people.csv --schema schema.toml --map columns --plan plan.toml --slots 600")

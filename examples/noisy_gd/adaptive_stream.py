@@ -25,7 +25,7 @@ PLAN = make_plan(
     features=1,
     regularization=0.1,
     budget=Budget.from_gdp(dp=0.8, deletion=0.1),
-    method="sharp",
+    method="noisy-gd",
     utility=False,
 )
 

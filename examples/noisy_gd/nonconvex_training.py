@@ -2,7 +2,7 @@
 
     python examples/noisy_gd/nonconvex_training.py
 
-No convexity is used. By `composition` every noisy step since the last fresh learn is charged, and a deletion takes few of them. A `ladder`
+No convexity is used. By `noisy-gd:analysis=composition` every noisy step since the last fresh learn is charged, and a deletion takes few of them. A `staged`
 publishes a base trained within eps_dd and later steps that a deletion runs again. The rival is Opacus at the same eps_dp, trained again
 from the start for each deletion: it owes an erased record nothing, and costs a whole training. One record against none (zero-out), delta = 1e-5.
 
@@ -18,7 +18,7 @@ from opacus import PrivacyEngine
 from sklearn.datasets import load_digits
 
 from noisygd_delete import Budget, Curator, Records, make_plan
-from noisygd_delete.methods import Composition, Ladder, Stage
+from noisygd_delete.methods import CompositionNoisyGD, Stage, Staged
 from noisygd_delete.networks import NetworkLoss
 
 images, digits = load_digits(return_X_y=True)
@@ -34,7 +34,10 @@ def make_module() -> torch.nn.Module:
 loss = NetworkLoss(radius=1.0, classes=10, module=make_module(), clip=0.5)
 base, refinement = (Stage("network", steps, sampling_rate=0.1, step_size=2.0) for steps in (200, 100))
 results = {}
-for method in (Composition(learn_steps=20, delete_steps=1, batches=10, step_size=2.0), Ladder((base, refinement))):
+for method in (
+    CompositionNoisyGD(learn_steps=20, delete_steps=1, batches=10, step_size=2.0),
+    Staged((base, refinement)),
+):
     plan = make_plan(
         loss,
         records=count,
@@ -50,7 +53,7 @@ for method in (Composition(learn_steps=20, delete_steps=1, batches=10, step_size
     accuracy = np.mean(release.model.predict(rows[test]) == digits[test])
     learned, deleted = (work // count for work in plan.gradient_evaluations.values())
     eps_dp, eps_dd = curator.accountant.epsilon_dp(observed=[2]), curator.accountant.epsilon_dd()
-    results[method.name] = (accuracy, learned, deleted, eps_dp, eps_dd)
+    results[method.variant_name()] = (accuracy, learned, deleted, eps_dp, eps_dd)
 
 module, epochs = make_module(), 30
 optimizer = torch.optim.SGD(module.parameters(), lr=2.0)
@@ -71,13 +74,13 @@ with warnings.catch_warnings():
     guessed = module(torch.tensor(rows[test], dtype=torch.float32)).argmax(1).numpy()
     results["Opacus, again"] = (np.mean(guessed == digits[test]), epochs, epochs, engine.get_epsilon(1e-5), 0.0)
 
-print("                accuracy  passes: learn  delete   eps_dp   eps_dd")
+print("                               accuracy  passes: learn  delete   eps_dp   eps_dd")
 for name, (accuracy, learned, deleted, dp, dd) in results.items():
-    print(f"{name:>14}  {accuracy:8.1%}  {learned:13}  {deleted:6}  {dp:7.2f}  {dd:7.2f}")
+    print(f"{name:>29}  {accuracy:8.1%}  {learned:13}  {deleted:6}  {dp:7.2f}  {dd:7.2f}")
     assert accuracy > 0.7
     assert dp <= 8.01
     assert dd <= 2.0
-assert results["composition"][2] < results["ladder"][2] < results["Opacus, again"][2]
+assert results["noisy-gd:analysis=composition"][2] < results["staged"][2] < results["Opacus, again"][2]
 
 if picture := os.environ.get("PICTURE"):
     from matplotlib import pyplot

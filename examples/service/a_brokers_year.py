@@ -79,7 +79,7 @@ with tempfile.TemporaryDirectory() as folder:
     Path("schema.toml").write_text(SCHEMA)
     Path("drop.toml").write_text(DROP)
     Path("drop").mkdir()
-    engine("plan", "--method", "sharp", "--no-utility", "--out", "plan.toml")
+    engine("plan", "--method", "noisy-gd", "--no-utility", "--out", "plan.toml")
     engine("init", "people", "--data", "people.csv", "--schema", "schema.toml", "--id", "id", "--plan", "plan.toml")
     engine("learn", "people")
     engine("keygen", "key.pem")

@@ -25,7 +25,7 @@ plan = make_plan(
     features=5,
     regularization=1e-2,
     budget=Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.1, 1e-6)),
-    method="sharp",
+    method="noisy-gd",
 )
 print(plan.explain(), end="\n\n")
 

@@ -26,7 +26,7 @@ def register(commands: Any) -> None:
     parser = add_command(
         commands,
         "audit",
-        epilog="examples: noisygd-delete audit STORE; noisygd-delete plan --records 1000 --features 1000 --method minimiser --out plan.toml; "
+        epilog="examples: noisygd-delete audit STORE; noisygd-delete plan --records 1000 --features 1000 --method output-perturbation --out plan.toml; "
         "noisygd-delete audit --plan plan.toml --by one-run",
     )
     parser.add_argument(

@@ -325,7 +325,7 @@ def report_created(
     parsed: argparse.Namespace, schema: Schema, choice: Chosen, text: str, facts: Mapping[str, Any]
 ) -> int:
     """Print what was made, how the plan was chosen, and the plan: in short, or in full with `--explain`."""
-    from .plan_selection import describe_plan
+    from .plan_selection import describe_plan, named_reason
     from .remaining_budget import releases_remaining
 
     answer = {
@@ -340,7 +340,11 @@ def report_created(
         **_doubt_fields(choice),
     }
     made = f"{'would make' if parsed.dry_run else 'made'} {parsed.store}: {text.rstrip()}"
-    parts = (made, choice.text(whole=parsed.explain), describe_plan(parsed, choice.plan))
+    parts = (
+        made,
+        choice.text(whole=parsed.explain),
+        describe_plan(parsed, choice.plan, named_reason(parsed) if choice.advice is None else ""),
+    )
     print_result(parsed, answer, ("\n\n" if parsed.explain else "\n").join(filter(None, parts)))
     return 0
 

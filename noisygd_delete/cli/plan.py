@@ -8,15 +8,14 @@ from __future__ import annotations
 import argparse
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from ..methods.base import AUTO
+from ..methods.base import AUTO, DEFAULT_METHOD
 from .arguments import add_command
 from .plan_file import (
     ADVISED,
     HEAD,
-    PAPER_METHOD,
     PLANNED,
     SIZES,
     STREAM,
@@ -27,12 +26,15 @@ from .plan_file import (
 )
 from .terminal import print_result
 
+if TYPE_CHECKING:
+    from ..planner.comparison import StreamPlan
+
 
 def register(commands: Any) -> None:
     parser = add_command(
         commands,
         "plan",
-        epilog="examples: noisygd-delete plan --records 26000 --features 108 --method sharp; noisygd-delete plan --dp 1 --deletion 0.1 "
+        epilog="examples: noisygd-delete plan --records 26000 --features 108 --method noisy-gd; noisygd-delete plan --dp 1 --deletion 0.1 "
         "--delta 1e-6 --out plan.toml",
     )
     add_problem_arguments(parser)
@@ -102,7 +104,7 @@ def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
     budget = budget_from(parsed)
     measure = {} if parsed.gdp or parsed.delta is not None else {"order": budget.order}
     return {
-        "method": PAPER_METHOD,
+        "method": DEFAULT_METHOD,
         "regularization": parsed.regularization,
         **measure,
         "dp": budget.dp,
@@ -112,7 +114,7 @@ def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def _answer_plan(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from ..planner import compare_plans
-    from .plan_selection import describe_plan, given_arguments, plan_from, stream_from
+    from .plan_selection import describe_plan, given_arguments, named_reason, plan_from, stream_from
     from .remaining_budget import weak_plan_warning
 
     sizes: dict[str, Any] = {name: getattr(parsed, name) for name in SIZES}
@@ -123,7 +125,11 @@ def _answer_plan(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
         return comparison.to_dict(), comparison.table()
     if parsed.requests is not None or parsed.period is not None:
         stream = stream_from(parsed, **sizes)
-        text = f"{stream.text()}\n\n{describe_plan(parsed, stream.plan)}\n\n{stream.comparison.table()}"
+        text = f"{stream.text()}\n\n{describe_plan(parsed, stream.plan, _stream_reason(parsed, stream))}\n\n{stream.comparison.table()}"
         return {**stream.to_dict(), "plan": stream.plan.summary(), **weak_plan_warning(stream.plan)}, text
     found = plan_from(parsed, **sizes)
-    return {**found.summary(), **weak_plan_warning(found)}, describe_plan(parsed, found)
+    return {**found.summary(), **weak_plan_warning(found)}, describe_plan(parsed, found, named_reason(parsed))
+
+
+def _stream_reason(parsed: argparse.Namespace, stream: StreamPlan) -> str:
+    return stream.comparison.reason if parsed.method is None else "named by --method"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -17,13 +16,13 @@ from typing import Any, NoReturn
 
 from .. import losses, methods
 from ..errors import InvalidParameter, check_choice
-from ..methods.base import AUTO, PROOFS, RIDGES
+from ..methods.base import AUTO, DEFAULT_METHOD, PROOFS, RIDGES
 from ..methods.problem import DTYPES
+from ..methods.specs import parse_spec
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
 from .arguments import parse_integer, parse_number
 
 HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"
-_FIELDS = re.compile(r",(?=\s*\w+=)")  # commas between fields, not those within a value
 
 
 def add_plan_file(parser: argparse.ArgumentParser) -> None:
@@ -126,71 +125,6 @@ def plan_command(asked: Mapping[str, Any], *more: str, file: str | None = "plan.
     )
 
 
-def parse_spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any]]:
-    """Parse a name and its fields: `minimiser:solver=cold,diffusion_steps=40`.
-
-    Raises:
-        InvalidParameter: If a field has no value.
-    """
-    name, _, fields = (text or "").partition(":")
-    found: dict[str, Any] = {}
-    for part in filter(None, _FIELDS.split(fields)):
-        field, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (field and equals):
-            raise InvalidParameter(f"--{option} {name}: {part!r} must be FIELD=VALUE, as in minimiser:solver=cold")
-        found[field.replace("-", "_")] = _parse_value(field, value)
-    return name or None, found
-
-
-def format_spec(name: str, fields: Mapping[str, Any]) -> str:
-    """Return the text that `parse_spec` parses; `fields` are formatted as typed."""
-    return name + ("" if not fields else ":" + ",".join(f"{field}={value}" for field, value in fields.items()))
-
-
-def _parse_value(field: str, text: str) -> Any:
-    if field == "stages":
-        return _parse_stages(text)
-    if field == "input_shape":
-        return tuple(map(parse_integer, text.split("x")))
-    if field == "outer_weights":
-        return tuple(map(_parse_number, text.split(",")))
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _parse_number(text: str) -> float:
-    try:
-        return parse_number(text)
-    except argparse.ArgumentTypeError as error:
-        raise InvalidParameter(str(error)) from error
-
-
-def _parse_stages(text: str) -> tuple[Any, ...]:
-    """Parse stages: each a kind, steps (optional for a head), step size, and share of the rows in a step."""
-    from ..methods.ladder import Stage
-
-    found = []
-    for part in text.split(","):
-        kind, *numbers = part.split(":")
-        if len(numbers) > 3:
-            raise InvalidParameter(
-                f"stages: {part!r} must be KIND, KIND:STEPS, KIND:STEPS:STEP_SIZE or KIND:STEPS:STEP_SIZE:SHARE"
-            )
-        try:
-            steps = parse_integer(numbers[0]) if numbers else None
-            size, rate = (parse_number(numbers[k]) if len(numbers) > k else None for k in (1, 2))
-            found.append(Stage(kind.strip(), steps, size, sampling_rate=rate))
-        except (InvalidParameter, argparse.ArgumentTypeError) as error:
-            raise InvalidParameter(f"stages: {part!r}: {error}") from error
-    return tuple(found)
-
-
 class _OfFile(argparse.ArgumentParser):
     """Argument parser that reports every error as an error of the file."""
 
@@ -199,7 +133,7 @@ class _OfFile(argparse.ArgumentParser):
 
 
 NETWORK = "network"  # the loss whose module is named, by an extra
-PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # defaults without advice
+PAPER_REGULARIZATION = 1e-3  # default without advice
 SIZES = ("records", "features", "one_hot_blocks")
 STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01}
 PLANNED: dict[str, Any] = {  # defaults of a plan
@@ -273,7 +207,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     add(budget, "--dp", type=parse_number, help="ε_dp, or ε with --delta, or μ with --gdp")
     add(budget, "--deletion", type=parse_number, help="ε_dd in the same measure")
     add(budget, "--delta", type=parse_number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
-    add(budget, "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
+    add(budget, "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method noisy-gd)")
     total = parser.add_argument_group("total of all publications (of a record still there, every one observed)")
     cap = "publication stops before this is exceeded, erasure never (init: default room for 12 publications like the learn)"
     add(total, "--total-epsilon", type=parse_number, metavar="ε", help=cap)
@@ -285,7 +219,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         metavar="NAME[:FIELD=VALUE,...]",
         help="way of learning and deleting, with its own fields: minimiser:solver=cold, ladder:stages=network:60,head (default: "
-        f"{PAPER_METHOD}; in init auto, what `advise` takes)",
+        f"{DEFAULT_METHOD}; in init auto, what `advise` takes)",
     )
     proof = (
         "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "

@@ -17,8 +17,9 @@ from ..features.schema.columns import Numeric
 from ..features.schema.hashed import Text
 from ..losses.clipped import Clipped
 from ..methods import METHODS, Method
-from ..methods.base import AUTO
+from ..methods.base import AUTO, DEFAULT_METHOD
 from ..methods.plan import Plan
+from ..methods.specs import format_spec, parse_spec
 from ..planner import advise, explain_plan, make_advised_plan, make_plan, plan_stream
 from ..planner.advise import Advice
 from ..planner.comparison import StreamPlan
@@ -33,17 +34,7 @@ from ..planner.defaults import (
     with_total,
 )
 from ..privacy.budget import Budget, Total
-from .plan_file import (
-    NETWORK,
-    PAPER_METHOD,
-    PAPER_REGULARIZATION,
-    PLANNED,
-    SIZES,
-    STREAM,
-    format_spec,
-    parse_spec,
-    plan_command,
-)
+from .plan_file import NETWORK, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, plan_command
 from .terminal import MORE
 
 _OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron", NETWORK)  # losses that need the number of classes
@@ -53,15 +44,29 @@ _OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron", NETWORK)  # lo
 
 def method_from(parsed: argparse.Namespace) -> Method:
     """Return the method that the arguments name, with its options."""
-    method = methods.resolve_method(parsed.method or PAPER_METHOD, **parsed.method_fields)
+    method = methods.resolve_method(parsed.method or DEFAULT_METHOD, **parsed.method_fields)
     return methods.with_map(method, getattr(parsed, "map_of_rows", None))  # from the schema
 
 
-def describe_plan(parsed: argparse.Namespace, plan: Plan) -> str:
-    """Return the plan as text: a few lines, or the full explanation with `--explain`."""
-    if not parsed.explain:
-        return f"{plan.in_short()}\n{MORE}"
-    return explain_plan(plan)
+def describe_plan(parsed: argparse.Namespace, plan: Plan, why: str = "") -> str:
+    """Return the plan as text: a few lines, or the full explanation with `--explain`.
+
+    Args:
+        parsed: The arguments.
+        plan: The plan.
+        why: Why its method was chosen, for a first line that says which method runs; "" for none.
+    """
+    which = f"Runs {plan.method.describe()}; {why}.\n" if why else ""
+    return which + (explain_plan(plan) if parsed.explain else f"{plan.in_short()}\n{MORE}")
+
+
+def named_reason(parsed: argparse.Namespace) -> str:
+    """Return why a plan made without advice has its method, as a clause."""
+    return (
+        "the default here; `advise`, `init` and `quickstart` choose by forecast"
+        if parsed.method is None
+        else "named by --method"
+    )
 
 
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:
@@ -175,7 +180,8 @@ def check_stream(parsed: argparse.Namespace) -> None:
     """
     if parsed.requests is None:
         raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
-    chosen = ", ".join(["--releases"] * (parsed.releases > 1) + list(parsed.method_fields))
+    own = [name for name in parsed.method_fields if name != "analysis"]
+    chosen = ", ".join(["--releases"] * (parsed.releases > 1) + own)
     if chosen:
         raise InvalidParameter(
             f"--requests chooses how often to publish, and the options of the method, by forecast: leave {chosen} out, or leave "
@@ -190,8 +196,8 @@ def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
         InvalidParameter: If --period is given without --requests, or with options that the forecast chooses.
     """
     check_stream(parsed)
-    ways = methods.compared_methods() if parsed.method is None else (parsed.method,)
-    asked: dict[str, Any] = {"ways": ways}
+    named = () if parsed.method is None else (format_spec(parsed.method, parsed.method_fields),)
+    asked: dict[str, Any] = {"ways": named or methods.compared_methods()}
     asked |= {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
     return plan_stream(**asked, **given_arguments(parsed), **sizes)
 
@@ -315,7 +321,7 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         **facts,
         **sizes,
         **releases,
-        method=parsed.method if getattr(parsed, "source", None) is None else "perturbed",
+        method=parsed.method if getattr(parsed, "source", None) is None else "objective-perturbation",
         regularization=parsed.regularization,
         budget=advised_budget(parsed, sizes["records"]),
         requests=requests,

@@ -142,7 +142,7 @@ class PublishedSums:
     None of it costs privacy beyond the release.
 
     Args:
-        plan: A plan of method `sums`.
+        plan: A plan of method `sufficient-statistics`.
         model: The model of a release by this plan.
 
     Raises:
@@ -152,7 +152,9 @@ class PublishedSums:
     def __init__(self, plan: Plan, model: Model) -> None:
         begin = plan.learning.start
         if not isinstance(begin, CarriedSums) or model.sums is None:
-            raise InvalidParameter("has no sums: they are published by method 'sums'", method=plan.method.name)
+            raise InvalidParameter(
+                "has no sums: they are published by method 'sufficient-statistics'", method=plan.method.name
+            )
         self._plan, self._begin, self._model = plan, begin, model
         self._moments = _noisy_moments(moments_of(begin, plan.shape), begin, model.sums)
 

@@ -25,7 +25,7 @@ from .model import FIRST, Continuation, Model, Training
 from .starts import Run, finalize_weights, run_start
 
 if TYPE_CHECKING:
-    from ..losses.staged import Staged
+    from ..losses.staged import StagedLoss
 
 
 def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None:
@@ -169,10 +169,10 @@ def train(
 
 def _train_chain(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
     """Run all stages of the plan, which are published together."""
-    from ..losses.staged import Staged
+    from ..losses.staged import StagedLoss
 
     loss = plan.model_loss
-    assert isinstance(loss, Staged)
+    assert isinstance(loss, StagedLoss)
     parts, runs = _train_stages(records, plan, loss, published, execution)
     certified = all(run.model.certified for run in runs)
     model = Model(weights=loss.joined(parts), loss=loss, certified=certified)
@@ -180,7 +180,7 @@ def _train_chain(records: CurrentRecords, plan: Plan, published: Weights | None,
 
 
 def _train_stages(
-    records: CurrentRecords, plan: Plan, staged: Staged, published: Weights | None, execution: Execution
+    records: CurrentRecords, plan: Plan, staged: StagedLoss, published: Weights | None, execution: Execution
 ) -> tuple[list[Weights], list[Training]]:
     """Run in order the stages that are not kept, each on its view of the records.
 
@@ -204,7 +204,7 @@ def _train_stages(
     return parts, trainings
 
 
-def _stage_records(staged: Staged, number: int, parts: list[Weights], held: CurrentRecords) -> Records:
+def _stage_records(staged: StagedLoss, number: int, parts: list[Weights], held: CurrentRecords) -> Records:
     """Return the table as a stage reads it: the same slots, in memory if their rows are mapped."""
     records = local_rows(held)
     rows = staged.read(number, parts, records.features)

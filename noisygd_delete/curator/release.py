@@ -44,7 +44,7 @@ class Release:
         release: Number of the release.
         kind: One of `EventKinds`.
         steps: Number of Noisy-GD steps.
-        gradient_passes: Full passes over the table. With method="minimiser" this and `seconds` depend on private data,
+        gradient_passes: Full passes over the table. With method="output-perturbation" this and `seconds` depend on private data,
             so they are for the caller and never for the ledger.
         edits: Sum of `counts`.
         guarantees: "dp" (this release alone), "dp_cumulative" (all so far); if something was erased (an insertion

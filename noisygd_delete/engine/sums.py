@@ -210,7 +210,9 @@ class RowsElsewhere(ABC):
 
     def exact_sums(self, moments: IntegerMoments) -> Integers:
         """Return exact integer sums, as the function `exact_sums`; `InvalidParameter` unless overridden."""
-        raise InvalidParameter("whoever holds these rows answers no exact sums; plan with method 'perturbed'")
+        raise InvalidParameter(
+            "whoever holds these rows answers no exact sums; plan with method 'objective-perturbation'"
+        )
 
 
 CurrentRecords = Records | RowsElsewhere
@@ -224,7 +226,7 @@ def local_rows(records: CurrentRecords) -> Records:
     """
     if isinstance(records, RowsElsewhere):
         raise InvalidParameter(
-            "this needs rows, and those of this table lie elsewhere, where they answer sums alone. Plan with method 'perturbed', "
+            "this needs rows, and those of this table lie elsewhere, where they answer sums alone. Plan with method 'objective-perturbation', "
             "or another of convex losses without exact=False, whose runs ask for sums"
         )
     return records
@@ -240,7 +242,7 @@ def check_partitions(table: str, partitions: int) -> None:
 
 
 def exact_sums(records: CurrentRecords, moments: IntegerMoments) -> Integers:
-    """Return what method 'sums' publishes of a table, before its noise."""
+    """Return what method 'sufficient-statistics' publishes of a table, before its noise."""
     return records.exact_sums(moments) if isinstance(records, RowsElsewhere) else moments.of_table(records)
 
 

@@ -1,7 +1,7 @@
 """scikit-learn estimators that can forget: `fit`, `predict`, `score`, plus `delete`, `replace` and `insert`.
 
 >>> from noisygd_delete.estimators import NoisyGDRegressor
->>> regressor = NoisyGDRegressor(feature_bounds=(0, 10), target_bounds=(0, 1), method="sharp")
+>>> regressor = NoisyGDRegressor(feature_bounds=(0, 10), target_bounds=(0, 1), method="noisy-gd")
 >>> regressor = regressor.fit([[1], [2], [8], [9]], [0.1, 0.2, 0.8, 0.9], ids=list("abcd"))
 >>> release = regressor.delete(["b"])
 >>> regressor.n_records_

@@ -27,7 +27,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
     """Linear classifier whose records can be deleted with a certificate: logistic for two classes, softmax for more.
 
     >>> from noisygd_delete import NoisyGDClassifier
-    >>> classifier = NoisyGDClassifier(feature_bounds=(0, 10), method="sharp")
+    >>> classifier = NoisyGDClassifier(feature_bounds=(0, 10), method="noisy-gd")
     >>> classifier = classifier.fit([[1, 2], [2, 1], [8, 9], [9, 8]], ["low", "low", "high", "high"], ids=list("abcd"))
     >>> release = classifier.delete(["b"])
     >>> release.guarantee.renyi(10) <= 0.1

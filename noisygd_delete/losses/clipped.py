@@ -98,7 +98,7 @@ def clip_loss(loss: Loss, limit: float) -> Loss:
         raise AssumptionViolated(
             f"the {loss.name} loss has {loss.outputs} gradient directions per record: clipping its gradient does not "
             "keep convexity or smoothness (Lemma F.3 of the paper is false), so no convex certificate would hold. "
-            "Shrink the rows instead (radius), or train it as a torch module (networks.NetworkLoss) under method 'composition'"
+            "Shrink the rows instead (radius), or train it as a torch module (networks.NetworkLoss) under method 'noisy-gd:analysis=composition'"
         )
     if not loss.constants.convex or not hasattr(loss, "unclipped"):
         raise InvalidParameter(

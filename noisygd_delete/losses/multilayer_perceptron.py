@@ -1,7 +1,7 @@
 """A classifier with one hidden layer, trained in all its weights, with per-record gradients clipped to L.
 
 No convexity, smoothness or range is claimed. The only guarantee, by construction, is that no record changes the
-gradient sum by more than L. So only methods that count noisy steps (`ladder`, `composition`) apply to it.
+gradient sum by more than L. So only methods that count noisy steps (`staged`, `noisy-gd:analysis=composition`) apply to it.
 """
 
 from __future__ import annotations

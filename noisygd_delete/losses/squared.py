@@ -11,7 +11,7 @@ from .base import ONE_DIRECTION, Array, Loss
 
 @dataclass(frozen=True)
 class Squared(Loss):
-    """The squared loss ℓ = (⟨θ, x⟩ − y)²/2, y in [−1, 1], for method `sums` only.
+    """The squared loss ℓ = (⟨θ, x⟩ − y)²/2, y in [−1, 1], for method `sufficient-statistics` only.
 
     The sums of that method bound the contribution of a record for any θ. The loss has no L: the gradient (⟨θ, x⟩ − y)x
     grows with θ.
@@ -30,7 +30,7 @@ class Squared(Loss):
         """
         raise AssumptionViolated(
             "the squared loss is not Lipschitz: its gradient (⟨θ, x⟩ − y)x grows with θ, so no L bounds a record's influence on gradient "
-            "steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta·radius; or method 'sums'"
+            "steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta·radius; or method 'sufficient-statistics'"
         )
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

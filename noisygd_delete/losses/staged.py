@@ -27,7 +27,7 @@ _SHORTER = 1 - 2.0**-22  # keeps a row within norm R after rounding to float32
 
 
 @dataclass(frozen=True)
-class Staged(Loss):
+class StagedLoss(Loss):
     """The models (θ_0, …, θ_S) of staged training.
 
     Stages of kind "network" use `network`; stages of kind "head" use logistic or softmax regression. A head reads the

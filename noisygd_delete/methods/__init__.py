@@ -3,8 +3,10 @@
 To add a method, write its module here and its formulas in `bounds/`, and register it in this file.
 Each method is imported on first use, so reading the facts of one kind of release loads no other method.
 
->>> resolve_method("perturbed", solver="cold").solver
+>>> resolve_method("objective-perturbation", solver="cold").solver
 'cold'
+>>> resolve_method("noisy-gd", analysis="paper") == resolve_method("noisy-gd:analysis=paper") == PaperNoisyGD()
+True
 """
 
 from __future__ import annotations
@@ -19,43 +21,43 @@ from ..lazy_imports import Catalogue, on_first_use
 if TYPE_CHECKING:
     from ..features.maps.base import PublicMap
     from .base import Mechanism, NoisySteps
-    from .composition import Composition
     from .counted import CountedRecords
-    from .interleaved import Interleaved
-    from .ladder import Ladder, Stage
-    from .minimiser import Minimiser
-    from .near_gibbs import NearGibbs
-    from .perturbed import Perturbed
+    from .noisy_gd import NoisyGD
+    from .noisy_gd_composition import CompositionNoisyGD
+    from .noisy_gd_gibbs import GibbsNoisyGD
+    from .noisy_gd_paper import PaperNoisyGD
+    from .objective_perturbation import ObjectivePerturbation
+    from .output_perturbation import OutputPerturbation
     from .plan import Method, Plan
     from .problem import Problem, Procedure
     from .sampled_steps import SampledGaussian
-    from .sharp import Sharp
-    from .sums import MarkovSums
-    from .theorem import Theorem
+    from .staged import Stage, Staged
+    from .sufficient_statistics import SufficientStatistics
 
 __all__ = [
+    "ANALYSES",
     "MECHANISMS",
     "METHODS",
-    "Composition",
+    "CompositionNoisyGD",
     "CountedRecords",
-    "Interleaved",
-    "Ladder",
-    "MarkovSums",
+    "GibbsNoisyGD",
     "Mechanism",
     "Method",
-    "Minimiser",
-    "NearGibbs",
+    "NoisyGD",
     "NoisySteps",
-    "Perturbed",
+    "ObjectivePerturbation",
+    "OutputPerturbation",
+    "PaperNoisyGD",
     "Plan",
     "Problem",
     "Procedure",
     "SampledGaussian",
-    "Sharp",
     "Stage",
-    "Theorem",
+    "Staged",
+    "SufficientStatistics",
     "compared_methods",
     "external_row_methods",
+    "method_variants",
     "order_free_methods",
     "resolve_method",
 ]
@@ -64,45 +66,46 @@ __getattr__ = on_first_use(
     __name__,
     {
         **dict.fromkeys(("Mechanism", "NoisySteps"), "base"),
-        **dict.fromkeys(("Composition", "CompositionRun"), "composition"),
         "CountedRecords": "counted",
-        **dict.fromkeys(("Interleaved", "InterleavedRun"), "interleaved"),
-        **dict.fromkeys(("Ladder", "LadderRun", "SampledStage", "Stage"), "ladder"),
-        **dict.fromkeys(("Minimiser", "MinimiserRun"), "minimiser"),
-        **dict.fromkeys(("NearGibbs", "NearGibbsRun"), "near_gibbs"),
-        "Perturbed": "perturbed",
-        "PerturbedRun": "perturbed",
+        **dict.fromkeys(("NoisyGD", "NoisyGDRun"), "noisy_gd"),
+        **dict.fromkeys(("CompositionNoisyGD", "CompositionNoisyGDRun"), "noisy_gd_composition"),
+        **dict.fromkeys(("GibbsNoisyGD", "GibbsNoisyGDRun"), "noisy_gd_gibbs"),
+        **dict.fromkeys(("PaperNoisyGD", "PaperNoisyGDRun"), "noisy_gd_paper"),
+        **dict.fromkeys(("ObjectivePerturbation", "ObjectivePerturbationRun"), "objective_perturbation"),
+        **dict.fromkeys(("OutputPerturbation", "OutputPerturbationRun"), "output_perturbation"),
         **dict.fromkeys(("Method", "Plan"), "plan"),
-        "Problem": "problem",
-        "Procedure": "problem",
+        **dict.fromkeys(("Problem", "Procedure"), "problem"),
         **dict.fromkeys(("Moments", "MomentsRun"), "moments"),
         **dict.fromkeys(("SampledGaussian", "SampledSteps"), "sampled_steps"),
-        **dict.fromkeys(("MarkovSums", "MarkovSumsRun"), "sums"),
-        **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
-        **dict.fromkeys(("Theorem", "TheoremRun"), "theorem"),
+        **dict.fromkeys(("Staged", "StagedRun", "SampledStage", "Stage"), "staged"),
+        **dict.fromkeys(("SufficientStatistics", "SufficientStatisticsRun"), "sufficient_statistics"),
     },
 )
 
 _METHODS = {
-    "theorem": "Theorem",
-    "sharp": "Sharp",
-    "minimiser": "Minimiser",
-    "perturbed": "Perturbed",
-    "interleaved": "Interleaved",
-    "sums": "MarkovSums",
-    "composition": "Composition",
-    "ladder": "Ladder",
-    "near-gibbs": "NearGibbs",
+    "noisy-gd": "NoisyGD",
+    "output-perturbation": "OutputPerturbation",
+    "objective-perturbation": "ObjectivePerturbation",
+    "sufficient-statistics": "SufficientStatistics",
+    "staged": "Staged",
 }
-_STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # planned as stages of a ladder only
+_ANALYSES = {  # of noisy-gd; the first is the default
+    "tight": "NoisyGD",
+    "paper": "PaperNoisyGD",
+    "composition": "CompositionNoisyGD",
+    "theorem-5-2": "GibbsNoisyGD",
+}
+_STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # planned as stages of method "staged" only
 _MECHANISMS = {
-    **{name: f"{method}Run" for name, method in _METHODS.items()},
+    **{f"noisy-gd-{analysis}": f"{method}Run" for analysis, method in _ANALYSES.items()},
+    **{name: f"{method}Run" for name, method in _METHODS.items() if name != "noisy-gd"},
     "moments": "MomentsRun",
     "sampled-steps": "SampledSteps",
     "sampled-gaussian": "SampledGaussian",  # trains an extractor; makes no plan
     "counted-records": "CountedRecords",  # counts records; trains no model
 }
 METHODS: Mapping[str, type[Method]] = Catalogue(_METHODS, lambda name: __getattr__(_METHODS[name]))
+ANALYSES: Mapping[str, type[Method]] = Catalogue(_ANALYSES, lambda name: __getattr__(_ANALYSES[name]))
 STAGE_METHODS: Mapping[str, type[Method]] = Catalogue(_STAGE_METHODS, lambda name: __getattr__(_STAGE_METHODS[name]))
 MECHANISMS: Mapping[str, type[Mechanism]] = Catalogue(_MECHANISMS, lambda name: __getattr__(_MECHANISMS[name]))
 
@@ -111,13 +114,15 @@ def resolve_method(method: str | Method, **options: Any) -> Method:
     """Return the method of this name with the given options, or the `Method` instance unchanged.
 
     Args:
-        method: A key of `METHODS`, or a `Method` instance, which takes no options.
-        options: Fields of the method's dataclass.
+        method: A key of `METHODS`, with options of its own behind it as `--method` takes them
+            ("noisy-gd:analysis=paper"), or a `Method` instance, which takes no options.
+        options: Fields of the method's dataclass; of "noisy-gd" also `analysis`, a key of `ANALYSES`.
 
     Raises:
         InvalidParameter: If there is no such method, it has no such option, or options are given with an instance.
     """
     from .plan import Method
+    from .specs import parse_spec
 
     if isinstance(method, Method):
         if options:
@@ -126,12 +131,21 @@ def resolve_method(method: str | Method, **options: Any) -> Method:
                 f"{type(method).__name__}(...), or name the method by a string"
             )
         return method
-    kind = METHODS[check_choice("method", method, tuple(METHODS))]
-    known = [field.name for field in fields(kind)]
-    unknown = sorted(set(options) - set(known))
+    name, own = parse_spec("method", method) if isinstance(method, str) else (method, {})
+    options = {**own, **options}
+    kind = METHODS[check_choice("method", name, tuple(METHODS))]
+    if name == "noisy-gd":
+        kind = ANALYSES[check_choice("analysis", options.pop("analysis", kind.analysis), tuple(ANALYSES))]
+    unknown = sorted(set(options) - _options(kind))
     if unknown:
-        raise InvalidParameter(f"{_unknown_message(method, unknown)} Options of {method!r}: {', '.join(known)}")
+        raise InvalidParameter(_unknown_message(kind, unknown))
     return kind(**options)
+
+
+def method_variants() -> dict[str, type[Method]]:
+    """Return every method by the text that names it, each analysis of "noisy-gd" as a method of its own."""
+    analyses = {f"noisy-gd:analysis={analysis}": kind for analysis, kind in ANALYSES.items() if analysis != "tight"}
+    return {**METHODS, **analyses}
 
 
 def compared_methods() -> tuple[str, ...]:
@@ -143,7 +157,7 @@ def order_free_methods() -> tuple[str, ...]:
     """Return the names of the methods that allow a different row order in every release, as in an external source."""
     from .plan import Method
 
-    return tuple(name for name, kind in METHODS.items() if kind.check_any_order is not Method.check_any_order)
+    return tuple(name for name, kind in method_variants().items() if kind.check_any_order is not Method.check_any_order)
 
 
 def with_map(method: Method, map: PublicMap | None) -> Method:
@@ -174,13 +188,20 @@ def _is_proven_elsewhere(kind: type[Method], problem: Problem) -> bool:
     return True
 
 
-def _unknown_message(method: str, unknown: list[str]) -> str:
-    owners = {name: [other for other, kind in METHODS.items() if name in _options(kind)] for name in unknown}
+def _unknown_message(kind: type[Method], unknown: list[str]) -> str:
+    """Return whose options these are, and the remedy."""
+    known = sorted(_options(kind))
+    if kind.analysis:
+        known = [f"analysis (one of {', '.join(ANALYSES)})", *known]
+    owners = {name: [spec for spec, other in method_variants().items() if name in _options(other)] for name in unknown}
     belongs = "; ".join(
         f"{name} belongs to {', '.join(map(repr, others))}" if others else f"{name} belongs to no method"
         for name, others in owners.items()
     )
-    return f"method {method!r} has no option {', '.join(unknown)}: {belongs}."
+    return (
+        f"method {kind.variant_name()!r} has no option {', '.join(unknown)}: {belongs}. Leave it out; the options of "
+        f"{kind.variant_name()!r} are {', '.join(known) or 'none'}"
+    )
 
 
 def _options(kind: type[Method]) -> set[str]:

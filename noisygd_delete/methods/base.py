@@ -20,7 +20,8 @@ from ..privacy.sentences import format_condition
 Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
 Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its values
 
-AUTO = "auto"  # instead of a method's name: the planner selects the method
+AUTO = "auto"  # instead of a method's name: the planner selects the method; default of `quickstart`, `init`, estimators
+DEFAULT_METHOD = "noisy-gd"  # of the library and of `plan`
 RIDGES = ("given", "forecast")  # λ as given, or raised from public numbers where the noise requires it
 # every step of a bound proven on paper, or one of them by rigorous interval arithmetic (`proofs_check`)
 PROOFS = ("by-hand", "computer-checked")

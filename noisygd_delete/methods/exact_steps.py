@@ -214,9 +214,13 @@ class GridMethod(Method):
         check_exact(problem, instead)
         if self.exact is False:
             raise InvalidParameter(
-                f"rests on rows that stay in their places, and these lie elsewhere; plan with {self.name}:exact=true, or method 'perturbed'",
+                f"rests on rows that stay in their places, and these lie elsewhere; plan with {self._with_option('exact=true')}, or method 'objective-perturbation'",
                 exact=False,
             )
+
+    def _with_option(self, option: str) -> str:
+        name = self.variant_name()
+        return f"{name}{',' if ':' in name else ':'}{option}"
 
     def plan(self, problem: Problem) -> Plan:
         asked = self.exact or not self.in_place
@@ -233,7 +237,8 @@ class GridMethod(Method):
         if asked:
             raise PlanInfeasible(
                 "the roundings of a step cost more than a budget, or its noise is too fine for a grid in float64: raise λ or the budgets, "
-                "or use method 'perturbed'" + (", or exact=False: bounds over the reals" if self.in_place else "")
+                "or use method 'objective-perturbation'"
+                + (", or exact=False: bounds over the reals" if self.in_place else "")
             )
         real = replace(self, exact=False)
         return real._over_reals(replace(problem, method=real))
@@ -302,7 +307,7 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     if bits < exact_steps.LEAST_BITS:
         raise InexactStepsError(
             f"at n={problem.records} and λ={problem.regularization:g} a step's noise is too fine beside weights up to "
-            f"{radius:g} for float64; raise λ, or use method 'perturbed'"
+            f"{radius:g} for float64; raise λ, or use method 'objective-perturbation'"
         )
     return ExactSteps(
         regularization=problem.regularization,
@@ -315,7 +320,10 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     )
 
 
-def check_exact(problem: Problem, instead: str = "leave exact out, or use method 'composition' or 'perturbed'") -> None:
+def check_exact(
+    problem: Problem,
+    instead: str = "leave exact out, or use method 'noisy-gd:analysis=composition' or 'objective-perturbation'",
+) -> None:
     """Check that the loss is one whose steps are proven exact to the last bit.
 
     Raises:

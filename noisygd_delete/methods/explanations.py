@@ -20,7 +20,7 @@ def plan_heading(problem: Problem) -> str:
     """Return loss, sizes, method and budget."""
     return (
         f"Plan: {problem.loss.name} loss, n={problem.records} slots, d={problem.dimension} weights, λ={format_number(problem.regularization)}, "
-        f"method '{problem.method.name}'.\n"
+        f"method '{problem.method.variant_name()}'.\n"
         f"Budget: {problem.budget.describe()}; adjacency {problem.adjacency}, deletion notion {problem.deletion_notion}, "
         f"{problem.rows_per_subject} row(s) per data subject"
         + (
@@ -101,7 +101,7 @@ def explain_ridge(problem: Problem, forecast: Callable[[], float]) -> str:
             f"the regulariser is worth at weights of norm {format_number(norm, 3)}."
         )
     return (
-        f"Ridge of the forecast: λ'={format_number(problem.regularization)} in the place of λ={format_number(asked)}, {chosen}. It is where the forecast cost of "
+        f"Ridge of the forecast: λ'={format_number(problem.regularization)} instead of λ={format_number(asked)}, {chosen}. It is where the forecast cost of "
         f"the noise, {format_number(cost, 3)}, falls to what the regulariser is worth at weights of norm {format_number(norm, 3)}, a public guess "
         f"(the norm of the model). In the objective with λ={format_number(asked)} it costs at most {format_number(problem.ridge_cost, 3)} more if its minimiser has no "
         "larger norm; every theorem holds with λ' for λ."
@@ -162,7 +162,7 @@ def explain_waiting(problem: Problem, run: Procedure) -> str:
     if constants.convex or problem.strong_convexity > 0:
         return ""
     instead = (
-        f"What does forget: method 'ladder', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
+        f"What does forget: method 'staged', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
         f"{run.solver_passes + run.counted} passes, which owes an erased record nothing."
     )
     if math.isinf(constants.weak_convexity):

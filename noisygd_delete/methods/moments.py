@@ -61,7 +61,7 @@ class MomentsRun(SingleRelease):
 
 @dataclass(frozen=True)
 class Moments(Method):
-    """A stage of kind "moments"; `Ladder` plans it.
+    """A stage of kind "moments"; `Staged` plans it.
 
     Attributes:
         deviation: Standard deviation of the noise of each sum.
@@ -73,7 +73,7 @@ class Moments(Method):
     deviation: float
 
     def plan(self, problem: Problem) -> Plan:
-        raise InvalidParameter("moments are a stage of a ladder: method 'ladder' with Stage('moments') plans them")
+        raise InvalidParameter("moments are a stage of a ladder: method 'staged' with Stage('moments') plans them")
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Return the plan; its ridge is λ plus a bound on the norm of the matrix's noise (symmetric Gaussian)."""

@@ -94,7 +94,7 @@ def explain_deletion(plan: Plan) -> str:
     wanted_utility = (
         f"utility over any number of requests of r={plan.problem.batch} needs {plan.delete_steps_for_utility}"
         if plan.problem.utility
-        else "no utility condition was asked for"
+        else "no utility condition was set"
     )
     if plan.problem.utility and plan.delete_steps_for_utility > plan.delete_steps_for_deletion:
         verdict = "Utility decides; leave that condition out to run the deletion condition alone"

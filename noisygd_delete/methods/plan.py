@@ -49,7 +49,6 @@ class Method(MethodRef):
     """A way of learning and deleting, with validated options and its proof; it calibrates a `Plan`."""
 
     name: ClassVar[str]
-    summary: ClassVar[str]  # one line for tables and help
     proof: ClassVar[str] = PROOFS[0]  # weakest kind of proof behind its bounds
     weighed: ClassVar[str] = (
         "always"  # when the planner compares it if no method is named; or "for several publications", or "never"
@@ -453,22 +452,19 @@ class Plan:
     @property
     def fresh_publications(self) -> int:
         """Number of the `releases` that start afresh, including the learn."""
-        every = 1 if self.mechanism.fresh else self.promise.fresh_every
-        return 1 if every is None else -(-self.releases // every)
+        return self.releases if self.mechanism.fresh else 1
 
     @property
     def together(self) -> Guarantee:
         """Guarantee of N = `releases` observed publications about a record present in all of them."""
-        every = self.promise.fresh_every
-        return self._shown("dp", self.releases, 1 if every is None else -(-self.releases // every))
+        return self._shown("dp", self.releases)
 
-    def _shown(self, about: str, releases: int, learns: int = 1, gone: bool = False) -> Guarantee:
+    def _shown(self, about: str, releases: int, gone: bool = False) -> Guarantee:
         """Return the guarantee of `releases` observed releases about a record present in all of them.
 
         Args:
             about: "dp" or "deletion".
             releases: Number of releases, the first of which is a learn.
-            learns: How many of them are learns.
             gone: Whether the record is erased from the next release.
         """
         mechanism, problem = self.mechanism, self.problem
@@ -477,7 +473,7 @@ class Plan:
             return mechanism.interval(about, worlds, steps_with=releases, steps_without=int(gone))
         learned = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.learn_steps))
         requested = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.delete_steps))
-        return Guarantee.composed([(learned, learns), *([(requested, releases - learns)] if releases > learns else [])])
+        return Guarantee.composed([(learned, 1), *([(requested, releases - 1)] if releases > 1 else [])])
 
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """Return what `models` observed models, the learn first, reveal about a record that the next release erases.
@@ -651,6 +647,7 @@ class Plan:
             "delete_steps_for_deletion": self.delete_steps_for_deletion,
             "delete_steps_for_utility": self.delete_steps_for_utility,
             "method": self.method.name,
+            "noisy_gradient_descent": bool(self.method.analysis),
             "options": {key: value for key, value in self.method.to_dict().items() if key != "name"},
             "gradient_tolerance": self.gradient_tolerance,
             "linear_term": self.linear_term,
@@ -675,7 +672,7 @@ class Plan:
     def __repr__(self) -> str:
         steps = f"{self.learn_steps} and {self.delete_steps} steps"
         return (
-            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={format_number(self.regularization)}, method={self.method.name!r}, {steps}, "
+            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={format_number(self.regularization)}, method={self.method.variant_name()!r}, {steps}, "
             f"{self.budget.describe()})"
         )
 

@@ -24,10 +24,22 @@ class MethodRef(ABC):
     """The method of a problem by name and options; `plan.Method` makes a plan of it."""
 
     name: ClassVar[str]
+    summary: ClassVar[str]  # one line for tables and help
+    analysis: ClassVar[str] = ""  # which proof bounds the runs of noisy gradient descent; "" for another method
+
+    @classmethod
+    def variant_name(cls) -> str:
+        """Return the text that names the method and its analysis, as `--method` takes it."""
+        return f"{cls.name}:analysis={cls.analysis}" if cls.analysis else cls.name
+
+    def describe(self) -> str:
+        """Return which method this is, and whether it is the article's noisy gradient descent, in one phrase."""
+        which = "" if self.analysis else "not noisy gradient descent: "
+        return f"method '{self.variant_name()}', {which}{self.summary}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the name and the options."""
-        return {"name": self.name, **asdict(self)}
+        """Return the name, the analysis if there are several, and the options."""
+        return {"name": self.name, **({"analysis": self.analysis} if self.analysis else {}), **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -417,7 +429,6 @@ class PlannedGuarantees:
         relearns: Whether a fresh learn runs automatically when it is due.
         edits: Kinds of edits that the bounds cover.
         unbounded: Whether the bounds also hold for the linear loss, the worst case that audits run.
-        fresh_every: One publication in this many starts afresh; None: the learn only.
         counted_on: Samples at whose best listed order publications are counted, if no other measure applies.
     """
 
@@ -429,7 +440,6 @@ class PlannedGuarantees:
     relearns: bool = False
     edits: tuple[str, ...] = ("deleted", "replaced", "inserted")
     unbounded: bool = True
-    fresh_every: int | None = None
     counted_on: Sampling | None = None
 
 

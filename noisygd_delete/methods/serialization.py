@@ -13,7 +13,7 @@ import msgspec
 from ..errors import InvalidParameter, check_real
 from ..losses import from_dict as loss_from_dict
 from ..privacy.budget import Budget, Total
-from . import MECHANISMS, METHODS, STAGE_METHODS
+from . import ANALYSES, MECHANISMS, METHODS, STAGE_METHODS
 from .base import Mechanism
 from .plan import MOST_STAGES, Calibration, Method, Plan, method_of
 from .problem import Problem
@@ -141,7 +141,10 @@ def method_from_dict(given: Mapping[str, Any]) -> Method:
     """Return the method from the output of `Method.to_dict`."""
     name = given.get("name") if isinstance(given, Mapping) else None
     kind: type[Method] = _parse_tagged(STAGE_METHODS if name in (*STAGE_METHODS,) else METHODS, given, "name")
-    return parse_dataclass(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
+    if name == "noisy-gd":
+        kind = _parse_tagged(ANALYSES, given, "analysis")
+    tags = ("name", "analysis") if kind.analysis else ("name",)
+    return parse_dataclass(kind, {name: value for name, value in given.items() if name not in tags}, "a method")
 
 
 def problem_from_dict(given: Mapping[str, Any]) -> Problem:

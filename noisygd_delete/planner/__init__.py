@@ -10,7 +10,7 @@ Example:
     ...     features=10,
     ...     regularization=0.01,
     ...     budget=Budget(order=10, dp=1.0, deletion=0.1),
-    ...     method="sharp",
+    ...     method="noisy-gd",
     ... )
     >>> plan.learn_steps, plan.delete_steps
     (227, 44)

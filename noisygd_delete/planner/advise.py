@@ -17,7 +17,7 @@ from ..losses.base import Loss
 from ..methods import METHODS, compared_methods
 from ..methods.base import AUTO, PROOFS
 from ..methods.forecast import parts
-from ..methods.perturbed import chain_plan as chained_of
+from ..methods.objective_perturbation import chain_plan as chained_of
 from ..methods.plan import Plan
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import FIXED_SCHEDULE
@@ -156,7 +156,11 @@ class Advice:
             f"'{chosen.method}'{self._in_a_row()} is advised, λ={format_number(self.plan.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
             "what guessing loses"
         )
-        return "\n".join(filter(None, (text, self.caution)))
+        return "\n".join(filter(None, (self.which(), text, self.caution)))
+
+    def which(self) -> str:
+        """Return in one line which method runs, whether it is noisy gradient descent, and why it was chosen."""
+        return f"Chosen by auto: {self.plan.method.describe()}; {self.comparison.reason}."
 
     def _in_a_row(self) -> str:
         if self.chained is None:
@@ -166,10 +170,11 @@ class Advice:
     def _own_options(self) -> dict[str, Any]:
         """Return the method's options that differ from the defaults, and the clipping norm; not the feature map."""
         method = self.plan.method
-        usual = vars(methods.resolve_method(method.name))
+        usual = vars(type(method)())
         own = {option.name: getattr(method, option.name) for option in fields(method) if option.name != "map"}
         clip = {} if self.chained is None else {"clip": self.plan.loss.constants.lipschitz}
-        return {**{name: value for name, value in own.items() if value != usual[name]}, **clip}
+        analysis = {} if type(method) is METHODS[method.name] else {"analysis": method.analysis}
+        return {**analysis, **{name: value for name, value in own.items() if value != usual[name]}, **clip}
 
     def _verdict(self) -> str:
         plan, chosen = self.plan, self.chosen
@@ -202,7 +207,7 @@ class Advice:
     def _revealed(self) -> str:
         """Return ε of one release and of several, for every method."""
         lines = [
-            f"  {name:<12}one publication ε={format_bound(one)}, {number} together ε={format_bound(many)}"
+            f"  {name:<24}one publication ε={format_bound(one)}, {number} together ε={format_bound(many)}"
             for name, one, number, many in self.costs()
         ]
         head = f"What publications reveal of a record still there, every one observed (δ={format_bound(self.plan.budget.shown_delta)}), if {FIXED_SCHEDULE}:"
@@ -247,7 +252,7 @@ class Advice:
         """Return the arguments of `make_plan` and `init` for the chosen plan that differ from their defaults."""
         problem = self.plan.problem
         return {
-            "method": self.chosen.method,
+            "method": self.plan.method.name,
             "regularization": problem.regularization,
             "releases": problem.releases,
             "batch": problem.batch,
@@ -386,7 +391,7 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
     """
     given = {name: value for name, value in facts.items() if name not in ("regularization", "one_hot_blocks", "map")}
     given |= {
-        "method": methods.with_map(methods.resolve_method(plan.method.name), facts.get("map")),
+        "method": methods.with_map(type(plan.method)(), facts.get("map")),
         "releases": plan.releases,
         "batch": plan.problem.batch,
     }

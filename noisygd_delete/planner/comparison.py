@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import methods
 from ..bounds.arithmetic import first_whole
-from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, check_choice, check_count, check_positive
-from ..methods import METHODS, Method, compared_methods
+from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, check_count, check_positive
+from ..methods import Method, compared_methods
 from ..methods.explanations import explain_noise
 from ..methods.forecast import parts
-from ..methods.minimiser import with_diffusion_for
+from ..methods.output_perturbation import with_diffusion_for
 from ..methods.plan import Plan
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.sentences import format_bound
@@ -132,18 +132,27 @@ class Comparison:
             return min(near, key=lambda candidate: (-candidate.publications, candidate.delete_passes))
         return min(near, key=lambda candidate: (candidate.delete_passes, candidate.excess_risk))
 
+    @property
+    def reason(self) -> str:
+        """Why the chosen candidate was chosen, as a clause."""
+        if len(self.candidates) == 1:
+            return "no other method was compared"
+        if self.chosen.excess_risk <= self.target:
+            return "of the methods whose forecast loss is within the target, it deletes at the least cost"
+        return f"no method's forecast meets the target; of those within {self.alike:g} times the least, it deletes at the least cost"
+
     def table(self) -> str:
         """Return the comparison as plain text, with the chosen method marked."""
-        head = f"{'method':<12}{'learn':>9}{'delete':>9}{'excess risk':>13}{'publications':>14}  noise"
+        head = f"{'method':<24}{'learn':>9}{'delete':>9}{'excess risk':>13}{'publications':>14}  noise"
         lines = [head]
         for candidate in self.candidates:
             if candidate.plan is None:
-                lines.append(f"{candidate.method:<12}{candidate.reason}")
+                lines.append(f"{candidate.method:<24}{candidate.reason}")
                 continue
             mark = "  <- chosen" if candidate is self.chosen else ""
             served = "each request" if self.requests is None else f"{candidate.publications} of {self.requests}"
             lines.append(
-                f"{candidate.method:<12}{candidate.learn_passes:>9}{candidate.delete_passes:>9}"
+                f"{candidate.method:<24}{candidate.learn_passes:>9}{candidate.delete_passes:>9}"
                 f"{candidate.excess_risk:>13.3g}{served:>14}  {explain_noise(candidate.plan.learning, [stage.learning for stage in candidate.plan.stages])}{mark}"
             )
         verdict = f"target {self.target:g}: {self._met()}"
@@ -157,9 +166,9 @@ class Comparison:
         within = "within" if self.once_will_do else "more than"
         return [
             f"ε of all publications, δ={format_bound(once.delta)}, if {FIXED_SCHEDULE}:",
-            f"{'':<12}{'present':>9}{'erased, later':>15}{'erased, all seen':>18}{'excess risk':>13}",
+            f"{'':<24}{'present':>9}{'erased, later':>15}{'erased, all seen':>18}{'excess risk':>13}",
             *(
-                f"{way.method:<12}{present:>9}{later:>15}{seen:>18}{way.excess_risk:>13.3g}"
+                f"{way.method:<24}{present:>9}{later:>15}{seen:>18}{way.excess_risk:>13.3g}"
                 for way, (present, later, seen) in told
             ),
             f"later: who sees models after the erasure alone, if {NON_ADAPTIVE}. once: one release with the whole budget, in which erased records stay: "
@@ -207,6 +216,7 @@ class Comparison:
         """Return JSON-compatible fields."""
         return {
             "chosen": self.chosen.method,
+            "reason": self.reason,
             "target": self.target,
             "requests": self.requests,
             "candidates": [candidate.to_dict() for candidate in self.candidates],
@@ -244,25 +254,20 @@ def compare_plans(
     if requests is not None:
         requests = check_count("requests", requests)
     many = requests is not None or arguments.get("releases", 1) > 1
-    names = [
-        name
-        for name in dict.fromkeys(compared_methods() if ways is None else ways)
-        if many or METHODS[check_choice("ways", name, tuple(METHODS))].weighed != "for several publications"
-    ]
+    named = {name: methods.resolve_method(name) for name in (compared_methods() if ways is None else ways)}
+    names = [name for name, method in named.items() if many or method.weighed != "for several publications"]
     if not names:
         raise InvalidParameter(
             "none of these methods plans a single release: give the deletion requests that the budget has to last for"
         )
-    found = tuple(
-        _candidate(methods.with_map(methods.resolve_method(name), map), target, requests, arguments) for name in names
-    )
+    found = tuple(_candidate(methods.with_map(named[name], map), target, requests, arguments) for name in names)
     if all(candidate.plan is None for candidate in found):
-        make_plan(**arguments, method=names[min(1, len(names) - 1)])  # raises the error: the second requires least
+        make_plan(**arguments, method=names[0])  # raises the error
         raise PlanInfeasible("no method has a plan: " + "; ".join(f"{one.method}: {one.reason}" for one in found))
     once = (
         None
         if requests is None or len(found) == 1
-        else _candidate(methods.resolve_method("perturbed"), target, None, arguments)
+        else _candidate(methods.resolve_method("objective-perturbation"), target, None, arguments)
     )
     once = None if once is None or once.plan is None else replace(once, method="once", publications=0)
     return Comparison(found, target, requests, once, alike)
@@ -278,12 +283,12 @@ def _candidate(method: Method, target: float, requests: int | None, arguments: d
         plan = make_plan(**{**arguments, **each, "method": method, "releases": releases})
         if expected_cost(plan) > target:
             plan = with_diffusion_for(plan, target * parts(plan.problem) - plan.problem.ridge_cost)
-        return Candidate(method.name, plan, publications, expected_cost(plan))
+        return Candidate(method.variant_name(), plan, publications, expected_cost(plan))
 
     try:
         most = planned(requests or 1)
     except NoisyGDDeleteError as error:
-        return Candidate(method.name, None, reason=str(error))
+        return Candidate(method.variant_name(), None, reason=str(error))
     least = most
     for fewest in (2, 1) if requests is not None and most.excess_risk > target else ():
         try:

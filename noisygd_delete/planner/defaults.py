@@ -1,6 +1,6 @@
 """Default settings, shared by all entry points: one release, all releases together, and free slots.
 
-ε = 2 for one release by method `perturbed`, at the δ below, limits an observer who guesses a record's presence at even
+ε = 2 for one release by method `objective-perturbation`, at the δ below, limits an observer who guesses a record's presence at even
 odds to at most 6 correct answers in 10. The deletion budget is a tenth of that ε. The total covers a year: a learn, and
 one more release each month. Nothing here depends on the data or on any model.
 """

@@ -9,7 +9,8 @@ from typing import Any
 from .. import methods
 from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible
 from ..losses.base import Loss
-from ..methods import Composition, Ladder, Method, Sharp, Theorem
+from ..methods import CompositionNoisyGD, Method, NoisyGD, PaperNoisyGD, Staged
+from ..methods.base import DEFAULT_METHOD
 from ..methods.plan import Plan, method_of, without_options
 from ..methods.problem import Problem
 from ..privacy.budget import Budget, Total
@@ -25,7 +26,7 @@ def make_plan(
     features: int,
     regularization: float,
     budget: Budget,
-    method: str | Method = "theorem",
+    method: str | Method = DEFAULT_METHOD,
     adjacency: str = "replace",
     deletion_notion: str = "definition-4.1",
     releases: int = 1,
@@ -51,11 +52,13 @@ def make_plan(
         features: Number of columns, including the constant one.
         regularization: λ > 0.
         budget: Budget of one release; with `releases=N > 1` the dp part is for N observed releases together.
-        method: A method name or an object of `noisygd_delete.methods` with its options. The names are "theorem"
-            (Theorem 5.1, or 5.2 for a non-convex loss, as printed), "sharp" (the tight bound of the same algorithm,
-            also for non-convex losses with λ > β₋, and Theorem 5.2 sharpened for the others), "minimiser" (output
-            perturbation followed by noisy steps), "perturbed" (objective perturbation, exact in finite precision) and
-            "composition" (non-convex losses: every noisy step costs, and nothing is forgotten before a fresh learn).
+        method: A method name, with options behind it as `--method` takes them if need be, or an object of
+            `noisygd_delete.methods`. The names are "noisy-gd" (the article's noisy gradient descent), with `analysis`
+            "tight" (the default: the tight bound, also for non-convex losses with λ > β₋, and Theorem 5.2 sharpened for
+            the others), "paper" (Theorem 5.1, or 5.2 for a non-convex loss, as printed) or "composition" (non-convex
+            losses: every noisy step costs, and nothing is forgotten before a fresh learn); "output-perturbation" (a
+            solver followed by noisy steps); "objective-perturbation" (exact in finite precision);
+            "sufficient-statistics" (noisy second moments); and "staged" (networks).
         adjacency: "replace" or "zero-out", for the dp guarantee.
         deletion_notion: "definition-4.1" (erased versus never present) or "pairwise" (x or x′).
         releases: Number N of observed releases that share the dp budget.
@@ -149,9 +152,7 @@ def _with_rivals(error: PlanInfeasible) -> PlanInfeasible:
     if error.plan is None or error.plan.loss.constants.convex:
         return error
     weak = error.plan.loss.constants.weak_convexity
-    raised = (
-        f"λ above β₋={weak:.3g} with method 'sharp' makes the objective strongly convex, and the tight bound applies"
-    )
+    raised = f"λ above β₋={weak:.3g} makes the objective strongly convex, and the tight bound applies"
     covered = [_compare_rival(error.plan, rival) for rival in _rival_plans(error.plan) if isinstance(rival, Plan)]
     ways = (*covered, *([] if error.plan.problem.strong_convexity > 0 else [raised]))
     return PlanInfeasible("; ".join((str(error), *ways)), plan=error.plan, alternatives=(*error.alternatives, *ways))
@@ -175,12 +176,14 @@ def _rival_plans(plan: Plan) -> Iterator[Plan | str]:
     For a method without a plan, yield the reason.
     """
     convex = plan.loss.constants.convex
-    others: tuple[Method, ...] = (Theorem(), Sharp()) if convex else (Theorem(), Sharp(), Composition(), Ladder())
+    others: tuple[Method, ...] = (PaperNoisyGD(), NoisyGD())
+    if not convex:
+        others = (*others, CompositionNoisyGD(), Staged())
     for method in others:
         try:
             rival = plan_for(replace(plan.problem, method=method))
         except NoisyGDDeleteError as error:
-            yield f"'{method.name}' ({method.summary}) does not apply: {str(error).split('; at ')[0]}"
+            yield f"'{method.variant_name()}' ({method.summary}) does not apply: {str(error).split('; at ')[0]}"
         else:
             if without_options(rival.method, *_CHOSEN) != without_options(plan.method, *_CHOSEN):
                 yield rival
@@ -197,6 +200,6 @@ def _compare_rival(plan: Plan, rival: Plan) -> str:
         noise = f"forecast cost in regularised loss {rival.outlook.forecast / plan.outlook.forecast:.3g}"
     method, forgetting, utility = rival.method, rival.delete_steps_for_deletion, rival.delete_steps_for_utility
     return (
-        f"'{method.name}' ({method.summary}): {noise} times this one, K_A={rival.learn_steps}, K_Ā={rival.delete_steps} "
+        f"'{method.variant_name()}' ({method.summary}): {noise} times this one, K_A={rival.learn_steps}, K_Ā={rival.delete_steps} "
         f"(forgetting {forgetting}, utility {utility})"
     )

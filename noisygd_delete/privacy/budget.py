@@ -136,7 +136,7 @@ class Budget:
     def _rate(self, amount: float, delta: float | None) -> tuple[float, float]:
         if self.measure is Measures.GDP:
             raise InvalidParameter(
-                "a Gaussian-DP budget needs method 'sharp': Theorem 5.1 bounds Rényi divergences, which do not give a μ"
+                "a Gaussian-DP budget needs analysis 'tight': Theorem 5.1 bounds Rényi divergences, which do not give a μ"
             )
         if self.measure is Measures.RENYI:
             assert self.order is not None

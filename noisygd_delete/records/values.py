@@ -111,7 +111,7 @@ def release_memory(pages: mmap.mmap) -> None:
 
 NO_ARRAY = (
     "this reads rows written out with all their zeros, and those of this table are sparse: they are learned from in memory, on the "
-    "processor, by one process, with method 'perturbed', 'minimiser' or one of noisy steps. Give rows as an array (features.toarray()) "
+    "processor, by one process, with method 'objective-perturbation', 'output-perturbation' or one of noisy steps. Give rows as an array (features.toarray()) "
     "if memory has room for them"
 )
 _LARGEST = 2**31 - 1  # column number, in int32

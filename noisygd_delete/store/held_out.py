@@ -4,7 +4,7 @@ held-out.json  {"salt": 64 hexadecimal digits, "ids": [digest, ...], "subjects":
                 "folded_subjects": [...]}
 
 A digest is BLAKE2b-128 of a name, or of its folded spelling (`fold_name`), keyed with the salt of the file. With the
-file, a guessed name can be tested, and nothing else learned; it contains no part of a row. The store works without it: remove the file to forget these names
+file, a guessed name can be tested, and nothing else learned; it contains no part of a row. A name that gets a row in the table leaves it. The store works without it: remove the file to forget these names
 too.
 """
 
@@ -13,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..errors import StoreCorrupt
 from ..records import Id, limited_io
@@ -23,6 +24,7 @@ from .layout import Layout
 
 _LIMIT = 1 << 26  # bytes
 _SALT = 32
+_KINDS = ("ids", "subjects", "folded_ids", "folded_subjects")
 
 
 def write_held_out(disk: Disk, layout: Layout, ids: Iterable[Id], subjects: Iterable[Id]) -> None:
@@ -44,19 +46,53 @@ def find_held_out(layout: Layout, name: Id, *, person: bool) -> tuple[bool, bool
     Raises:
         StoreCorrupt: If the file is not one that `write_held_out` wrote.
     """
-    if not layout.held_out.exists():
+    fields = _read(layout)
+    if fields is None:
         return False, False
-    kind = "subjects" if person else "ids"
-    spellings = {kind: str(name), f"folded_{kind}": fold_name(name)}
+    held, folded = (text in fields[kind] for kind, text in _digests(fields, str(name), person=person).items())
+    return held, folded and not held
+
+
+def forget_held_out(disk: Disk, layout: Layout, ids: Iterable[Id | None], subjects: Iterable[Id | None]) -> None:
+    """Forget names that get a row in the table, so that nothing is said of them as held out any more."""
+    fields = _read(layout)
+    if fields is None:
+        return
+    before = {kind: set(digests) for kind, digests in fields.items() if kind != "salt"}
+    left = {kind: set(digests) for kind, digests in before.items()}
+    for person, names in ((False, ids), (True, subjects)):
+        for name in names:
+            if name is not None:
+                for kind, text in _digests(fields, str(name), person=person).items():
+                    left[kind].discard(text)
+    if left != before:
+        kept = {kind: sorted(digests) for kind, digests in left.items()}
+        disk.replace(layout.held_out, json.dumps({"salt": fields["salt"], **kept}).encode())
+
+
+def _read(layout: Layout) -> dict[str, Any] | None:
+    """Return the salt and the digests by kind; None without the file.
+
+    Raises:
+        StoreCorrupt: If the file is not one that `write_held_out` wrote.
+    """
+    if not layout.held_out.exists():
+        return None
     try:
         fields = limited_io.parse_json(read_file(layout.held_out, _LIMIT).decode())
-        salt = bytes.fromhex(fields["salt"])
-        held, folded = (_digest(salt, kind, text) in fields[kind] for kind, text in spellings.items())
+        bytes.fromhex(fields["salt"])
+        return {kind: fields[kind] if kind == "salt" else frozenset(fields[kind]) for kind in ("salt", *_KINDS)}
     except (ValueError, TypeError, KeyError) as error:
         raise StoreCorrupt(
             f"{layout.held_out}: not a list of held-out names; remove it, or restore the store from a backup"
         ) from error
-    return held, folded and not held
+
+
+def _digests(fields: Mapping[str, Any], name: str, *, person: bool) -> dict[str, str]:
+    """Return the digests of a name and of its folded spelling, by kind."""
+    kind = "subjects" if person else "ids"
+    spellings = {kind: name, f"folded_{kind}": fold_name(name)}
+    return {kind: _digest(bytes.fromhex(fields["salt"]), kind, text) for kind, text in spellings.items()}
 
 
 def _digest(salt: bytes, kind: str, name: str) -> str:

@@ -19,7 +19,7 @@ from ..features.schema.hashed import Text
 from ..features.schema.values import spellings
 from ..losses import MultilayerPerceptron, TanhNetwork
 from ..losses.base import Loss
-from ..losses.staged import NETWORK, Staged
+from ..losses.staged import NETWORK, StagedLoss
 
 FORMAT = 1
 MOST_COEFFICIENTS = 2_000_000  # some 40 MB of text
@@ -74,7 +74,7 @@ def _base_loss(loss: Loss) -> Loss:
 
 
 def _layers(loss: Loss, weights: NDArray[np.float64], features: int) -> tuple[NDArray[np.float64], ...]:
-    if isinstance(loss, Staged):
+    if isinstance(loss, StagedLoss):
         if loss.kinds[-1] != NETWORK:
             raise InvalidParameter(
                 f"its last stage is a head over a network's hidden layer, with a norm between the two{_INSTEAD}"

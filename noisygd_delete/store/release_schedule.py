@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ..accountant import Accountant
 from ..curator.stream.serving import YEAR, Batching, Calendar
-from ..methods.perturbed import linear_term_bound
+from ..methods.objective_perturbation import linear_term_bound
 from ..methods.plan import Plan
 from ..methods.problem import Minimizer, quick_passes, solver_passes
 from .ledger import Ledger

@@ -28,6 +28,7 @@ from . import disk as presence
 from .destinations import Destination, DestinationFile
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
+from .held_out import find_held_out, forget_held_out, write_held_out
 from .layout import Layout, Lock
 from .ledger import Ledger
 from .request_log import NoteUpdate, RequestLog
@@ -129,7 +130,6 @@ class Store:
                 been written of them was erased.
             StoreError: If `path` holds something else.
         """
-        from .held_out import write_held_out
         from .table_import import fill_table as filled
 
         def fill(disk: Disk, layout: Layout) -> Plan:
@@ -271,7 +271,7 @@ class Store:
             wait: Seconds to wait for the lock.
             stateless: Refuse, in this session, whatever keeps more of the rows between two calls than the rows themselves,
                 the published model and the ledger: edits whose release is deferred, by a method that carries noise from
-                one release to the next (`sums`), because a patch of noisy sums is kept with them. No other method keeps
+                one release to the next (`sufficient-statistics`), because a patch of noisy sums is kept with them. No other method keeps
                 more.
             disk: The file operations; the default is `Disk()`.
             tombstones: A list kept outside the store: ids erased from now on are recorded there, and ids recorded there
@@ -638,8 +638,6 @@ class Store:
 
     def _explain(self, error: UnknownName) -> UnknownName:
         """Return the error with two facts added: whether the name is held out, and whether a similar name exists."""
-        from .held_out import find_held_out
-
         name, person = str(error.name), error.kind == "subject"
         held_out, like_held_out = find_held_out(self._files.layout, name, person=person)
         similar = error.similar or like_held_out or self.table.has_similar(name, person=person)
@@ -789,6 +787,7 @@ class Store:
         publish = publish_from is not None and waiting >= publish_from and self.ledger.releases > 0
         change = together.change(self.ledger, publish=publish)
         with explain_disk_errors(self.path, NOTHING_CHANGED):
+            forget_held_out(self._files.disk, self._files.layout, change.edits.ids, change.edits.subjects)
             journal.write_journal(self._files.disk, self._files.layout, change)
         answer = self._rolling.finish(change, execution)
         return answer if publish else None
@@ -843,7 +842,11 @@ class Store:
         position = self.ledger.position(request.request_id)
         if position is None:
             return False
-        self.table.check_repeat(training_table.names_as_text(request), self.ledger.edited(position))
+        request = training_table.names_as_text(request)
+        self.table.check_repeat(request, self.ledger.edited(position))
+        named = [(name, False) for name in request.deletions] + [(name, True) for name in request.subjects]
+        if any(find_held_out(self._files.layout, name, person=person)[0] for name, person in named):
+            raise InvalidRequest(models.OTHER_REQUEST)  # a held-out name never had a row that could be edited
         return True
 
     def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:

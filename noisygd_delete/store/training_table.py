@@ -34,6 +34,7 @@ from ..records import (
 from . import file_footer, journal, models, names
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
+from .held_out import forget_held_out
 from .layout import LABEL, ROW, Layout, Lock
 from .ledger import Ledger
 
@@ -385,6 +386,7 @@ class TrainingTable:
         change = journal.InFlight(ledger.length, edits, publish, request.request_id, (left,), ledger.digest)
         with explain_disk_errors(files.layout.root, NOTHING_CHANGED):
             note()
+            forget_held_out(files.disk, files.layout, edits.ids, edits.subjects)
             journal.write_journal(files.disk, files.layout, change)
         return change
 

@@ -11,9 +11,9 @@ import numpy as np
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import gaussian, renyi
 from noisygd_delete.methods import MECHANISMS
+from noisygd_delete.methods.noisy_gd import NoisyGDRun
+from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
-from noisygd_delete.methods.sharp import SharpRun
-from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee
 from tests.oracles import gaussian_dp
 from tests.oracles.linear_history import Run, squared_mu
@@ -21,7 +21,7 @@ from tests.oracles.linear_history import Run, squared_mu
 GAPS = {"replace": 2, "zero-out": 1, "definition-4.1": 1, "pairwise": 2}
 
 
-def random_history(rng, method="sharp", longest=8):
+def random_history(rng, method="noisy-gd-tight", longest=8):
     """(events, runs): the same releases for the accountant and for the oracle."""
     events, runs = [], []
     for number in range(int(rng.integers(2, longest + 1))):
@@ -53,7 +53,7 @@ def random_history(rng, method="sharp", longest=8):
     return events, runs
 
 
-def one_chain(rng, method="sharp"):
+def one_chain(rng, method="noisy-gd-tight"):
     """A history whose facts never change, as the oracle takes one gap for the whole of it."""
     events, runs = random_history(rng, method)
     facts, first = events[0].mechanism, runs[0]
@@ -73,7 +73,7 @@ def hidden_steps_before(events, present_from, observed):
     return 0 if events[present_from - 1].kind != "unlearn" else steps
 
 
-def linear_chain(settings=120, seed=0, method="sharp"):
+def linear_chain(settings=120, seed=0, method="noisy-gd-tight"):
     """Arbitrary histories: insert at a, delete at b, edits in between, observed subsets. Returns (tight, loose) counts."""
     rng = np.random.default_rng(seed)
     tight = loose = 0
@@ -104,7 +104,7 @@ def linear_chain(settings=120, seed=0, method="sharp"):
         value = 2 * bound.total_rate
         where = (present, erased, observed, [(event.kind, event.steps) for event in events])
         assert value >= truth * (1 - 1e-10), f"below the truth: {value} < {truth} for {where}"
-        if method == "sharp" and hidden_steps_before(events, present, observed) == 0:
+        if method == "noisy-gd-tight" and hidden_steps_before(events, present, observed) == 0:
             assert value <= truth * (1 + 1e-9) + 1e-300, f"not tight: {value} > {truth} for {where}"
             tight += truth > 0
         else:
@@ -140,7 +140,9 @@ def printed_rates(settings=60, seed=2):
         eta, lam, sigma2, lipschitz = (rng.uniform(*ends) for ends in ((0.01, 0.5), (0.01, 1), (0.01, 9), (0.1, 9)))
         n, learn, delete = (int(rng.integers(*ends)) for ends in ((2, 10**6), (1, 400), (1, 400)))
         q = rng.uniform(1.1, 64)
-        facts = TheoremRun(records=n, step_size=eta, noise_variance=sigma2, strong_convexity=lam, lipschitz=lipschitz)
+        facts = PaperNoisyGDRun(
+            records=n, step_size=eta, noise_variance=sigma2, strong_convexity=lam, lipschitz=lipschitz
+        )
         accountant = Accountant(events=[Event("learn", learn, 0, facts), Event("unlearn", delete, 1, facts)])
         with mpmath.workdps(50):
             step, curve, noise, bound = map(mpmath.mpf, (eta, lam, sigma2, lipschitz))
@@ -230,8 +232,8 @@ def optimal_against_coins(settings=60, seed=6):
 def composition(seed=5):
     """k at once equals once k times, for every kind of event, in the answer and against k times the divergence."""
 
-    facts = SharpRun(records=20, step_size=0.3, noise_variance=0.7, strong_convexity=0.4, lipschitz=1.5)
-    printed = TheoremRun(records=20, step_size=0.3, noise_variance=0.7, strong_convexity=0.4, lipschitz=1.5)
+    facts = NoisyGDRun(records=20, step_size=0.3, noise_variance=0.7, strong_convexity=0.4, lipschitz=1.5)
+    printed = PaperNoisyGDRun(records=20, step_size=0.3, noise_variance=0.7, strong_convexity=0.4, lipschitz=1.5)
     for kind, mechanism in (
         ("learn", facts),
         ("relearn", facts),

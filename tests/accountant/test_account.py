@@ -14,25 +14,25 @@ from noisygd_delete.accountant import Account, Event
 from noisygd_delete.accountant import account as written
 from noisygd_delete.accountant.events import compose_costs, iterate_stretches, releases_alone
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods.minimiser import MinimiserRun
-from noisygd_delete.methods.perturbed import PerturbedRun
+from noisygd_delete.methods.noisy_gd import NoisyGDRun
+from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
+from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
+from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
-from noisygd_delete.methods.sharp import SharpRun
-from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.records import EditCounts
 
 from ..bank import plan_by
 
 CHAIN = {"records": 100, "step_size": 0.3, "noise_variance": 0.05, "strong_convexity": 0.4, "lipschitz": 1.0}
-NEAR = plan_by("near-gibbs").mechanism
+NEAR = plan_by("noisy-gd:analysis=theorem-5-2").mechanism
 FACTS = [
-    SharpRun(**CHAIN),
-    TheoremRun(**CHAIN),
-    MinimiserRun(**CHAIN, gradient_tolerance=1e-4, warm=True),
-    MinimiserRun(**CHAIN, gradient_tolerance=1e-4, warm=False),
+    NoisyGDRun(**CHAIN),
+    PaperNoisyGDRun(**CHAIN),
+    OutputPerturbationRun(**CHAIN, gradient_tolerance=1e-4, warm=True),
+    OutputPerturbationRun(**CHAIN, gradient_tolerance=1e-4, warm=False),
     NEAR,
 ]
-SOLVED = PerturbedRun(
+SOLVED = ObjectivePerturbationRun(
     records=100,
     linear_term=40.0,
     output_noise=2.0**-6,
@@ -50,7 +50,7 @@ EXACT = make_plan(
     features=3,
     regularization=1e-3,
     budget=Budget.from_gdp(dp=0.4, deletion=0.1),
-    method="sharp",
+    method="noisy-gd",
     utility=False,
 )
 FACTS += [EXACT.mechanism, EXACT.in_any_order().mechanism]
@@ -59,7 +59,7 @@ PHI = SampledGaussian(records=100, sampling_rate=0.05, noise_multiplier=2.0)
 
 def steps(facts, number):
     """A release by objective perturbation has none."""
-    return 0 if isinstance(facts, PerturbedRun) else number
+    return 0 if isinstance(facts, ObjectivePerturbationRun) else number
 
 
 def some_history(seed, most=14):

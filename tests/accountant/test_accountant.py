@@ -13,16 +13,16 @@ import pytest
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, PrivacyFilter, build_report, forecast_requests
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
-from noisygd_delete.methods.composition import CompositionRun
-from noisygd_delete.methods.minimiser import MinimiserRun
+from noisygd_delete.methods.noisy_gd import NoisyGDRun
+from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
+from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
+from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
-from noisygd_delete.methods.sharp import SharpRun
-from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee
 from tests.accountant import checks
 
 CHAIN = {"records": 100, "step_size": 0.3, "noise_variance": 0.05, "strong_convexity": 0.4, "lipschitz": 1.0}
-FACTS = SharpRun(**CHAIN)
+FACTS = NoisyGDRun(**CHAIN)
 LEARN = Event("learn", 30, 0, FACTS)
 UNLEARN = Event("unlearn", 6, 1, FACTS)
 RELEARN = Event("relearn", 30, 0, FACTS)
@@ -30,7 +30,7 @@ PHI = Event("extractor", 200, 0, SampledGaussian(records=100, sampling_rate=0.05
 
 
 def plan(**changes):
-    arguments = {"records": 5000, "features": 20, "regularization": 1e-2, "method": "sharp"}
+    arguments = {"records": 5000, "features": 20, "regularization": 1e-2, "method": "noisy-gd"}
     return make_plan(
         losses.Logistic(radius=1.0), **{**arguments, "budget": Budget(order=10, dp=1.0, deletion=0.1), **changes}
     )
@@ -62,7 +62,7 @@ def test_dp_cumulative_of_each_is_the_total_after_every_release_in_one_pass():
 
 
 def test_deletion_of_each_is_the_deletion_by_every_release_in_one_pass():
-    solved = MinimiserRun(**CHAIN, gradient_tolerance=1e-4, warm=True)
+    solved = OutputPerturbationRun(**CHAIN, gradient_tolerance=1e-4, warm=True)
     warm = [Event("relearn", 9, 0, solved), Event("unlearn", 4, 1, solved), Event("unlearn", 5, 1, solved)]
     accountant = Accountant(
         events=[LEARN, UNLEARN, UNLEARN, PHI, RELEARN, UNLEARN, Event("unlearn", 0, 1, FACTS), *warm]
@@ -83,7 +83,7 @@ def test_a_fresh_learn_forgets_the_erased_and_charges_the_others():
 
 
 def test_composition_never_forgets_but_a_fresh_learn_does():
-    facts = CompositionRun(**CHAIN)
+    facts = CompositionNoisyGDRun(**CHAIN)
     learn, unlearn, again = (Event(kind, 30, 1, facts) for kind in ("learn", "unlearn", "relearn"))
     clean = [Accountant(events=[learn, *[unlearn] * k]).deletion(1, 2, [k + 1]).renyi(4) for k in (1, 5)]
     assert clean[0] == clean[1] > 0
@@ -117,7 +117,7 @@ def test_adaptive_requests_lie_between_hidden_and_fully_observed():
 
 
 def test_adaptive_requests_under_theorem_5_1_cost_deletion_plus_p_times_dp():
-    facts = TheoremRun(**CHAIN)
+    facts = PaperNoisyGDRun(**CHAIN)
     accountant = Accountant(events=[Event("learn", 4000, 0, facts), *[Event("unlearn", 4000, 1, facts)] * 30])
     full = facts.interval("deletion", "definition-4.1", steps_with=math.inf)
     left = facts.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=4000)
@@ -142,7 +142,7 @@ def test_an_extractor_counts_with_the_first_model_that_carries_it():
 
 
 def test_an_extractor_covers_one_row_and_so_does_its_sum_with_a_head_for_subjects():
-    subjects = SharpRun(**CHAIN, rows_per_subject=5)
+    subjects = NoisyGDRun(**CHAIN, rows_per_subject=5)
     accountant = Accountant(events=[PHI, Event("learn", 3, 0, subjects)])
     assert accountant.dp_cumulative().rows == 1
     assert accountant.dp_cumulative([2]).unit == "one row"
@@ -297,9 +297,9 @@ def test_within_the_budget_is_said_of_a_cap_on_the_sum_only():
 QUERIES = """
 import sys
 from noisygd_delete.accountant import Accountant, Event, build_report
-from noisygd_delete.methods.sharp import SharpRun
+from noisygd_delete.methods.noisy_gd import NoisyGDRun
 {fault}
-facts = SharpRun(records=26000, step_size=3.98, noise_variance=2.9e-5, strong_convexity=1e-3, lipschitz=1.0)
+facts = NoisyGDRun(records=26000, step_size=3.98, noise_variance=2.9e-5, strong_convexity=1e-3, lipschitz=1.0)
 def accountant_of(size):
     accountant = Accountant(events=[Event("learn", 1000, 0, facts)])
     for number in range(1, size):

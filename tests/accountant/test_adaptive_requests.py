@@ -19,24 +19,35 @@ RUNS = 120  # per world
 SURE = 0.24  # 5 standard errors of a difference of two frequencies over RUNS: passed by chance less than once in 10⁶
 
 METHODS = {
-    "theorem": {"method": "theorem", "budget": Budget(order=1.1, dp=2.2, deletion=0.002), "utility": False},
-    "sharp": {"method": "sharp", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
-    "minimiser, cold": {
-        "method": "minimiser",
+    "noisy-gd:analysis=paper": {
+        "method": "noisy-gd:analysis=paper",
+        "budget": Budget(order=1.1, dp=2.2, deletion=0.002),
+        "utility": False,
+    },
+    "noisy-gd": {"method": "noisy-gd", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
+    "output-perturbation, cold": {
+        "method": "output-perturbation",
         "solver": "cold",
         "budget": Budget.from_gdp(dp=2.0, deletion=0.08),
     },
-    "minimiser, warm": {"method": "minimiser", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
-    "perturbed, cold": {
-        "method": "perturbed",
+    "output-perturbation, warm": {"method": "output-perturbation", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
+    "objective-perturbation, cold": {
+        "method": "objective-perturbation",
         "solver": "cold",
         "budget": Budget.from_gdp(dp=2.0, deletion=0.08),
     },
-    "perturbed, warm": {"method": "perturbed", "budget": Budget.from_gdp(dp=2.0, deletion=0.08)},
+    "objective-perturbation, warm": {
+        "method": "objective-perturbation",
+        "budget": Budget.from_gdp(dp=2.0, deletion=0.08),
+    },
 }
 NON_CONVEX = {
-    "sharp": {"method": "sharp"},
-    "composition": {"method": "composition", "requests_per_learn": 1, "learn_steps": 4},
+    "noisy-gd": {"method": "noisy-gd"},
+    "noisy-gd:analysis=composition": {
+        "method": "noisy-gd:analysis=composition",
+        "requests_per_learn": 1,
+        "learn_steps": 4,
+    },
 }
 
 
@@ -84,9 +95,9 @@ def measured(plan, kind: str):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [*((name, "unlearn") for name in METHODS), ("sharp", "relearn")]
+    [*((name, "unlearn") for name in METHODS), ("noisy-gd", "relearn")]
     # a fresh learn is the same run for all: the others in the long suite
-    + [pytest.param(name, "relearn", marks=pytest.mark.long) for name in METHODS if name != "sharp"],
+    + [pytest.param(name, "relearn", marks=pytest.mark.long) for name in METHODS if name != "noisy-gd"],
 )
 def test_a_bit_written_into_other_records_breaks_the_figure_for_one_release_and_not_the_sum(name, kind) -> None:
     advantage, guarantees = measured(plan_for(METHODS[name]), kind)
@@ -114,8 +125,8 @@ GIBBS = {"budget": Budget(order=2, dp=1.9, deletion=0.5), "noise_variance": "che
 @pytest.mark.parametrize(
     ("method", "loss"),
     [*((method, None) for method in METHODS.values())]
-    + [({"method": name} | GIBBS, losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))) for name in ("theorem", "sharp")]
-    + [({"method": "composition", "budget": Budget.from_gdp(dp=2.0, deletion=1.0)}, losses.Sigmoid(radius=1.0))],
+    + [({"method": name} | GIBBS, losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))) for name in ("noisy-gd:analysis=paper", "noisy-gd")]
+    + [({"method": "noisy-gd:analysis=composition", "budget": Budget.from_gdp(dp=2.0, deletion=1.0)}, losses.Sigmoid(radius=1.0))],
 )  # fmt: skip
 def test_every_figure_for_later_models_alone_carries_its_condition(method, loss) -> None:
     plan = plan_for(method, loss)

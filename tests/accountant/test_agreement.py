@@ -10,8 +10,8 @@ import pytest
 
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import renyi
+from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
-from noisygd_delete.methods.sharp import SharpRun
 from tests.accountant import checks
 
 
@@ -21,7 +21,7 @@ def test_linear_chain_is_exact_for_arbitrary_histories():
     assert loose >= 20  # insertions after hidden noise: valid, and honestly not tight
 
 
-@pytest.mark.parametrize("method", ["theorem", "composition"])
+@pytest.mark.parametrize("method", ["noisy-gd-paper", "noisy-gd-composition"])
 def test_the_other_certificates_never_fall_below_the_exact_chain(method):
     _, loose = checks.linear_chain(settings=200, seed=11, method=method)
     assert loose >= 100
@@ -116,7 +116,7 @@ def test_composing_every_step_is_a_loose_upper_bound():
 def test_one_step_is_the_same_gaussian_mechanism():
     from dp_accounting.rdp import RdpAccountant
 
-    facts = SharpRun(records=40, step_size=0.3, noise_variance=0.9, strong_convexity=0.5, lipschitz=1.2)
+    facts = NoisyGDRun(records=40, step_size=0.3, noise_variance=0.9, strong_convexity=0.5, lipschitz=1.2)
     accountant = Accountant(events=[Event("learn", 1, 0, facts)])
     for world in ("replace", "zero-out"):
         event = as_gaussian_steps(accountant, null_record=world == "zero-out")

@@ -21,7 +21,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     rows = "".join(f"name-{k},{k - 10},{'yes' if k % 2 else 'no'}\n" for k in range(20))
     (tmp_path / "people.csv").write_text("id,a,y\n" + rows)
     (tmp_path / "schema.toml").write_text(SCHEMA)
-    plan = ["--method", "sharp", "--regularization", "0.1", "--no-utility", "--releases", "6"]
+    plan = ["--method", "noisy-gd", "--regularization", "0.1", "--no-utility", "--releases", "6"]
     assert (
         main(["init", "store", "--data", "people.csv", "--label", "y", "--id", "id", "--schema", "schema.toml", *plan])
         == 0

@@ -46,7 +46,7 @@ def test_a_lifetime_runs_forwards() -> None:
 
 
 def test_a_filter_admits_events_only_and_idle_ones_for_free() -> None:
-    tight = plan(method="theorem")
+    tight = plan(method="noisy-gd:analysis=paper")
     admitted = PrivacyFilter.for_plan(tight)
     with pytest.raises(InvalidParameter, match="must be an Event"):
         admitted.admit("learn")  # type: ignore[arg-type]

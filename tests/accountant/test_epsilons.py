@@ -18,7 +18,7 @@ def plan_of(budget: Budget):
         features=4,
         regularization=RIDGE,
         budget=budget,
-        method="sharp",
+        method="noisy-gd",
         utility=False,
     )
 

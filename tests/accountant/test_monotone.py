@@ -110,7 +110,7 @@ def test_what_a_budget_allows_stays_within_it(epsilon, exponent):
 
 facts = st.fixed_dictionaries(
     {
-        "method": st.sampled_from(["sharp", "theorem", "composition"]),
+        "method": st.sampled_from(["noisy-gd", "noisy-gd:analysis=paper", "noisy-gd:analysis=composition"]),
         "records": st.integers(10, 10**6),
         "step_size": st.floats(1e-3, 0.4),
         "noise_variance": st.floats(1e-8, 1e3),
@@ -145,7 +145,7 @@ def test_never_easier(mechanism, more):
 
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(
-    st.sampled_from(["sharp", "theorem"]),
+    st.sampled_from(["noisy-gd", "noisy-gd:analysis=paper"]),
     st.floats(0.05, 5),
     st.floats(0.05, 0.95),
     st.integers(200, 10**5),

@@ -13,8 +13,8 @@ from noisygd_delete.bounds import arithmetic, gaussian, renyi, shifted_interpola
 from noisygd_delete.bounds.gaussian import gdp_log_delta, gdp_tradeoff
 from noisygd_delete.bounds.renyi import renyi_epsilon
 from noisygd_delete.methods import base as mechanism_module
-from noisygd_delete.methods import sharp as sharp_module
-from noisygd_delete.methods import theorem as theorem_module
+from noisygd_delete.methods import noisy_gd as tight_module
+from noisygd_delete.methods import noisy_gd_paper as paper_module
 from noisygd_delete.privacy import guarantee as guarantee_module
 from tests.accountant import checks
 
@@ -30,13 +30,13 @@ def changed(function, **changes):
 
 def sharp_formula(**changes):
     return lambda patch: patch.setattr(
-        sharp_module.shifted_interpolation, "gdp", changed(shifted_interpolation.gdp, **changes)
+        tight_module.shifted_interpolation, "gdp", changed(shifted_interpolation.gdp, **changes)
     )
 
 
 def printed_formula(**changes):
     return lambda patch: patch.setattr(
-        theorem_module.theorem_5_1, "deletion_rate", changed(theorem_5_1.deletion_rate, **changes)
+        paper_module.theorem_5_1, "deletion_rate", changed(theorem_5_1.deletion_rate, **changes)
     )
 
 

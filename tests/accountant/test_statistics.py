@@ -17,7 +17,7 @@ from tests.bank import sized_plan
 
 PLANS = [
     sized_plan(losses.Logistic(1.0), 500, 3, 0.05, Budget(order=10), method=method, releases=4)
-    for method in ("sharp", "perturbed", "minimiser")
+    for method in ("noisy-gd", "objective-perturbation", "output-perturbation")
 ]
 COUNTED = CountedRecords(records=500, deviation=64.0)
 

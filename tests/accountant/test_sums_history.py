@@ -18,7 +18,7 @@ from noisygd_delete.accountant.tallies import tally_events
 from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.serialization import mechanism_from_dict
-from noisygd_delete.methods.sums import MarkovSumsRun, _charges
+from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun, _charges
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE, Worlds
 from noisygd_delete.records import EditCounts
 from tests.oracles import sums_tree
@@ -27,9 +27,9 @@ BUDGET = Budget.from_gdp(dp=1.0, deletion=0.5)
 FACTS = {"records": 5000, "features": 4, "regularization": 0.05, "budget": BUDGET, "utility": False}
 LOSS = losses.Logistic(radius=1.0)
 PLANS = {
-    "joiners": make_plan(LOSS, method="sums", releases=7, **FACTS),
-    "starters": make_plan(LOSS, method="sums", releases=5, joiners=False, **FACTS),
-    "perturbed": make_plan(LOSS, method="perturbed", solver="cold", releases=9, **FACTS),
+    "joiners": make_plan(LOSS, method="sufficient-statistics", releases=7, **FACTS),
+    "starters": make_plan(LOSS, method="sufficient-statistics", releases=5, joiners=False, **FACTS),
+    "objective-perturbation": make_plan(LOSS, method="objective-perturbation", solver="cold", releases=9, **FACTS),
 }
 ERASES = EditCounts(deleted=1)
 
@@ -72,7 +72,7 @@ def law(releases, *, come: int, gone: int, seen: set[int], pairwise: bool) -> fl
     for chain in chains(releases):
         plan = PLANS[releases[chain[0]][0]]
         held = [come <= number < gone for number in chain]
-        if plan.method.name == "perturbed":
+        if plan.method.name == "objective-perturbation":
             world = "pairwise" if pairwise else "definition-4.1"
             each = plan.mechanism.interval("deletion", world, steps_with=1).gdp
             total += each**2 * sum(here and number in seen for here, number in zip(held, chain, strict=True))
@@ -139,7 +139,7 @@ def test_stated_figures_are_never_below_the_joint_law() -> None:
 def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     _charges.cache_clear()
     if fault == "releases by themselves":
-        monkeypatch.setattr(MarkovSumsRun, "carries", None)
+        monkeypatch.setattr(SufficientStatisticsRun, "carries", None)
     elif fault == "leaving costs nothing":
         charge = correlated_sums.draw_cost
         monkeypatch.setattr(correlated_sums, "draw_cost", lambda **facts: charge(**{**facts, "left": 0}))
@@ -255,7 +255,7 @@ def test_budget_lasts_for_the_releases_planned_and_a_cut_costs() -> None:
 
 def test_a_chain_that_is_cut_early_costs_who_stays_little() -> None:
     """Three chains of a plan for a hundred releases, cut after five: whoever leaves does so in one of them, and it is the law."""
-    plan = make_plan(LOSS, method="sums", releases=100, joiners=False, **FACTS)
+    plan = make_plan(LOSS, method="sufficient-statistics", releases=100, joiners=False, **FACTS)
     PLANS["hundred"] = plan
     releases = [("hundred", number % 5 == 0) for number in range(15)]
     stated = Accountant(plan, events_of(releases)).dp_cumulative(adjacency="zero-out").gdp_squared
@@ -267,7 +267,7 @@ def test_a_chain_that_is_cut_early_costs_who_stays_little() -> None:
 
 
 def test_rows_of_a_person_that_leave_in_different_chains_are_within_what_is_stated() -> None:
-    plan = make_plan(LOSS, method="sums", releases=6, joiners=False, rows_per_subject=2, **FACTS)
+    plan = make_plan(LOSS, method="sufficient-statistics", releases=6, joiners=False, rows_per_subject=2, **FACTS)
     facts, lengths, closest = plan.mechanism, (3, 3, 3), 0.0
     events = [
         Event("unlearn" if place else "relearn" if number else "learn", 0, 1, facts, ERASES)
@@ -302,8 +302,8 @@ def test_facts_that_cannot_be_are_refused() -> None:
         with pytest.raises(InvalidParameter):
             mechanism_from_dict({**facts, **change})
     with pytest.raises(InvalidParameter, match="at least 2"):
-        make_plan(LOSS, method="sums", **FACTS)
+        make_plan(LOSS, method="sufficient-statistics", **FACTS)
     with pytest.raises(InvalidParameter, match="sums are for classes and targets"):
-        make_plan(losses.PseudoHuber(radius=1.0), method="sums", releases=5, **FACTS)
+        make_plan(losses.PseudoHuber(radius=1.0), method="sufficient-statistics", releases=5, **FACTS)
     with pytest.raises(InvalidParameter, match="joiners"):
-        make_plan(LOSS, method="sums", releases=5, joiners="no", **FACTS)
+        make_plan(LOSS, method="sufficient-statistics", releases=5, joiners="no", **FACTS)

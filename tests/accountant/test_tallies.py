@@ -91,13 +91,13 @@ def joined(told: list[dict], number: int) -> list[dict]:
 def test_an_oracle_notices_other_facts(fault: Callable[[list[dict], int], list[dict]]) -> None:
     noticed = 0
     for seed in SEEDS:
-        _, events, number = history("sharp", seed)
+        _, events, number = history("noisy-gd", seed)
         told = [tally.to_dict() for tally in tally_events(events, number).tallies]
         noticed += oracle.facts(oracle.each(fault(told, number)), number) != oracle.facts(listed(events), number)
     assert noticed > len(SEEDS) / 3
 
 
-@pytest.mark.parametrize("method", ["sharp", "minimiser, warm", "ladder"])
+@pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation, warm", "staged"])
 def test_a_hundred_thousand_releases_are_a_few_tallies(method: str) -> None:
     plan = plan_by(method)
     events = [Event("learn", plan.learn_steps, 0, plan.mechanism)]
@@ -114,7 +114,7 @@ def test_a_hundred_thousand_releases_are_a_few_tallies(method: str) -> None:
 
 
 def test_what_a_method_keeps_in_order_is_kept_in_order() -> None:
-    plan = plan_by("near-gibbs")
+    plan = plan_by("noisy-gd:analysis=theorem-5-2")
     own = plan.mechanism
     learn = Event("learn", plan.learn_steps, 0, own)
     small, large = (Event("unlearn", plan.delete_steps, n, own, EditCounts(deleted=n)) for n in (1, 2))
@@ -133,7 +133,7 @@ def test_what_a_method_keeps_in_order_is_kept_in_order() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    plan = plan_by("sharp")
+    plan = plan_by("noisy-gd")
     learn = Tally(Event("learn", plan.learn_steps, 0, plan.mechanism))
     later = Tally(Event("unlearn", plan.delete_steps, 3, plan.mechanism, EditCounts(deleted=3)), 3)
     other = replace(later, event=replace(later.event, mechanism=replace(plan.mechanism, records=7)))
@@ -164,7 +164,7 @@ def test_the_work_does_not_grow_with_what_a_stranger_states(monkeypatch: pytest.
     """10⁹ releases: their events are never listed, and few sums are made."""
     from noisygd_delete.accountant import Account
 
-    plan, added = plan_by("sharp"), []
+    plan, added = plan_by("noisy-gd"), []
     right = Account._add
 
     def counted_add(self: Account, event: Event) -> None:

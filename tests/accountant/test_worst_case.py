@@ -24,11 +24,11 @@ def plans():
     for size in (0.3, 0.5, 0.7, 0.9, 1.1):
         gdp, renyi = Budget.from_gdp(dp=size, deletion=0.9 * size), Budget(order=2, dp=size, deletion=0.9 * size)
         made += [
-            make_plan(losses.Linear(1.0), regularization=0.1, budget=renyi, method="theorem", **FACTS),
-            make_plan(losses.Linear(1.0), regularization=0.1, budget=gdp, method="sharp", **FACTS),
-            make_plan(losses.Linear(1.0), regularization=0.1, budget=gdp, method=methods.Perturbed(solver="cold"), **FACTS),
-            make_plan(losses.Linear(1.0), regularization=0.1, budget=gdp, method=methods.Perturbed(in_place=False), **FACTS),
-            make_plan(losses.Logistic(1.0), regularization=0.1, budget=renyi, method=methods.Perturbed(), **FACTS),
+            make_plan(losses.Linear(1.0), regularization=0.1, budget=renyi, method="noisy-gd:analysis=paper", **FACTS),
+            make_plan(losses.Linear(1.0), regularization=0.1, budget=gdp, method="noisy-gd", **FACTS),
+            make_plan(losses.Linear(1.0), regularization=0.1, budget=gdp, method=methods.ObjectivePerturbation(solver="cold"), **FACTS),
+            make_plan(losses.Linear(1.0), regularization=0.1, budget=gdp, method=methods.ObjectivePerturbation(in_place=False), **FACTS),
+            make_plan(losses.Logistic(1.0), regularization=0.1, budget=renyi, method=methods.ObjectivePerturbation(), **FACTS),
         ]  # fmt: skip
     return made
 

@@ -42,7 +42,7 @@ def plan(total=True):
         features=1,
         regularization=1.0,
         budget=Budget.from_gdp(dp=MU, deletion=MU),
-        method=methods.Perturbed(solver="cold"),
+        method=methods.ObjectivePerturbation(solver="cold"),
         adjacency="replace",
         deletion_notion="pairwise",
         total=cap,
@@ -221,7 +221,7 @@ def test_without_a_total_that_was_fixed_beforehand_no_odds_are_stated(total):
 def test_a_ledger_beyond_its_total_states_no_odds():
     small = make_plan(
         losses.Logistic(1.0), records=100, features=2, regularization=0.1, budget=Budget.from_gdp(dp=1.0, deletion=1.0),
-        method=methods.Perturbed(solver="cold"), total=(5.0, 1e-6),
+        method=methods.ObjectivePerturbation(solver="cold"), total=(5.0, 1e-6),
     )  # fmt: skip
     events = [Event("learn", 0, 0, small.mechanism)]
     assert Accountant(small, events).stopping_epsilon(1e-6) > 0
@@ -243,7 +243,7 @@ def test_a_renyi_total_states_odds_above_every_cost_that_it_affords():
 def test_the_same_total_about_other_worlds_was_fixed_late():
     facts = {
         "records": 100, "features": 2, "regularization": 0.1, "budget": Budget.from_gdp(dp=0.5, deletion=0.5),
-        "method": methods.Perturbed(solver="cold"), "total": (20.0, 1e-6),
+        "method": methods.ObjectivePerturbation(solver="cold"), "total": (20.0, 1e-6),
     }  # fmt: skip
     former = make_plan(losses.Logistic(1.0), adjacency="zero-out", **facts)
     assert make_plan(losses.Logistic(1.0), adjacency="zero-out", **facts).after(former).total.is_filter

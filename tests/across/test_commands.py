@@ -20,7 +20,14 @@ from noisygd_delete.records import Names
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
-METHODS = ("perturbed", "sharp", "sharp:exact=False", "minimiser", "sums", "theorem", "interleaved")
+METHODS = (
+    "objective-perturbation",
+    "noisy-gd",
+    "noisy-gd:exact=False",
+    "output-perturbation",
+    "sufficient-statistics",
+    "noisy-gd:analysis=paper",
+)
 COLUMNS = """
 [label]
 column = "y"
@@ -89,7 +96,7 @@ class History:
         lines += ["delta = 1e-6", f"total_epsilon = {3 * wide}", f"releases = {pick([4, 20])}"]
         if self.persons:
             lines.append(f"rows_per_subject = {self.most}")
-        if method.startswith("sharp") and pick([0, 0, 1]):
+        if method.startswith("noisy-gd") and pick([0, 0, 1]):
             lines.append('deletion_notion = "pairwise"')
         lines.append(f'adjacency = "{pick(["replace", "zero-out"])}"')
         Path(file).write_text("\n".join(lines) + "\n")

@@ -29,8 +29,8 @@ BUDGETS = {
     "Gaussian": Budget.from_gdp(dp=4e-5, deletion=1e-5),
 }
 PLANS = {
-    "sharp": {"regularization": 1e-6, "method": "sharp", "utility": False, "total": Total(9.0, TINY)},
-    "minimiser": {"regularization": 1e-5, "method": "minimiser", "utility": False},
+    "noisy-gd": {"regularization": 1e-6, "method": "noisy-gd", "utility": False, "total": Total(9.0, TINY)},
+    "output-perturbation": {"regularization": 1e-5, "method": "output-perturbation", "utility": False},
 }
 
 

@@ -20,10 +20,10 @@ from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 SIZES = {"records": 1000, "features": 5, "budget": BUDGET}
 WAYS = [
-    {"method": "theorem"},
-    {"method": "sharp"},
-    {"method": "sharp", "releases": 50},
-    *({"method": "minimiser", "solver": way} for way in ("warm", "cold", "fixed")),
+    {"method": "noisy-gd:analysis=paper"},
+    {"method": "noisy-gd"},
+    {"method": "noisy-gd", "releases": 50},
+    *({"method": "output-perturbation", "solver": way} for way in ("warm", "cold", "fixed")),
 ]
 LOGISTIC = losses.Logistic(radius=1.0)
 
@@ -49,7 +49,7 @@ def answer(loss, **arguments):
         return None, str(error)
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp", "composition"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd", "noisy-gd:analysis=composition"])
 @pytest.mark.parametrize("regularization", [1e-15, 1e-300, 5e-324, 1e300])
 def test_the_same_for_a_loss_that_is_not_convex(regularization, method) -> None:
     began = time.process_time()
@@ -59,7 +59,7 @@ def test_the_same_for_a_loss_that_is_not_convex(regularization, method) -> None:
 
 def test_a_plan_that_no_machine_can_run_is_refused_and_carried() -> None:
     with pytest.raises(PlanInfeasible, match="Raise λ") as refused:
-        make_plan(LOGISTIC, regularization=1e-12, method="sharp", **SIZES)
+        make_plan(LOGISTIC, regularization=1e-12, method="noisy-gd", **SIZES)
     assert refused.value.plan.learn_steps > 10**12
 
 
@@ -85,11 +85,11 @@ def test_the_closed_form_proves_enough_steps_and_wastes_few() -> None:
 
 
 def facts(**changes) -> Mechanism:
-    plan = make_plan(LOGISTIC, regularization=1e-2, method="sharp", **SIZES)
+    plan = make_plan(LOGISTIC, regularization=1e-2, method="noisy-gd", **SIZES)
     return mechanism_from_dict({**plan.mechanism.to_dict(), **changes})
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_a_step_size_that_expands_is_refused_wherever_it_comes_from(method) -> None:
     plan = make_plan(LOGISTIC, regularization=1e-2, method=method, **SIZES)
     assert plan_from_dict(plan.to_dict()) == plan
@@ -111,14 +111,14 @@ def test_a_fact_missing_from_a_ledger_is_refused() -> None:
 
 
 def test_a_run_without_a_step_from_the_minimiser_is_not_free() -> None:
-    plan = make_plan(LOGISTIC, regularization=1e-2, method="minimiser", **SIZES)
+    plan = make_plan(LOGISTIC, regularization=1e-2, method="output-perturbation", **SIZES)
     for kind in ("learn", "unlearn", "relearn"):
         with pytest.raises(InvalidParameter, match="minimiser itself"):
             Event(kind, 0, 1, plan.mechanism)
     for name in ("learn_steps", "delete_steps_for_deletion"):
         with pytest.raises(InvalidParameter, match="steps"):
             plan_from_dict({**plan.to_dict(), name: 0})
-    resumed = make_plan(LOGISTIC, regularization=1e-2, method="sharp", **SIZES)
+    resumed = make_plan(LOGISTIC, regularization=1e-2, method="noisy-gd", **SIZES)
     assert Event("unlearn", 0, 0, resumed.mechanism).steps == 0  # the same weights once more show nothing new
 
 
@@ -133,7 +133,7 @@ def test_a_guarantee_with_nonsense_in_it_is_refused(fault) -> None:
         Guarantee.from_dict({**good, **fault})
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 @pytest.mark.parametrize("adjacency", ["replace", "zero-out"])
 def test_the_same_weights_are_never_published_as_a_model_that_forgot(method, adjacency) -> None:
     equal = Budget(order=10, dp=1.0, deletion=1.0)
@@ -163,7 +163,7 @@ def test_worlds_that_nobody_knows_are_refused() -> None:
 @pytest.mark.parametrize("options", [{}, {"releases": 3}, {"batch": 7, "adjacency": "zero-out"}])
 def test_the_certificate_of_a_plan_for_a_target_verifies(options, tmp_path) -> None:
     facts = {"records": 26_000, "features": 20, "regularization": 1e-2, "budget": BUDGET, **options}
-    plan = make_plan(LOGISTIC, method="sharp", excess_risk_target=0.5, **facts)
+    plan = make_plan(LOGISTIC, method="noisy-gd", excess_risk_target=0.5, **facts)
     again = {name: getattr(plan.problem, name) for name in plan.problem.__dataclass_fields__}
     assert make_plan(**again) == plan
     events = [
@@ -177,9 +177,9 @@ def test_the_certificate_of_a_plan_for_a_target_verifies(options, tmp_path) -> N
 
 
 def test_a_target_in_place_of_a_tolerance() -> None:
-    plan = make_plan(LOGISTIC, regularization=1e-2, method="sharp", excess_risk_target=0.5, **SIZES)
+    plan = make_plan(LOGISTIC, regularization=1e-2, method="noisy-gd", excess_risk_target=0.5, **SIZES)
     assert plan.excess_risk <= 0.5
     with pytest.raises(PlanInfeasible, match="excess risk"):
-        make_plan(LOGISTIC, regularization=1e-2, method="sharp", excess_risk_target=1e-6, **SIZES)
-    with pytest.raises(InvalidParameter, match="excess_risk_target belongs to 'sharp'"):
-        make_plan(LOGISTIC, regularization=1e-2, method="theorem", excess_risk_target=0.5, **SIZES)
+        make_plan(LOGISTIC, regularization=1e-2, method="noisy-gd", excess_risk_target=1e-6, **SIZES)
+    with pytest.raises(InvalidParameter, match="excess_risk_target belongs to 'noisy-gd'"):
+        make_plan(LOGISTIC, regularization=1e-2, method="noisy-gd:analysis=paper", excess_risk_target=0.5, **SIZES)

@@ -130,7 +130,7 @@ def test_a_model_as_plain_numbers_of_another_format_is_refused(number: Any) -> N
 
 @pytest.mark.parametrize("number", [0, 2, 3, 4, "01", "", "1.0", " 1"])
 def test_a_certificate_or_proof_of_another_format_does_not_hold(key: Path, tmp_path: Path, number: Any) -> None:
-    paper = sign_document(papers("published", "sharp"), key)
+    paper = sign_document(papers("published", "noisy-gd"), key)
     proof = enter_certificate(tmp_path / "log", paper, key)
     (tmp_path / "proof").write_text(dumped(proof))
     assert check_log_proof(paper, tmp_path / "proof").passed

@@ -33,7 +33,7 @@ FEW = make_plan(
     features=3,
     regularization=0.5,
     budget=Budget(order=4, dp=2.0, deletion=0.5),
-    method="sharp",
+    method="noisy-gd",
 )
 TABLE = Records(np.zeros((4, 3)), np.ones(4))
 
@@ -252,7 +252,7 @@ WIDE = make_plan(
     features=100_000,
     regularization=1.0,
     budget=Budget(order=4, dp=2.0, deletion=1.99),
-    method="sharp",
+    method="noisy-gd",
     utility=False,
     step_size=0.5,
     dtype="float64",

@@ -52,7 +52,7 @@ def store(tmp_path: Path) -> Path:
 
 def test_delta(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    made, events, number = history("sharp", 4)
+    made, events, number = history("noisy-gd", 4)
     erasure = Erasure(rows=2, replaced=1, release=number)
     doors: dict[str, Door] = {
         "budget": lambda delta: Budget.from_epsilon_delta(dp=(1.0, delta), deletion=(0.5, delta)),
@@ -85,20 +85,20 @@ def test_budget_and_regularization(name: str) -> None:
         asked = Budget(order=given["order"], dp=given["dp"], deletion=given["deletion"])
         return make_plan(
             losses.Logistic(1.0), records=100, features=3, budget=asked, regularization=given["regularization"],
-            method="sharp", utility=False,
+            method="noisy-gd", utility=False,
         )  # fmt: skip
 
     def fitted(value: float) -> Any:
         given = arguments(value)
         asked = Budget(order=given["order"], dp=given["dp"], deletion=given["deletion"])
         model = NoisyGDClassifier(
-            budget=asked, regularization=given["regularization"], feature_bounds=(0, 1), method="sharp"
+            budget=asked, regularization=given["regularization"], feature_bounds=(0, 1), method="noisy-gd"
         )
         return model.fit([[0.1], [0.9]] * 40, [0, 1] * 40)
 
     def commanded(value: float) -> int:
         given = [f"--{key}={number}" for key, number in arguments(value).items()]
-        sizes = ["--records", "100", "--features", "3", "--no-utility", "--no-total", "--method", "sharp"]
+        sizes = ["--records", "100", "--features", "3", "--no-utility", "--no-total", "--method", "noisy-gd"]
         return main(["plan", *sizes, *given])
 
     for value in (math.nan, -1.0, 0.0, math.inf):

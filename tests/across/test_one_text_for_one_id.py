@@ -24,7 +24,7 @@ from pyarrow import parquet  # noqa: E402
 IDS = ["17", "007", "a b", "ü", "1e5", "１７", "x,y", "b'17'", "1.0", "nan", "-3", "+3", "1_7"]
 ALIKE = [" 17", "17 ", "\t17", " a b", "17.0", "07", "7", "B'17'", "１7", "ü "]  # texts of nobody here
 SCHEMA = 'confirmed = true\nrows = "unit"\nintercept = true\nid = "id"\n[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.size]\nbounds = [0, 100]\n'
-PLAN = ["--method", "sharp", "--regularization", "0.5", "--no-utility", "--no-total"]
+PLAN = ["--method", "noisy-gd", "--regularization", "0.5", "--no-utility", "--no-total"]
 
 
 def rows(names: list[Any]) -> dict[str, Any]:

@@ -21,11 +21,11 @@ NETWORK = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
 
 
 def planned(loss=LOGISTIC, **options):
-    facts = {"records": 300, "features": 4, "regularization": 0.05, "budget": BUDGET, "method": "sharp"}
+    facts = {"records": 300, "features": 4, "regularization": 0.05, "budget": BUDGET, "method": "noisy-gd"}
     return make_plan(loss, **{**facts, **options})
 
 
-def near_gibbs(method="sharp", **options):
+def near_gibbs(method="noisy-gd", **options):
     near = {"records": 40, "features": 1, "regularization": 0.5, "noise_variance": "cheapest"}
     return planned(NETWORK, method=method, budget=Budget(order=2, dp=1.9, deletion=0.5), **{**near, **options})
 
@@ -47,7 +47,7 @@ def resumed(plan, records, weights):
 
 @pytest.mark.parametrize("solver", ["cold", "fixed"])
 def test_a_cold_solver_never_looks_at_the_published_model(solver) -> None:
-    plan = planned(method="minimiser", solver=solver)
+    plan = planned(method="output-perturbation", solver=solver)
     records = table(plan)
     one, other = resumed(plan, records, [0.3, 0, 0, 0]), resumed(plan, records, [-0.2, 0.4, 0.1, 0.2])
     assert (one == other).all()
@@ -55,7 +55,7 @@ def test_a_cold_solver_never_looks_at_the_published_model(solver) -> None:
 
 def test_a_request_starts_from_the_whole_published_model() -> None:
     """Without records the step is θ ↦ (1 − ηλ)θ + noise: two starts stay (1 − ηλ)^K of their distance apart."""
-    plan = planned(method="theorem", utility=False)
+    plan = planned(method="noisy-gd:analysis=paper", utility=False)
     empty = Records(np.zeros((0, 4)), np.zeros(0), slots=plan.records)
     start = np.array([3.0, -1.0, 0.5, 2.0])
     moved = resumed(plan, empty, start) - resumed(plan, empty, np.zeros(4))
@@ -98,7 +98,7 @@ def test_estimators_plan_for_the_worlds_they_were_asked_for(world, notion) -> No
     asked = {
         "adjacency": world,
         "deletion_notion": notion,
-        "method": "sharp",
+        "method": "noisy-gd",
         "budget": BUDGET,
         "regularization": 0.5,
     }
@@ -148,16 +148,16 @@ def test_a_model_near_its_law_does_not_make_an_extractor_forget() -> None:
 @pytest.mark.parametrize(
     ("method", "budget"),
     [
-        ("sharp", BUDGET),
-        ("sharp", Budget.from_gdp(dp=0.5, deletion=0.1)),
-        ("sharp", Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))),
-        ("theorem", BUDGET),
-        ("theorem", Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))),
+        ("noisy-gd", BUDGET),
+        ("noisy-gd", Budget.from_gdp(dp=0.5, deletion=0.1)),
+        ("noisy-gd", Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))),
+        ("noisy-gd:analysis=paper", BUDGET),
+        ("noisy-gd:analysis=paper", Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))),
     ],
 )
 def test_a_budget_has_no_room_beyond_itself(method, budget) -> None:
     plan = planned(method=method, budget=budget, releases=3)
-    most = (plan.problem.dp_gdp() ** 2, 0.0) if method == "sharp" else (0.0, plan.problem.dp_rate()[0])
+    most = (plan.problem.dp_gdp() ** 2, 0.0) if method == "noisy-gd" else (0.0, plan.problem.dp_rate()[0])
     for share, inside in ((0.999, True), (1.001, False), (1.005, False)):
         spent = Guarantee(
             about="dp",
@@ -169,12 +169,12 @@ def test_a_budget_has_no_room_beyond_itself(method, budget) -> None:
         assert is_within_budget(spent, plan) == inside
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(method) -> None:
     """G.22: η ≤ λ/(64 B q²(β+λ)²), B = e^{2ω/σ²} as printed, e^{ω/σ²} sharper."""
     plan = near_gibbs(method)
     gibbs = plan.mechanism.gibbs
-    barrier = math.exp((2 if method == "theorem" else 1) * gibbs.range / plan.noise_variance)
+    barrier = math.exp((2 if method == "noisy-gd:analysis=paper" else 1) * gibbs.range / plan.noise_variance)
     limit = gibbs.regularization / (64 * barrier * gibbs.order**2 * (gibbs.smoothness + gibbs.regularization) ** 2)
     chain = {"noise_variance": plan.noise_variance, "records": plan.records, "runs": [(1000, 0), (1000, 1)]}
     assert gibbs.closeness(step_size=limit * (1 - 1e-9), **chain) < math.inf
@@ -189,7 +189,7 @@ def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(metho
     assert gibbs.worst_closeness(step_size=limit * (1 + 1e-9), **worst) == math.inf
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_one_release_near_its_law_is_charged_for_its_longer_run(method) -> None:
     plan = near_gibbs(method)
     assert plan.learn_steps != plan.delete_steps

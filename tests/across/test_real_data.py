@@ -27,12 +27,12 @@ def split(rows, labels, count: int):
 @pytest.mark.parametrize(
     ("options", "deletion", "utility"),
     [
-        # 14,000 passes over the table; by default `theorem` learns ten digits below, and its steps here are counted in tests/bounds
-        pytest.param({}, 2_312, 7_164, marks=pytest.mark.long, id="theorem"),
-        pytest.param({"method": "sharp", "exact": False}, 115, 286, id="sharp over the reals"),
+        # 14,000 passes over the table; by default `noisy-gd:analysis=paper` learns ten digits below, and its steps here are counted in tests/bounds
+        pytest.param({}, 2_312, 7_164, marks=pytest.mark.long, id="noisy-gd:analysis=paper"),
+        pytest.param({"method": "noisy-gd", "exact": False}, 115, 286, id="sharp over the reals"),
         # exact: not one step more for the deletion; its noise is smaller by the slack of the reals, and to come as near to it takes one step more
-        pytest.param({"method": "sharp"}, 115, 287, id="sharp"),
-        pytest.param({"method": "sharp", "deletion_notion": "pairwise"}, 289, 287, id="sharp pairwise"),
+        pytest.param({"method": "noisy-gd"}, 115, 287, id="noisy-gd"),
+        pytest.param({"method": "noisy-gd", "deletion_notion": "pairwise"}, 289, 287, id="sharp pairwise"),
     ],
 )
 def test_adult(adult, options, deletion: int, utility: int) -> None:
@@ -67,7 +67,7 @@ def test_mnist_three_against_eight(mnist) -> None:
         features=784,
         regularization=1e-2,
         budget=Budget.from_epsilon_delta(dp=(8.0, 1e-5), deletion=(0.1, 1e-5)),
-        method="sharp",
+        method="noisy-gd",
     )
     curator = Curator(Records(*train), plan)
     curator.learn()
@@ -83,7 +83,7 @@ def test_digits_ten_classes() -> None:
     rows = np.column_stack([pixels / 16, np.ones(len(pixels))])
     train, test = split(rows / np.linalg.norm(rows, axis=1, keepdims=True), digits, 1_497)
     reference = non_private_accuracy(train, test, 3e-3)
-    for method in ("sharp", "theorem"):
+    for method in ("noisy-gd", "noisy-gd:analysis=paper"):
         plan = make_plan(
             losses.Softmax(1.0, 10),
             records=1_497,

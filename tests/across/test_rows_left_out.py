@@ -16,7 +16,7 @@ from tests.cli.planned import main
 CLASSES = 'classes = ["no", "yes"]'
 TARGET = "bounds = [0, 10]"
 SCHEMA = 'confirmed = true\nid = "id"\n[label]\ncolumn = "y"\n{label}\n[columns.size]\nbounds = [0, 100]\n[columns.town]\ncategories = ["u", "v"]\nunknown = "refuse"\n'
-PLAN = ["--method", "sharp", "--regularization", "0.1", "--no-utility", "--no-total"]
+PLAN = ["--method", "noisy-gd", "--regularization", "0.1", "--no-utility", "--no-total"]
 ODD = "1,50,u,{0}\n2,SECRET,u,{0}\n3,,v,{0}\n4,50,SECRET,{0}\n5,50,v,{1}\n6,50,u,\n7,70,u,{0}\n"
 
 

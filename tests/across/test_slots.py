@@ -28,7 +28,7 @@ from ..bank import FURTHER, PROBLEMS, plan_by, unit_rows
 
 HISTORIES = ("insert", "insert many", "replace", "restrict and lift", "relearn")
 WITHOUT = ("empty slot", "no line", "never inserted", "compacted")
-OWN_NOISE = ("sums",)  # whose releases share no noise between worlds: their exact sums are compared
+OWN_NOISE = ("sufficient-statistics",)  # whose releases share no noise between worlds: their exact sums are compared
 
 
 class Table:
@@ -142,8 +142,8 @@ def released(plan: Plan, records: Records) -> list[np.ndarray]:
 
 def test_the_bank_has_zeros_of_machines() -> None:
     kinds = {plan.mechanism.method for plan in checked().values()}
-    assert kinds >= {"theorem", "sharp", "minimiser", "perturbed", "interleaved"}
-    warm, cold = plan_by("minimiser, warm"), plan_by("minimiser, cold")
+    assert kinds >= {"noisy-gd-paper", "noisy-gd-tight", "output-perturbation", "objective-perturbation"}
+    warm, cold = plan_by("output-perturbation, warm"), plan_by("output-perturbation, cold")
     assert warm.mechanism.shows_start != cold.mechanism.shows_start
 
 
@@ -164,7 +164,7 @@ def test_the_slot_of_a_later_record_is_seen_where_rows_are_added_in_the_order_of
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The planted fault: the lowest free slot, and sums that go by slots."""
-    plan, seen = checked()["perturbed"], set()
+    plan, seen = checked()["objective-perturbation"], set()
     sizes = {"records": 9000, "features": 5, "regularization": 0.01, "budget": plan.budget, "utility": False}
     large = make_plan(plan.loss, **sizes, method=plan.method)
     monkeypatch.setattr(sums, "order_of_content", lambda rows, labels, group: np.arange(len(labels)))
@@ -265,7 +265,7 @@ def test_processes_that_share_the_rows_find_one_order() -> None:
 def test_rows_at_workers_need_a_plan_that_charges_for_any_order() -> None:
     from ..sources.clusters.in_process import in_partitions
 
-    plan = plan_by("perturbed")
+    plan = plan_by("objective-perturbation")
     records = Records(unit_rows(2000, 6).astype(np.float32), np.ones(2000))
     with pytest.raises(InvalidParameter, match="in_any_order"):
         Curator(in_partitions(records, 3), plan).learn(np.random.default_rng(0))

@@ -18,7 +18,7 @@ from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods import Minimiser, Perturbed
+from noisygd_delete.methods import ObjectivePerturbation, OutputPerturbation
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store.release_schedule import public_duration
 
@@ -29,13 +29,13 @@ PLAN = make_plan(
     features=WIDTH,
     regularization=0.05,
     budget=Budget(order=4, dp=2.0, deletion=0.5),
-    method="sharp",
+    method="noisy-gd",
     exact=False,
 )
 EXACT = make_plan(
     PLAN.loss,
     **{name: getattr(PLAN.problem, name) for name in ("records", "features", "regularization", "budget")},
-    method="sharp",
+    method="noisy-gd",
 )
 
 
@@ -164,8 +164,8 @@ def passes(records: Records, plan: Plan, releases: int = 150) -> np.ndarray:
 @pytest.mark.parametrize(
     ("method", "solver"),
     [
-        *(("perturbed", "warm"), ("perturbed", "cold"), ("perturbed", "fixed")),
-        *(("minimiser", "warm"), ("minimiser", "fixed")),
+        *(("objective-perturbation", "warm"), ("objective-perturbation", "cold"), ("objective-perturbation", "fixed")),
+        *(("output-perturbation", "warm"), ("output-perturbation", "fixed")),
     ],
 )
 def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str, record_property) -> None:
@@ -173,7 +173,7 @@ def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str
 
     The certified advantage speaks of the models. It is no bound here, and the assumptions of every such guarantee say so.
     """
-    kind: Any = {"perturbed": Perturbed, "minimiser": Minimiser}[method]
+    kind: Any = {"objective-perturbation": ObjectivePerturbation, "output-perturbation": OutputPerturbation}[method]
     facts = {"records": 2000, "features": 20, "regularization": 0.01, "budget": Budget(order=10, dp=0.1, deletion=0.01)}
     plan = make_plan(losses.Logistic(1.0), **facts, method=kind(solver=solver), utility=False)
     rng = np.random.default_rng(1)
@@ -216,7 +216,7 @@ class Wall:
 
 
 @pytest.mark.parametrize("solver", ["warm", "cold"])
-@pytest.mark.parametrize("method", [Perturbed, Minimiser])
+@pytest.mark.parametrize("method", [ObjectivePerturbation, OutputPerturbation])
 def test_a_release_that_lasts_a_public_time_tells_nothing_by_it(
     method: Any, solver: str, monkeypatch: pytest.MonkeyPatch, record_property
 ) -> None:

@@ -25,7 +25,7 @@ from .shadows import audit_loss
 
 def sharp_plan(dp: float = 3.0, deletion: float = 0.38, **options):
     """c = 1 − ηλ = 1/2, and budgets that K_Ā steps meet almost exactly: one step fewer doubles μ."""
-    settings = {"records": 100, "features": 1, "regularization": 0.25, "method": "sharp", "utility": False}
+    settings = {"records": 100, "features": 1, "regularization": 0.25, "method": "noisy-gd", "utility": False}
     budget = Budget.from_gdp(dp=dp, deletion=deletion)
     return make_plan(losses.Logistic(radius=1.0), budget=budget, **{**settings, **options})
 
@@ -90,11 +90,11 @@ def test_every_fault_is_flagged(name) -> None:
 
 def test_solve_then_diffuse_passes_and_a_cached_minimiser_is_flagged() -> None:
     """The audited plan starts every release from the minimiser; the fault from the old table's."""
-    plan = sharp_plan(dp=1.5, deletion=0.5, method="minimiser")
+    plan = sharp_plan(dp=1.5, deletion=0.5, method="output-perturbation")
     honest = audit(plan, chains=8000, rng=np.random.default_rng(6))
     assert honest.verdict == "pass"
     assert all(row.measured.advantage < 0.02 for row in honest.rows if row.question.endswith("that erased it"))
-    louder = sharp_plan(dp=6.0, deletion=0.5, method="minimiser")
+    louder = sharp_plan(dp=6.0, deletion=0.5, method="output-perturbation")
     stale = faulty(CachedMinimiser, linear_engine(louder, later_releases=3))
     assert audit(louder, engine=stale, chains=8000, rng=np.random.default_rng(6)).verdict == "fail"
 
@@ -122,7 +122,7 @@ def test_the_real_curator_with_certified_noise_passes() -> None:
     """`learn` and `resume` themselves, chain by chain, with noise from the operating system's keys."""
     plan = sharp_plan()
     linear = sized_plan(
-        losses.Linear(radius=1.0), 100, 1, 0.25, plan.budget, method="sharp", step_size=plan.step_size, utility=False
+        losses.Linear(radius=1.0), 100, 1, 0.25, plan.budget, method="noisy-gd", step_size=plan.step_size, utility=False
     )
 
     def engine(world, chains, _):
@@ -143,7 +143,7 @@ def test_shadow_models_on_the_logistic_loss() -> None:
     report = audit_loss(plan, record=target, others=others, chains=8000, rng=np.random.default_rng(5), factor=4.0)
     assert report.verdict == "pass"
     quiet = sized_plan(
-        losses.Logistic(1.0), 100, 2, 0.25, Budget.from_gdp(dp=12.0, deletion=1.52), method="sharp", utility=False
+        losses.Logistic(1.0), 100, 2, 0.25, Budget.from_gdp(dp=12.0, deletion=1.52), method="noisy-gd", utility=False
     )
     # the same claims, an engine whose noise is that of a four times larger budget
     assert quiet.delete_steps == plan.delete_steps

@@ -28,7 +28,7 @@ def planned(chain: int = 3, dp: float = 1.2, **facts):
         1,
         0.1,
         Budget.from_gdp(dp=dp, deletion=0.1),
-        method=methods.Perturbed(chain=chain, solver="cold"),
+        method=methods.ObjectivePerturbation(chain=chain, solver="cold"),
         adjacency="zero-out",
         **facts,
     )

@@ -14,9 +14,9 @@ from noisygd_delete.audit import audit
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import AssumptionViolated
-from noisygd_delete.methods import Ladder, Stage
-from noisygd_delete.methods.composition import CompositionRun
-from noisygd_delete.methods.ladder import LadderRun
+from noisygd_delete.methods import Stage, Staged
+from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
+from noisygd_delete.methods.staged import StagedRun
 from tests.bank import sized_plan
 
 RUNS = 20_000
@@ -32,8 +32,8 @@ def best_advantage(without: np.ndarray, with_record: np.ndarray) -> float:
     return float((with_record[half:] > level).mean() - (without[half:] > level).mean())
 
 
-def step(mu: float) -> CompositionRun:
-    return CompositionRun(records=1, step_size=2.0, noise_variance=1.0, strong_convexity=1.0, lipschitz=mu)
+def step(mu: float) -> CompositionNoisyGDRun:
+    return CompositionNoisyGDRun(records=1, step_size=2.0, noise_variance=1.0, strong_convexity=1.0, lipschitz=mu)
 
 
 def scores_of_a_requester(rng, base: float, later: float, seen: int, rows: int, *, there: bool) -> np.ndarray:
@@ -48,7 +48,7 @@ def scores_of_a_requester(rng, base: float, later: float, seen: int, rows: int, 
 
 def test_a_requester_breaks_the_figure_for_later_models_and_not_the_one_for_every_release() -> None:
     rng, base, later, seen = np.random.default_rng(1), 0.1, 0.4, 10
-    mechanism = LadderRun(records=1, kept=(step(base),), later=(step(later),), kept_steps=(1,), later_steps=(1,))
+    mechanism = StagedRun(records=1, kept=(step(base),), later=(step(later),), kept_steps=(1,), later_steps=(1,))
     events = [Event("learn", 2, 0, mechanism), *[Event("unlearn", 1, 1, mechanism)] * seen]
     account = Accountant(events=events)  # the record is there in `seen` releases, and the next one erases it
     alone = account.deletion(1, seen + 1, [seen + 1]).advantage
@@ -70,7 +70,7 @@ def test_the_audit_of_one_run_refuses_several_in_a_row() -> None:
         50,
         3,
         1e-3,
-        method=Ladder((Stage("network", 2), Stage("network", 3))),
+        method=Staged((Stage("network", 2), Stage("network", 3))),
     )
     with pytest.raises(AssumptionViolated, match="2 stages in a row"):
         audit(plan)
@@ -107,7 +107,7 @@ def test_shadow_models_of_the_product_stay_within_its_figure_and_find_a_stage_th
         Budget.from_gdp(dp=4.0, deletion=0.3),
         adjacency="zero-out",
         dtype="float64",
-        method=Ladder((Stage("network", 2), Stage("network", 3))),
+        method=Staged((Stage("network", 2), Stage("network", 3))),
     )
     claimed, room = plan.deletion.with_slack().advantage, 4 / math.sqrt(SHADOWS)
     found = {}
@@ -124,7 +124,7 @@ def test_shadow_models_of_the_product_stay_within_its_figure_and_find_a_stage_th
 
 def test_a_requester_of_the_product_s_own_releases_breaks_the_figure_for_fixed_requests_alone() -> None:
     """He sees two releases, writes what they showed into the labels of five rows that stay, and the observer sees the next release."""
-    plan = audits.plan_of("ladder", records=7, features=3, dp=1.5, deletion=0.1)
+    plan = audits.plan_of("staged", records=7, features=3, dp=1.5, deletion=0.1)
     found, account = audits.requester(plan, seen=2, writers=5, runs=200, rng=np.random.default_rng(1))
     alone, everything = account.deletion(1, 3, [3]), account.deletion(1, 3)
     assert found.refutes(alone)

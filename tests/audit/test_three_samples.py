@@ -96,7 +96,7 @@ def test_counts_that_cannot_be_are_refused() -> None:
 
 
 def test_the_product_s_releases_stay_within_their_claims_and_two_faults_are_seen() -> None:
-    plan = plan_of("sharp", records=10, features=2)
+    plan = plan_of("noisy-gd", records=10, features=2)
     found = {
         name: audit_releases(plan, runs=180, publish=publish, rng=np.random.default_rng(1))
         for name, publish in (("honest", publish_twice), ("noise", half_the_noise), ("rows", rows_left_in))
@@ -112,7 +112,7 @@ def test_the_product_s_releases_stay_within_their_claims_and_two_faults_are_seen
 
 
 def test_a_ladder_that_does_not_run_its_later_stage_again_is_seen() -> None:
-    plan = plan_of("ladder", records=4, features=3, dp=6.0)
+    plan = plan_of("staged", records=4, features=3, dp=6.0)
     honest = audit_releases(plan, runs=150, rng=np.random.default_rng(2))
     assert honest.verdict != "fail", honest.text()
     left = audit_releases(plan, runs=150, publish=rows_left_in, rng=np.random.default_rng(2))
@@ -120,7 +120,7 @@ def test_a_ladder_that_does_not_run_its_later_stage_again_is_seen() -> None:
 
 
 def test_a_target_is_one_record_and_heads_are_audited_by_their_weights() -> None:
-    plan = plan_of("sharp", records=10, features=2)
+    plan = plan_of("noisy-gd", records=10, features=2)
     two = Records([[0.1, 0.2], [0.3, 0.1]], [1.0, 1.0])
     with pytest.raises(InvalidRecords, match="one record"):
         audit_releases(plan, target=two, runs=20)
@@ -130,7 +130,7 @@ def test_a_target_is_one_record_and_heads_are_audited_by_their_weights() -> None
     beside = audit_releases(plan, target=Records([[0.6, 0.8]], [1.0]), others=two, runs=20, progress=told.append)
     assert told == [1, 2, 3, 4][: len(told)]
     assert beside.verdict != "fail"
-    head = plan_of("ladder", records=4, features=3, head=True)
+    head = plan_of("staged", records=4, features=3, head=True)
     assert audit_releases(head, runs=20).verdict != "fail"
     with pytest.raises(AssumptionViolated, match="ends in a head"):
         audit_one_run(head)
@@ -138,6 +138,6 @@ def test_a_target_is_one_record_and_heads_are_audited_by_their_weights() -> None
 
 def test_a_run_that_does_not_contract_is_audited_in_full() -> None:
     """Its learn used to be cut to a negative number of steps."""
-    plan = plan_of("near-gibbs", records=10, features=2)
+    plan = plan_of("noisy-gd:analysis=theorem-5-2", records=10, features=2)
     assert plan.problem.strong_convexity < 0
     assert linear_engine(plan).learn_steps == plan.learn_steps

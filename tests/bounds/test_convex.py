@@ -44,6 +44,8 @@ def plan_and_printed(s):
         regularization=s["lam"],
         budget=Budget(order=s["q"], dp=s["eps_dp"], deletion=s["eps_dd"]),
         batch=s["r"],
+        method="noisy-gd",
+        analysis="paper",
         exact=False,  # over the reals: roundings that are charged may ask for a little more noise
     )
     growth = (1 + mpmath.mpf(plan.mechanism.slack)) ** 2  # the slack counts inside the budget
@@ -107,7 +109,7 @@ def test_the_adult_figures_of_the_design() -> None:
         "regularization": 1e-3,
         "budget": Budget(order=10, dp=1.0, deletion=0.1),
     }
-    plan = make_plan(losses.Logistic(1.0), **adult, slack_in_budget=False)
+    plan = make_plan(losses.Logistic(1.0), **adult, method="noisy-gd", analysis="paper", slack_in_budget=False)
     assert (plan.learn_steps, plan.delete_steps_for_deletion, plan.delete_steps_for_utility) == (12_009, 2_312, 7_164)
 
 

@@ -236,7 +236,7 @@ def test_no_history_of_exact_steps_has_more_than_one_segment(apart: float) -> No
 def test_one_segment_where_there_are_two_would_state_too_little(rows: int) -> None:
     """The last step alone exact, at λ = 1e-5: its rounding stands beside all the noise of that step, not of the chain. Two linear worlds, exact laws."""
     plan = make_plan(
-        losses.Logistic(1.0), records=rows, features=108, regularization=1e-5, budget=Budget(order=10, dp=1.0, deletion=0.1), method="sharp",
+        losses.Logistic(1.0), records=rows, features=108, regularization=1e-5, budget=Budget(order=10, dp=1.0, deletion=0.1), method="noisy-gd",
         utility=False,
     )  # fmt: skip
     run = plan.mechanism

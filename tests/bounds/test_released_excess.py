@@ -10,14 +10,15 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 
 BUDGET = Budget(order=2, dp=1.0, deletion=0.25)
+PAPER = {"method": "noisy-gd", "analysis": "paper"}
 METHODS = [
-    {"method": "theorem"},
-    {"method": "theorem", "utility": False},
-    {"method": "sharp"},
-    {"method": "sharp", "utility": False},
-    {"method": "sharp", "excess_risk_target": 40.0},
-    {"method": "minimiser"},
-    {"method": "minimiser", "diffusion_steps": 1},
+    {"method": "noisy-gd:analysis=paper"},
+    {"method": "noisy-gd:analysis=paper", "utility": False},
+    {"method": "noisy-gd"},
+    {"method": "noisy-gd", "utility": False},
+    {"method": "noisy-gd", "excess_risk_target": 40.0},
+    {"method": "output-perturbation"},
+    {"method": "output-perturbation", "diffusion_steps": 1},
 ]
 SIZES = [(63, 10, 0.1, 1), (63, 10, 1e-3, 1), (400, 3, 0.02, 5), (20, 1, 1.0, 20), (5000, 40, 1e-2, 1)]
 
@@ -68,7 +69,7 @@ def test_no_release_of_a_linear_chain_costs_more_than_the_plan_says(size, method
 def test_a_short_learn_is_not_hidden_behind_the_long_run() -> None:
     """Theorem 5.1 with few records: (17) asks for few steps, and the model still lies where it started."""
     few = {"records": 63, "features": 10, "regularization": 0.1, "budget": Budget(order=10, dp=0.1, deletion=0.05)}
-    plan = make_plan(losses.Linear(radius=1.0), **few)
+    plan = make_plan(losses.Linear(radius=1.0), **few, **PAPER)
     worst = exact_chain(plan)
     settled = plan.regularization / 2 * plan.stationary_distance * (1 + plan.problem.utility_tolerance)
     assert worst > settled  # what was printed before is false
@@ -78,11 +79,11 @@ def test_a_short_learn_is_not_hidden_behind_the_long_run() -> None:
 def test_where_its_conditions_hold_the_printed_bound_may_answer() -> None:
     """Theorem 5.1 (3), 10κqdL²/(λε_dp n²), where the contraction alone says more than that; not without its conditions."""
     few = {"records": 4, "features": 400, "regularization": 1e-3, "budget": BUDGET}
-    plan = make_plan(losses.Logistic(radius=1.0), **few)
+    plan = make_plan(losses.Logistic(radius=1.0), **few, **PAPER)
     kappa = 1 + 0.25 / plan.regularization
     printed = 10 * kappa * 400 * 2 / (plan.regularization * 1.0 * 16)
     assert plan.excess_risk <= printed
-    without = make_plan(losses.Logistic(radius=1.0), **few, utility=False)
+    without = make_plan(losses.Logistic(radius=1.0), **few, **PAPER, utility=False)
     assert without.delete_steps < plan.delete_steps
     assert without.excess_risk >= plan.excess_risk
 
@@ -90,7 +91,7 @@ def test_where_its_conditions_hold_the_printed_bound_may_answer() -> None:
 def test_without_steps_to_follow_edits_nothing_is_promised_but_the_truth() -> None:
     """utility=False: the few steps that deletion needs do not follow many edits, and the bound says so."""
     facts = {"records": 200, "features": 2, "regularization": 1e-3, "budget": Budget(order=2, dp=1.0, deletion=0.99)}
-    plan = make_plan(losses.Linear(radius=1.0), **facts, method="sharp", utility=False, batch=200)
+    plan = make_plan(losses.Linear(radius=1.0), **facts, method="noisy-gd", utility=False, batch=200)
     assert plan.excess_risk >= exact_chain(plan)
     assert plan.excess_risk >= plan.regularization / 2 * plan.stationary_distance
 
@@ -98,7 +99,7 @@ def test_without_steps_to_follow_edits_nothing_is_promised_but_the_truth() -> No
 def test_quadratics_with_a_spectrum_stay_below_the_bound() -> None:
     """A logistic model near 0 is a quadratic of curvatures between λ and λ + β: the worst spectra at the plan's own steps."""
     few = {"records": 50, "features": 6, "regularization": 1e-2, "budget": BUDGET}
-    plan = make_plan(losses.Logistic(radius=1.0), **few, method="sharp", utility=False)
+    plan = make_plan(losses.Logistic(radius=1.0), **few, method="noisy-gd", utility=False)
     rng = np.random.default_rng(3)
     for _ in range(200):
         curvature = plan.regularization + 0.25 * rng.beta(0.3, 0.3, size=plan.dimension)

@@ -27,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     (folder / "people.csv").write_text(rows(range(20)))
     (folder / "schema.toml").write_text(SCHEMA)
-    plan = ["--method", "sharp", "--regularization", "0.1", "--no-utility", "--slots", "24"]
+    plan = ["--method", "noisy-gd", "--regularization", "0.1", "--no-utility", "--slots", "24"]
     store = str(folder / "store")
     init = ["init", store, "--data", str(folder / "people.csv"), "--schema", str(folder / "schema.toml")]
     assert main([*init, *plan]) == main(["learn", store]) == 0

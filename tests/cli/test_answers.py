@@ -19,10 +19,10 @@ ANSWERS = [
     "advise --records 20000 --features 30",
     "advise --records 200 --features 300",
     "plan --records 20000 --features 30",
-    "plan --records 20000 --features 30 --method perturbed",
+    "plan --records 20000 --features 30 --method objective-perturbation",
     "plan --records 20000 --features 30 --compare",
-    "plan --records 20000 --features 30 --method sharp --requests 12 --regularization 0.01",
-    "plan --method sharp --out other.toml",
+    "plan --records 20000 --features 30 --method noisy-gd --requests 12 --regularization 0.01",
+    "plan --method noisy-gd --out other.toml",
     "init --data people.csv --label y --draft-schema draft.toml",
     "init other --data people.csv --schema schema.toml --plan p.toml",
     "learn other",
@@ -69,7 +69,7 @@ def walked(folder: Path) -> Path:
     lines = (folder / "people.csv").read_text().splitlines()
     (folder / "one.csv").write_text(f"{lines[0]}\n{lines[7]}\n")
     (folder / "new.csv").write_text(f"{lines[0]}\nidentifier-900,3,yes\n")
-    plan = "plan --method sharp --regularization 0.1 --no-utility --out p.toml"
+    plan = "plan --method noisy-gd --regularization 0.1 --no-utility --out p.toml"
     (folder / "gone.txt").write_text("identifier-001\n")
     (folder / "elsewhere").mkdir()
     assert main(shlex.split(plan)) == 0
@@ -152,7 +152,7 @@ def test_words_behind_a_double_dash_or_of_another_program_are_not_options(folder
 
 @pytest.mark.parametrize("command", ["budget other --order 200", "budget other --order 200 --explain", "status other"])
 def test_a_bound_that_does_not_exist_is_null_in_json(command, folder, printed):
-    plan = "--method perturbed --dp 1 --deletion 0.2 --delta 1e-5 --regularization 0.2"
+    plan = "--method objective-perturbation --dp 1 --deletion 0.2 --delta 1e-5 --regularization 0.2"
     assert main(shlex.split(f"plan {plan} --out many.toml")) == 0
     assert main(shlex.split("init other --data people.csv --schema schema.toml --plan many.toml")) == 0
     assert main(["learn", "other"]) == main(["delete", "other", "identifier-001"]) == 0

@@ -61,7 +61,7 @@ def test_a_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sizes_that_no_machine_has_are_refused(folder: Path, complaint) -> None:
-    init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"]
+    init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--method", "noisy-gd"]
     for more in ([], ["--dry-run"]):  # the rows lie on the disk, so that is what has no room
         assert "the disk of" in complaint(*init, "--slots", str(10**12), *more)
     assert "GiB of memory" in complaint("relearn", "store", "--slots", str(10**12))
@@ -81,7 +81,7 @@ def test_sizes_that_no_machine_has_are_refused(folder: Path, complaint) -> None:
 @pytest.mark.parametrize("value", ["1e300", "1e-300", "1e-15", "-1e300", "inf", "nan", "0"])
 @pytest.mark.parametrize("option", ["--dp", "--deletion", "--order", "--delta", "--regularization", "--radius"])
 def test_extreme_numbers_are_planned_or_refused(option: str, value: str, capsys) -> None:
-    for more in ([], ["--method", "minimiser"]):
+    for more in ([], ["--method", "output-perturbation"]):
         assert main(["plan", "--records", "100", "--features", "3", f"{option}={value}", *more]) in (0, 2)
         said = capsys.readouterr()
         assert bool(said.out) != bool(said.err)
@@ -150,12 +150,12 @@ def test_a_missing_id_in_another_normal_form_is_said_so(folder: Path) -> None:
 
 def test_errors_name_options_as_they_are_typed(complaint) -> None:
     options = parser().parse_args(["plan", "--records", "1", "--features", "1"]).options
-    error = InvalidParameter("order=3 is nobody's option here", regularization=0.5, method="sharp", else_where="x")
+    error = InvalidParameter("order=3 is nobody's option here", regularization=0.5, method="noisy-gd", else_where="x")
     assert (
         format_error(error, options)
-        == "--regularization 0.5 and --method sharp and else_where='x' order=3 is nobody's option here"
+        == "--regularization 0.5 and --method noisy-gd and else_where='x' order=3 is nobody's option here"
     )
-    assert str(error) == "regularization=0.5 and method='sharp' and else_where='x' order=3 is nobody's option here"
+    assert str(error) == "regularization=0.5 and method='noisy-gd' and else_where='x' order=3 is nobody's option here"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     assert "--order 0.5 must be > 1" in complaint("plan", "--records", "100", "--features", "2", "--order", "0.5")
 
@@ -231,7 +231,9 @@ def test_a_certificate_that_is_none_fails_beside_any_model(folder: Path, capsys,
 
 
 @pytest.mark.parametrize("value", ["1e-300", "1e-15"])
-@pytest.mark.parametrize("start", [[], ["--method", "minimiser"], ["--method", "minimiser:solver=cold"]])
+@pytest.mark.parametrize(
+    "start", [[], ["--method", "output-perturbation"], ["--method", "output-perturbation:solver=cold"]]
+)
 def test_a_tiny_regularisation_is_answered_at_once(folder: Path, capsys, value: str, start: list[str]) -> None:
     init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--dry-run"]
     for command in (["plan", "--records", "100", "--features", "10"], init):

@@ -49,7 +49,7 @@ def test_defaults_alone_give_a_model_beside_the_one_without_privacy(as_json) -> 
     made = as_json(*INIT, "--map", "columns")
     assert made["slots"] == 4_200  # a twentieth free
     assert made["warning"] is None
-    assert "theorem" in {way["method"] for way in made["advice"]["candidates"]}
+    assert "noisy-gd" in {way["method"] for way in made["advice"]["candidates"]}
     chosen = advise(
         losses.Logistic(1.0), records=4_200, features=3, budget=default_budget(4_200), one_hot_blocks=(0, 0, 1)
     )
@@ -243,7 +243,7 @@ def test_what_is_given_is_honoured_and_what_contradicts_is_refused(capsys, monke
     given = as_json(*dry, "--regularization", "0.01", "--dp", "1", "--slots", "3000")
     assert (given["plan"]["regularization"], given["slots"], given["plan"]["budget"]["dp"]) == (0.01, 3000, 1)
     by_hand = as_json(*dry, "--proof", "by-hand")
-    assert not {"perturbed", "interleaved"} & {way["method"] for way in by_hand["advice"]["candidates"]}
+    assert "objective-perturbation" not in {way["method"] for way in by_hand["advice"]["candidates"]}
     many = as_json(*dry, "--requests", "3", "--period", "365")
     assert many["plan"]["releases"] > 1
     assert as_json(*dry, "--no-total")["plan"]["total"] is None
@@ -255,7 +255,7 @@ def test_what_is_given_is_honoured_and_what_contradicts_is_refused(capsys, monke
         (["--total-delta", "1e-6"], "needs --total-epsilon"),
         (["--total-epsilon", "3", "--no-total"], "contradict"),
         (["--dp", "2", "--total-epsilon", "1"], "less than the first of them costs"),
-        (["--method", "perturbed", "--proof", "nothing"], "invalid choice"),
+        (["--method", "objective-perturbation", "--proof", "nothing"], "invalid choice"),
     ):
         try:
             status = main([*dry, *words])
@@ -267,16 +267,18 @@ def test_what_is_given_is_honoured_and_what_contradicts_is_refused(capsys, monke
 
 def test_a_stream_of_requests_is_planned_by_the_method_named_or_by_the_best(as_json, complaint) -> None:
     plan = ["plan", "--records", "20000", "--features", "10", "--delta", "1e-6", "--dp", "4", "--deletion", "0.4"]
-    named = as_json(*plan, "--requests", "12", "--method", "sharp")
-    assert named["plan"]["method"] == "sharp"
-    assert [way["method"] for way in named["candidates"]] == ["sharp"]
+    named = as_json(*plan, "--requests", "12", "--method", "noisy-gd")
+    assert named["plan"]["method"] == "noisy-gd"
+    assert [way["method"] for way in named["candidates"]] == ["noisy-gd"]
     assert named["plan"]["releases"] > 1
 
 
 def test_a_full_table_names_the_way_to_more_slots(complaint) -> None:
     write(60)
     assert (
-        main([*INIT, "--method", "sharp", "--regularization", "0.1", "--slots", "60"]) == main(["learn", "store"]) == 0
+        main([*INIT, "--method", "noisy-gd", "--regularization", "0.1", "--slots", "60"])
+        == main(["learn", "store"])
+        == 0
     )
     Path("new.csv").write_text("id,a,b,y\nq1,0,0,no\nq2,0,0,yes\n")
     assert "relearn STORE --slots 62" in complaint("insert", "store", "--data", "new.csv")

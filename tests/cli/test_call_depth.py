@@ -40,7 +40,7 @@ def frames_to(function: object, arguments: list[str]) -> list[str]:
 
 @pytest.mark.parametrize(
     "facts",
-    [{}, {"method": "sums", "releases": 6, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}],
+    [{}, {"method": "sufficient-statistics", "releases": 6, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}],
     ids=["noise afresh", "carried noise"],
 )
 def test_a_deletion_reaches_training_in_few_calls(tmp_path: Path, facts) -> None:

@@ -47,7 +47,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         lines.append(f"customer-{number:04d},{age:.2f},{income:.2f},{'yes' if age > 10 * income else 'no'}")
     Path("people.csv").write_text("\n".join(lines))
     Path("schema.toml").write_text(SCHEMA)
-    run("init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp",
+    run("init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "noisy-gd",
         "--regularization", "0.02", "--dp", "8", "--deletion", "0.5", "--releases", "3")  # fmt: skip
     run("learn", "store")
     run("keygen", "controller.pem")
@@ -288,7 +288,7 @@ def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: py
 
 def test_the_report_of_a_store(store: Path, printed, complaint) -> None:
     run("delete", "store", "customer-0001")
-    other = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "3",
+    other = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "noisy-gd", "--gdp", "--dp", "3",
              "--deletion", "0.38", "--no-utility"]  # fmt: skip
     for plan in (other, ["store"]):
         Path("audit.json").write_text(printed("audit", *plan, "--chains", "4000", "--seed", "1", "--json"))
@@ -372,7 +372,7 @@ def test_a_dry_run_of_a_fresh_learn_says_whether_the_budget_is_enough(
     for options, publication in ((["--releases", "9"], "refused"), (["--dp", "30", "--deletion", "0.4"], "published")):
         told = as_json("relearn", "store", *options, "--dry-run")
         assert told["publication"] == publication
-        assert (told["order"], told["method"]) == (10, "sharp")
+        assert (told["order"], told["method"]) == (10, "noisy-gd")
         assert ("do not help" in printed("relearn", "store", *options, "--dry-run")) == (publication == "refused")
         run("relearn", "store", *options, status=3 if publication == "refused" else 0)
     budget = as_json("budget", "store", "--delta", "1e-6")
@@ -382,7 +382,7 @@ def test_a_dry_run_of_a_fresh_learn_says_whether_the_budget_is_enough(
 
 
 def test_a_fresh_learn_keeps_the_measure_of_the_budget(store: Path, as_json) -> None:
-    run("init", "other", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp", "--delta", "1e-5",
+    run("init", "other", "--data", "people.csv", "--schema", "schema.toml", "--method", "noisy-gd", "--delta", "1e-5",
         "--regularization", "0.02", "--dp", "8", "--deletion", "0.5")  # fmt: skip
     run("learn", "other")
     run("relearn", "other", "--dp", "9")

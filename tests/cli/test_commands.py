@@ -21,7 +21,7 @@ def test_plan_as_text_and_json(as_json, printed) -> None:
     assert said.endswith("more: --explain\n")
     assert len(said.splitlines()) <= 6
     assert "K_Ā=7164" in printed(*ADULT, "--explain")
-    answer = as_json(*ADULT, "--method", "sharp")
+    answer = as_json(*ADULT, "--method", "noisy-gd")
     assert answer["delete_steps_for_deletion"] == 115
     assert answer["gradient_evaluations"]["delete"] == 26_000 * answer["delete_steps"]
     assert {"step_size", "noise_variance", "init_variance", "learn_steps", "order", "dp", "deletion", "saving"} <= set(
@@ -32,7 +32,7 @@ def test_plan_as_text_and_json(as_json, printed) -> None:
 def test_plan_in_every_measure(as_json) -> None:
     for more in (
         ["--delta", "1e-6", "--dp", "2", "--deletion", "0.5"],
-        ["--gdp", "--dp", "0.5", "--deletion", "0.05", "--method", "sharp"],
+        ["--gdp", "--dp", "0.5", "--deletion", "0.05", "--method", "noisy-gd"],
         ["--loss", "softmax:classes=10"],
         ["--loss", "pseudo-huber:delta=0.5", "--no-utility"],
     ):
@@ -46,7 +46,7 @@ def test_plan_in_every_measure(as_json) -> None:
         (["--deletion", "3"], "must be at most that of present records, 1"),
         (["--dp", "nan"], "finite"),
         (["--delta", "2"], "strictly between"),
-        (["--gdp"], "needs method 'sharp'"),
+        (["--gdp"], "needs method 'noisy-gd'"),
         (["--order", "3", "--gdp"], "at most one"),
         (["--loss", "softmax"], "--loss softmax:classes=3"),
         (["--loss", "logistic:delta=2"], "does not take"),
@@ -84,7 +84,7 @@ def planned(folder: Path, *asked: str) -> str:
 
 
 def test_audit_as_text_and_json(tmp_path: Path, as_json, printed) -> None:
-    small = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp"]
+    small = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "noisy-gd"]
     small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility"]
     small = ["audit", "--plan", planned(tmp_path, *small), "--chains", "4000", "--seed", "1"]
     assert "likelihood ratio" in printed(*small)
@@ -95,7 +95,18 @@ def test_audit_as_text_and_json(tmp_path: Path, as_json, printed) -> None:
 
 
 def test_audit_by_releases_and_by_one_run(tmp_path: Path, printed) -> None:
-    asked = ["--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
+    asked = [
+        "--regularization",
+        "0.25",
+        "--method",
+        "noisy-gd",
+        "--gdp",
+        "--dp",
+        "2",
+        "--deletion",
+        "0.3",
+        "--no-utility",
+    ]
     few, wide, narrow = (
         [
             "audit",

@@ -20,10 +20,10 @@ classes = ["no", "yes"]
 bounds = [0, 100]
 """
 PLANS = {
-    "noisy steps": ["--method", "sharp", "--order", "4", "--releases", "40"],
-    "solver, a total": ["--method", "perturbed", "--total-epsilon", "9", "--total-delta", "1e-5"],
-    "solver, pairs and a total": ["--method", "minimiser", "--dp", "2", "--deletion", "0.5", "--delta", "1e-7", "--total-epsilon", "20"],
-    "no cap": ["--method", "perturbed", "--no-total"],
+    "noisy steps": ["--method", "noisy-gd", "--order", "4", "--releases", "40"],
+    "solver, a total": ["--method", "objective-perturbation", "--total-epsilon", "9", "--total-delta", "1e-5"],
+    "solver, pairs and a total": ["--method", "output-perturbation", "--dp", "2", "--deletion", "0.5", "--delta", "1e-7", "--total-epsilon", "20"],
+    "no cap": ["--method", "objective-perturbation", "--no-total"],
 }  # fmt: skip
 
 

@@ -143,7 +143,7 @@ def test_a_store_that_may_not_be_written_is_one_paragraph(folder: Path, complain
             raise OSError(number, os.strerror(number), str(path))
         return real(path, flags, *mode, **options)
 
-    Path("plan.toml").write_text('method = "sharp"\n')
+    Path("plan.toml").write_text('method = "noisy-gd"\n')
     monkeypatch.setattr(os, "open", refusing)
     for command in (
         ["verify", "store"],

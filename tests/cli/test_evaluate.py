@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.planned import main
 
-PLAN = ["--method", "sharp", "--no-utility", "--regularization", "0.01", "--dp", "50", "--deletion", "5"]
+PLAN = ["--method", "noisy-gd", "--no-utility", "--regularization", "0.01", "--dp", "50", "--deletion", "5"]
 LABELS = {
     "two": '[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n',
     "three": '[label]\ncolumn = "y"\nclasses = ["low", "middle", "high"]\n',

@@ -19,7 +19,7 @@ from tests.cli.test_evaluate import LABELS, SCHEMA, table
 
 from ..evidence.reading_papers import figure, said
 
-PLAN = ["--method", "sharp", "--no-utility", "--regularization", "0.01", "--dp", "50", "--deletion", "5"]
+PLAN = ["--method", "noisy-gd", "--no-utility", "--regularization", "0.01", "--dp", "50", "--deletion", "5"]
 
 
 def learned(kind: str, *options: str) -> None:

@@ -17,7 +17,7 @@ from noisygd_delete.store import Store
 from tests.cli.conftest import SCHEMA
 from tests.cli.planned import main
 
-PLAN = ["--method", "sharp", "--regularization", "0.1", "--no-utility"]
+PLAN = ["--method", "noisy-gd", "--regularization", "0.1", "--no-utility"]
 ROWS = 40
 
 
@@ -169,7 +169,12 @@ def write_people(rows: int, classes: str = '["no", "yes"]') -> None:
     [
         (20_000, '["no", "yes"]', [], "additive"),
         (20_000, '["no", "yes"]', ["--map", "columns"], None),
-        (20_000, '["no", "yes"]', ["--method", "perturbed"], None),  # a method that was named reads what it read before
+        (
+            20_000,
+            '["no", "yes"]',
+            ["--method", "objective-perturbation"],
+            None,
+        ),  # a method that was named reads what it read before
         (20_000, '["no", "yes", "perhaps"]', [], "additive"),
         (1000, '["no", "yes", "perhaps"]', [], "additive"),  # of few bins
         (1000, '["no", "yes"]', ["--dp", "1"], None),  # too few for curves

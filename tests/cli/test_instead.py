@@ -91,8 +91,10 @@ def test_an_option_of_no_method_is_left_out(capsys):
 
 def test_a_command_that_writes_a_file_is_told_with_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert tried(f"plan --method interleaved {SIZES} --out 'my plan.toml'", capsys).endswith("--out 'my plan.toml'")
-    assert tried("plan --method sharp --compare --records 9 --features 2 --out p.toml", capsys)
+    assert tried(f"plan --method sufficient-statistics {SIZES} --out 'my plan.toml'", capsys).endswith(
+        "--out 'my plan.toml'"
+    )
+    assert tried("plan --method noisy-gd --compare --records 9 --features 2 --out p.toml", capsys)
 
 
 def _plans() -> Iterator[str]:
@@ -125,10 +127,8 @@ def test_a_budget_in_numbers_keeps_its_measure(measure, capsys):
     ways = [tried(f"plan --method {name} {SIZES} --dp 2 --deletion 0.2 {measure}", capsys) for name in NAMES]
     ways += [
         tried(f"plan --method {name} {SIZES} --dp 0.5 --deletion 0.2 --releases 12 {measure}", capsys)
-        for name in ("ladder", "sums", "theorem")
+        for name in ("staged", "sufficient-statistics", "noisy-gd:analysis=paper")
     ]
-    more = f"--dp 4 --deletion 0.5 --regularization 0.02 --requests 30 --rows-per-subject 2 {measure}"
-    ways.append(tried(f"plan --method interleaved --records 630 --features 9 {more}", capsys))
     assert any(ways)
     assert all(measure.split()[0] in way for way in ways if way)
 
@@ -138,5 +138,5 @@ def test_a_refusal_that_nothing_helps_stays_as_it_is():
         raise InvalidParameter("no")
 
     with pytest.raises(InvalidParameter) as refusal:
-        alternatives_text({"method": "sharp"}, never, str)
+        alternatives_text({"method": "noisy-gd"}, never, str)
     assert not getattr(refusal.value, "__notes__", [])

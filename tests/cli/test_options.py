@@ -58,7 +58,7 @@ def test_a_general_option_stands_anywhere_and_only_where_it_is_of_use(every, cap
         (["status", "s", "--device", "cpu"], "no option --device"),
         (["status", "s", "--wait"], "argument --wait: expected one argument"),
         (["status", "s", "--wait", "soon"], "argument --wait: 'soon' must be a number"),
-        (["init", "s", "--method", "sharp"], "It is said to `noisygd-delete plan --out plan.toml`"),
+        (["init", "s", "--method", "noisy-gd"], "It is said to `noisygd-delete plan --out plan.toml`"),
     ):
         with pytest.raises(SystemExit):
             main(words)

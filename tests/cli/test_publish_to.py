@@ -58,7 +58,7 @@ def test_a_failure_is_one_line_and_the_release_stands(
 
 
 def test_a_store_has_publishers_before_its_first_model(folder: Path) -> None:
-    init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"]
+    init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--method", "noisy-gd"]
     assert main([*init, "--regularization", "0.1", "--no-utility"]) == 0
     assert main(["publish-to", "new", "folder:one"]) == main(["publish-to", "new", "folder:two"]) == 0
     assert main(["learn", "new"]) == 0

@@ -18,7 +18,7 @@ import pytest
 from benchmarks.quickstart import attempt
 from noisygd_delete import EditRequest
 from noisygd_delete.cli.quickstart import _is_range, answer_draft
-from noisygd_delete.errors import InvalidSchema, UnknownName
+from noisygd_delete.errors import InvalidRequest, InvalidSchema, UnknownName
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema, Table, draft_schema
 from noisygd_delete.store import Store
 from tests.cli.planned import main
@@ -60,7 +60,7 @@ def test_one_command_ends_in_a_certificate_that_verifies(folder: Path, printed) 
 def test_columns_that_are_not_read_are_named(folder: Path, printed) -> None:
     lines = Path("people.csv").read_text().splitlines()
     Path("people.csv").write_text("\n".join([f"{lines[0]},empty", *(f"{line}," for line in lines[1:])]))
-    assert "method 'perturbed'; columns left out: empty\n" in printed(*quickstart())
+    assert "method 'objective-perturbation'; columns left out: empty\n" in printed(*quickstart())
 
 
 def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys, printed) -> None:
@@ -215,7 +215,7 @@ def test_a_person_is_kept_apart_whole_and_a_second_reading_finds_the_same(folder
         (["--holdout", "1"], "must be a share"),
         (["--output-dir", "people.csv"], "cannot make the folder people.csv"),
         (["--id", "nosuch"], "no column 'nosuch'"),
-        (["--method", "sharp", "--dp=-1"], "-1"),
+        (["--method", "noisy-gd", "--dp=-1"], "-1"),
     ],
 )
 def test_a_refusal_leaves_nothing_behind(more: list[str], said: str, folder: Path, capsys) -> None:
@@ -236,10 +236,11 @@ def test_a_folder_that_is_there_is_left_alone(folder: Path, capsys) -> None:
 
 def test_options_of_a_plan_are_those_of_init(folder: Path, capsys) -> None:
     assert (
-        main(quickstart("--json", "--method", "sharp", "--regularization", "0.01", "--delta", "1e-6", "--dp", "3")) == 0
+        main(quickstart("--json", "--method", "noisy-gd", "--regularization", "0.01", "--delta", "1e-6", "--dp", "3"))
+        == 0
     )
     plan = json.loads(capsys.readouterr().out)["init"]["plan"]
-    assert (plan["method"], plan["dp"]) == ("sharp", 3)
+    assert (plan["method"], plan["dp"]) == ("noisy-gd", 3)
 
 
 def test_answers_change_the_entries_that_they_are_about() -> None:
@@ -367,6 +368,28 @@ def test_names_that_no_page_can_show_are_spelled_out_on_papers(folder: Path, pri
         assert store.schema.classes == ("no", "👍")
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_a_held_out_name_that_gets_a_row_is_held_out_no_more(folder: Path, as_json, together: bool) -> None:
+    ids = [line.split(",")[0] for line in Path("people.csv").read_text().splitlines()[1:]]
+    as_json(*quickstart("--holdout", "0.01"))
+    with Store.open("people/store") as store:
+        inside = list(store.records.ids)
+        name, other = sorted(set(ids) - set(inside))[:2]
+        store.serve(EditRequest.delete([inside[0]], request_id="r"))
+        assert store.serve(EditRequest.delete([inside[0]], request_id="r")).requested.deleted == 1
+        with pytest.raises(InvalidRequest):  # it cannot have been the record that was erased then
+            store.serve(EditRequest.delete([name], request_id="r"))
+        request = EditRequest.insert([name], store.records.features[1:2].copy(), store.records.labels[1:2].copy())
+        store.edit_all([request]) if together else store.serve(request)
+        store.serve(EditRequest.delete([name], request_id="r2"))
+        assert store.serve(EditRequest.delete([name], request_id="r2")).requested.deleted == 1, "answered as before"
+        for asked, held in ((name, False), (other, True)):
+            with pytest.raises(UnknownName) as refused:
+                store.serve(EditRequest.delete([asked]))
+            assert refused.value.held_out == held
+    assert main(["verify", "people/store"]) == 0
+
+
 @pytest.mark.parametrize(
     ("twin", "alike"),
     [("PERSON-117", 2), ("person-117\u200b", 2), ("person-0117", 2), ("person-117", 0), ("person-9117", 0)],
@@ -440,7 +463,7 @@ def test_the_index_of_a_parquet_file_names_its_rows(index: str, tmp_path: Path, 
         "--schema",
         "s.toml",
         "--method",
-        "sharp",
+        "noisy-gd",
         "--regularization",
         "0.5",
         "--no-utility",

@@ -39,7 +39,7 @@ SCHEMA = Schema.from_dict(
 )
 
 
-@pytest.fixture(scope="module", params=["sharp", "perturbed"])
+@pytest.fixture(scope="module", params=["noisy-gd", "objective-perturbation"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a release and a deletion, whose budget and total are (ε, δ): its figures have to be converted."""
     rng = np.random.Generator(np.random.PCG64(4))

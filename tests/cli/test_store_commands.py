@@ -30,7 +30,7 @@ bounds = [-10, 10]
 categories = ["u", "v"]
 """
 HEAD = "id,person,a,b,y\n"
-PLAN = ["--method", "sharp", "--regularization", "0.1", "--rows-per-subject", "2", "--no-utility"]
+PLAN = ["--method", "noisy-gd", "--regularization", "0.1", "--rows-per-subject", "2", "--no-utility"]
 
 
 def line(k: int) -> str:
@@ -104,7 +104,7 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     inserted = call(capsys, "insert", "store", "--data", "new.csv")
     assert (inserted["edits"], inserted["clipped"]["a"], inserted["release"]) == (2, 2, 5)
     replanned = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
-    assert (replanned["dp"], replanned["method"]) == (2, "sharp")
+    assert (replanned["dp"], replanned["method"]) == (2, "noisy-gd")
     again = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")
     assert (again["kind"], again["release"]) == ("relearn", 6)
     state = call(capsys, "status", "store")
@@ -208,7 +208,7 @@ def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) 
     }.items()):  # fmt: skip
         (folder / "schema.toml").write_text(f'id = "id"\n[label]\n{label}\n')
         store = f"store-{number}"
-        command = ["init", store, "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"]
+        command = ["init", store, "--data", "people.csv", "--schema", "schema.toml", "--method", "noisy-gd"]
         assert main([*command, "--regularization", "0.1"]) == main(["learn", store]) == 0
         assert main(["relearn", store, "--dp", "2"]) == main(["delete", store, "identifier-003"]) == 0
         capsys.readouterr()
@@ -217,7 +217,7 @@ def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) 
 
 def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, capsys) -> None:
     (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
-    command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"]
+    command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "noisy-gd"]
     assert (
         main([*command, "--regularization", "0.1", "--loss", "pseudo-huber:delta=0.5", "--no-total"])
         == main(["learn", "store"])
@@ -270,7 +270,7 @@ def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, cap
     monkeypatch.setattr(
         DeviceObjective, "descend", lambda self, *a, **k: seen.append(self.device) or descend(self, *a, **k)
     )
-    assert main(init("--method", "sharp:exact=false")) == main(["learn", "store", "--device", "cpu:0"]) == 0
+    assert main(init("--method", "noisy-gd:exact=false")) == main(["learn", "store", "--device", "cpu:0"]) == 0
     assert [str(place) for place in seen] == ["cpu:0"]
     capsys.readouterr()
     assert "no CUDA device 99" in complaint("delete", "store", "identifier-001", "--device", "cuda:99")
@@ -326,7 +326,18 @@ def test_columns_keep_the_order_of_the_schema(folder: Path, capsys: pytest.Captu
 
 def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, capsys) -> None:
     (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
-    command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp", "--clip", "0.5"]
+    command = [
+        "init",
+        "store",
+        "--data",
+        "people.csv",
+        "--schema",
+        "schema.toml",
+        "--method",
+        "noisy-gd",
+        "--clip",
+        "0.5",
+    ]
     ridge = ["--regularization", "0.01", "--ridge", "forecast", "--model-norm", "3", "--no-total"]
     assert main([*command, *ridge]) == main(["learn", "store"]) == 0
     capsys.readouterr()
@@ -356,6 +367,6 @@ def test_what_waits_stands_in_one_row(folder: Path, printed) -> None:
 @pytest.mark.parametrize(("rows", "unit"), [(1, "(definition-4.1),"), (3, "(definition-4.1, one data subject with at most 3 rows),")])  # fmt: skip
 def test_a_release_says_whose_rows_its_figures_are_about(rows: int, unit: str) -> None:
     plan = make_plan(losses.Logistic(radius=1.0), records=500, features=3, regularization=0.05, rows_per_subject=rows,
-                     budget=Budget(order=10, dp=1.0, deletion=0.1), method="sharp")  # fmt: skip
+                     budget=Budget(order=10, dp=1.0, deletion=0.1), method="noisy-gd")  # fmt: skip
     told = Release(2, "unlearn", plan.delete_steps, plan.delete_steps, 1, {"deletion": plan.deletion}, None)
     assert unit in describe_release(told)

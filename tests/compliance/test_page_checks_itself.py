@@ -53,8 +53,8 @@ def disagreements(texts: list[str], key: Path, script: str, folder: Path, timeou
 
 
 def test_the_page_and_python_judge_mutants_alike(key: Path, tmp_path: Path) -> None:
-    texts = several(key, 40, 3, "published", "sharp") + several(key, 4, 4, "published", "perturbed")
-    texts += several(key, 6, 5, "published", "ladder") + several(key, 6, 6, "published", "interleaved")
+    texts = several(key, 40, 3, "published", "noisy-gd") + several(key, 4, 4, "published", "objective-perturbation")
+    texts += several(key, 6, 5, "published", "staged")
     verify = verifier(key)
     expected = [verify(text) for text in texts]
     assert 2 < sum(expected) < len(texts) / 2  # neither refuses nor passes everything
@@ -92,7 +92,7 @@ FAULTS = {
 
 
 def test_a_page_with_a_check_less_is_caught(key: Path, tmp_path: Path) -> None:
-    paper = sign_document(json.loads(dumped(papers("published", "sharp"))), key)
+    paper = sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     texts = [
         dumped(paper),
         dumped(sign_document(with_value(paper, at(paper, "erased.all", "values", "of_hundred"), 50), key)),
@@ -171,7 +171,7 @@ def state(page: str, folder: Path) -> str:
 
 
 def test_the_page_is_green_for_the_key_that_its_reader_gives_and_for_no_other(key: Path, tmp_path: Path) -> None:
-    paper = sign_document(json.loads(dumped(papers("published", "sharp"))), key)
+    paper = sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     new_key(tmp_path / "other.pem")
     own, other = (Path(f"{path}.pub").read_text() for path in (key, tmp_path / "other.pem"))
     shown = dom(
@@ -189,7 +189,7 @@ def test_the_page_is_green_for_the_key_that_its_reader_gives_and_for_no_other(ke
 
 
 def test_the_page_is_never_green_for_what_was_not_checked(key: Path, tmp_path: Path) -> None:
-    paper = sign_document(json.loads(dumped(papers("published", "sharp"))), key)
+    paper = sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     typed = _typing(paper["signature"]["key_id"])
     unsigned = {name: part for name, part in paper.items() if name != "signature"}
     assert state(page_of(unsigned, after=typed), tmp_path) == "wrong"
@@ -201,7 +201,7 @@ def test_the_page_is_never_green_for_what_was_not_checked(key: Path, tmp_path: P
 
 @pytest.mark.parametrize("code", language_codes())
 def test_the_page_shows_what_it_checked_whatever_else_stood_in_it(key: Path, tmp_path: Path, code: str) -> None:
-    paper = sign_document(json.loads(dumped(papers("published", "sharp"))), key)
+    paper = sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     number = paper["signature"]["key_id"]
     page = page_of(paper, after=_typing(number), code=code)
     right = shown_of(page, tmp_path)
@@ -231,7 +231,7 @@ def _article(page: str) -> str:
 
 
 def test_a_page_whose_script_was_cut_out_says_that_nothing_was_checked(key: Path, tmp_path: Path) -> None:
-    paper = sign_document(json.loads(dumped(papers("published", "sharp"))), key)
+    paper = sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     for code in language_codes():
         page = checking_html(paper, code=code)
         said, words, _ = shown_of(re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL), tmp_path)
@@ -241,8 +241,8 @@ def test_a_page_whose_script_was_cut_out_says_that_nothing_was_checked(key: Path
 
 @pytest.mark.parametrize("fault", ["none", "altered", "a raw byte", "Arabic digits"])
 def test_another_file_is_shown_in_its_own_words_or_not_at_all(key: Path, tmp_path: Path, fault: str) -> None:
-    own = sign_document(json.loads(dumped(papers("published", "sharp"))), key)
-    other = json.loads(dumped(papers("withheld", "sharp")))
+    own = sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
+    other = json.loads(dumped(papers("withheld", "noisy-gd")))
     other["identity"]["controller"] = "Somebody else"
     if fault == "Arabic digits":
         other["identity"]["version"] = "٠.٢.٠"
@@ -272,7 +272,7 @@ def _python_reads(file: Path) -> bool:
 
 
 def test_the_page_holds_the_signed_file_and_loads_nothing(key: Path, tmp_path: Path) -> None:
-    paper = sign_document(json.loads(dumped(papers("withheld", "sharp"))), key)
+    paper = sign_document(json.loads(dumped(papers("withheld", "noisy-gd"))), key)
     paper["identity"]["controller"] = "</pre><script>alert(1)</script>"
     page = checking_html(paper)
     held = re.search(r'<pre id="signed" hidden>(.*?)</pre>', page, re.DOTALL)
@@ -284,7 +284,7 @@ def test_the_page_holds_the_signed_file_and_loads_nothing(key: Path, tmp_path: P
     assert verify_certificate(limited_io.parse_json(html.unescape(held[1]))).checks[1].passed is False
 
 
-@pytest.mark.parametrize("kind", [("published", "ladder"), ("published", "mixed"), ("pending", "ladder with a head")])
+@pytest.mark.parametrize("kind", [("published", "staged"), ("published", "mixed"), ("pending", "staged with a head")])
 def test_a_page_fits_a_letter_s_attachment(key: Path, kind: tuple[str, str]) -> None:
     """With its paper, the signed file and the script: at most 250 kB, in the longer language."""
     page = checking_html(sign_document(json.loads(dumped(papers(*kind))), key), code="de")

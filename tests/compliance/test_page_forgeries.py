@@ -29,7 +29,7 @@ TAGS = ("form", "img", "embed", "object", "iframe")  # whose names are propertie
 
 @pytest.fixture(scope="module")
 def paper(key: Path) -> dict:
-    return sign_document(json.loads(dumped(papers("published", "sharp"))), key)
+    return sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
 
 
 def names(text: str) -> list[str]:

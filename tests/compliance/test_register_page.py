@@ -93,7 +93,13 @@ AUDIT = ({"name": "Angriff", "measured_lower_bound": 0.02, "claimed_advantage": 
 
 
 def a_report(
-    code: str, *, standing: LedgerStatus | None = STANDING, lines=LINES, method: str = "sharp", budget=None, **options
+    code: str,
+    *,
+    standing: LedgerStatus | None = STANDING,
+    lines=LINES,
+    method: str = "noisy-gd",
+    budget=None,
+    **options,
 ) -> str:
     plan = usual_plan(method, utility=False, **options, **({"budget": budget} if budget else {}))
     events = [
@@ -111,10 +117,10 @@ def a_report(
 REPORTS = {
     "everything": lambda code: a_report(code, total=(40.0, 1e-6)),
     "out of service": lambda code: a_report(code, standing=STOPPED, lines=LINES[:3]),
-    "out of service, by its operator": lambda code: a_report(code, standing=STANDINGS[2], lines=[], method="minimiser"),
-    "nothing waits": lambda code: a_report(code, standing=STANDINGS[3], lines=None, releases=9, method="theorem"),
-    "no word of how it stands": lambda code: a_report(code, standing=None, method="perturbed", budget=Budget.from_gdp(dp=1.0, deletion=0.2)),
-    "of (ε, δ)": lambda code: a_report(code, budget=Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.5, 1e-6)), method="theorem"),
+    "out of service, by its operator": lambda code: a_report(code, standing=STANDINGS[2], lines=[], method="output-perturbation"),
+    "nothing waits": lambda code: a_report(code, standing=STANDINGS[3], lines=None, releases=9, method="noisy-gd:analysis=paper"),
+    "no word of how it stands": lambda code: a_report(code, standing=None, method="objective-perturbation", budget=Budget.from_gdp(dp=1.0, deletion=0.2)),
+    "of (ε, δ)": lambda code: a_report(code, budget=Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.5, 1e-6)), method="noisy-gd:analysis=paper"),
 }  # fmt: skip
 
 
@@ -253,14 +259,14 @@ def test_the_report_says_requests_due_dates_budget_pending_and_withheld_first_an
 
 def test_a_bound_that_promises_nothing_is_said_to() -> None:
     plan = make_plan(
-        losses.Logistic(radius=1.0), records=50, features=12, regularization=1e-2, method="sharp", budget=Budget(order=8, dp=0.1, deletion=0.01),
+        losses.Logistic(radius=1.0), records=50, features=12, regularization=1e-2, method="noisy-gd", budget=Budget(order=8, dp=0.1, deletion=0.01),
         utility=False,
     )  # fmt: skip
     said = summary.accuracy(plan)
     assert plan.excess_risk > 0.6931
     assert "no less than what a model that says nothing loses (0.6931), so the bound promises nothing of use" in said
     better = make_plan(
-        losses.Logistic(radius=1.0), records=200_000, features=2, regularization=1e-2, method="sharp", budget=Budget(order=8, dp=1.0, deletion=0.1)
+        losses.Logistic(radius=1.0), records=200_000, features=2, regularization=1e-2, method="noisy-gd", budget=Budget(order=8, dp=1.0, deletion=0.1)
     )  # fmt: skip
     assert better.excess_risk < 0.6931
     assert summary.accuracy(better).endswith("a model that says nothing loses 0.6931.")

@@ -73,14 +73,14 @@ def a_store(path: Path, made: Any, practice: RegisterPolicy = PRACTICE, *, erase
 
 STORES: dict[str, Callable[[Path], Path]] = {
     "sharp, Rényi": lambda path: a_store(path, plan()),
-    "theorem": lambda path: a_store(path, plan(method="theorem")),
+    "noisy-gd:analysis=paper": lambda path: a_store(path, plan(method="noisy-gd:analysis=paper")),
     "minimiser, Gaussian": lambda path: a_store(
-        path, plan(method="minimiser", budget=Budget.from_gdp(dp=1.0, deletion=0.2))
+        path, plan(method="output-perturbation", budget=Budget.from_gdp(dp=1.0, deletion=0.2))
     ),
     "perturbed, (ε, δ), nothing stated": lambda path: a_store(
         path,
         plan(
-            method="perturbed",
+            method="objective-perturbation",
             regularization=2.0,
             budget=Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.2, 1e-6)),
         ),
@@ -171,9 +171,9 @@ def test_attacks_have_names_in_the_language_wherever_they_stand(code: str) -> No
     assert audit_name(f"{QUESTIONS[0]}: {somebodys}", asked) == f"{QUESTIONS[0]}: {somebodys}"  # not half of it
     assert audit_name(AUDIT[0]["name"], page_labels(ORIGINAL)) == AUDIT[0]["name"]
     said = "noch vorhandener Datensatz, das gelernte Modell: Schattenmodell"
-    page = certificate_html(a_paper("sharp", "published", audit=AUDIT[:1]), code=code)
+    page = certificate_html(a_paper("noisy-gd", "published", audit=AUDIT[:1]), code=code)
     assert f"Angriffsversuch „{said}“" in html.unescape(page)
-    facts = plan_by("sharp")
+    facts = plan_by("noisy-gd")
     page = store_report(
         plan=facts, events=[Event("learn", facts.learn_steps, 0, facts.mechanism)], audit=AUDIT[:1], code=code
     )
@@ -181,7 +181,7 @@ def test_attacks_have_names_in_the_language_wherever_they_stand(code: str) -> No
 
 
 def test_an_audit_asks_by_the_names_that_are_read() -> None:
-    rows = audit(plan_by("sharp"), chains=100, later_releases=2).rows
+    rows = audit(plan_by("noisy-gd"), chains=100, later_releases=2).rows
     assert {row.question for row in rows} <= set(QUESTIONS)
     assert {row.attack for row in rows} <= set(ATTACKS)
 

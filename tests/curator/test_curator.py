@@ -41,7 +41,7 @@ def rows_and_labels(seed: int = 0):
 
 def plan_for(loss=None, **changes):
     facts = {"records": N, "features": D, "regularization": 0.05, "budget": Budget(order=8, dp=1.0, deletion=0.1)}
-    return make_plan(loss or losses.Logistic(1.0), **{**facts, "method": "sharp", **changes})
+    return make_plan(loss or losses.Logistic(1.0), **{**facts, "method": "noisy-gd", **changes})
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_weights_that_are_no_numbers_are_never_published() -> None:
     assert len(curator.accountant.events) == 1
 
 
-@pytest.mark.parametrize("method", ["sharp", "minimiser"])
+@pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation"])
 def test_a_device_takes_the_same_steps(method) -> None:
     """Torch's own processor tensors stand in for a device: the same noise, the same model within float32 steps."""
     pytest.importorskip("torch", reason="torch is not installed")

@@ -20,7 +20,9 @@ def plan(loss=None, **options):
         "regularization": 1e-2,
         "budget": Budget.from_gdp(dp=3.0, deletion=0.5),
     }
-    return make_plan(loss or losses.Logistic(radius=1.0), method="sums", **{"releases": 8, **facts, **options})
+    return make_plan(
+        loss or losses.Logistic(radius=1.0), method="sufficient-statistics", **{"releases": 8, **facts, **options}
+    )
 
 
 def table(kind: str = "binary") -> Records:

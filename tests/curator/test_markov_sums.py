@@ -41,7 +41,9 @@ def table(left_out: tuple[int, ...] = ()) -> Records:
 
 def plan(loss: Any = LOSS, gdp: float = 1.0, **options: Any) -> Plan:
     sizes = {"records": SLOTS, "features": COLUMNS, "releases": 6, "regularization": 1e-4}
-    return make_plan(loss, method="sums", budget=Budget.from_gdp(dp=gdp, deletion=gdp), **{**sizes, **options})
+    return make_plan(
+        loss, method="sufficient-statistics", budget=Budget.from_gdp(dp=gdp, deletion=gdp), **{**sizes, **options}
+    )
 
 
 def moments(chosen: Plan) -> IntegerMoments:

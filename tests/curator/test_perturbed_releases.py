@@ -1,4 +1,4 @@
-"""What the product publishes under method="perturbed": b is kept nowhere, low bits tell nothing, and attacks stay below the claims."""
+"""What the product publishes under method="objective-perturbation": b is kept nowhere, low bits tell nothing, and attacks stay below the claims."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from noisygd_delete.audit.simulation import Counts
 from noisygd_delete.bounds import objective_perturbation as flow
 from noisygd_delete.bounds import objective_perturbation as tilt
 from noisygd_delete.curator import starts
-from noisygd_delete.methods.perturbed import PerturbedRun
+from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
 from noisygd_delete.privacy import guarantee
 from noisygd_delete.privacy.guarantee import Worlds
 from noisygd_delete.store import Store
@@ -32,7 +32,7 @@ from tests.store.conftest import records as store_records
 
 def plan_of(records: int, ridge: float, budget: Budget, **facts) -> Plan:
     asked = {"records": records, "features": 1, "regularization": ridge, "budget": budget, **facts}
-    return make_plan(losses.Logistic(1.0), **asked, method="perturbed")
+    return make_plan(losses.Logistic(1.0), **asked, method="objective-perturbation")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def traces(term, slots: int) -> list[bytes]:
 
 def test_b_is_in_no_file_pickle_or_log(tmp_path: Path, drawn, caplog) -> None:
     caplog.set_level(logging.DEBUG)
-    plan = store_plan(method="perturbed")
+    plan = store_plan(method="objective-perturbation")
     with Store.create(tmp_path / "store", store_records(), SCHEMA, plan) as store:
         answers = [store.learn(), store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r"))]
     curator = Curator(store_records(), plan)
@@ -185,7 +185,7 @@ def test_the_audit_of_the_worst_case_passes_and_sees_half_the_noise() -> None:
 # ---------------------------------------------------------------- planted faults, refuted by exact densities
 
 
-def run_of(**facts) -> PerturbedRun:
+def run_of(**facts) -> ObjectivePerturbationRun:
     usual = {
         "records": 100,
         "linear_term": 3.0,
@@ -197,7 +197,7 @@ def run_of(**facts) -> PerturbedRun:
         "form": "one direction",
         "dimension": 1,
     }
-    return PerturbedRun(**{**usual, **facts})
+    return ObjectivePerturbationRun(**{**usual, **facts})
 
 
 def worst_ratio(noise: float = 1.0, gradient: float = 1.0) -> float:
@@ -209,7 +209,7 @@ def worst_ratio(noise: float = 1.0, gradient: float = 1.0) -> float:
     u = exact.line(26.0, 12_000)
     cell, null, found = u[1] - u[0], (np.zeros_like(u), np.zeros_like(u)), 0.0
 
-    def judge(run: PerturbedRun, worlds: str, order: float, one, two) -> None:
+    def judge(run: ObjectivePerturbationRun, worlds: str, order: float, one, two) -> None:
         nonlocal found
         laws = exact.log_density(u, one), exact.log_density(u, two)
         truth = max(exact.renyi(order, *laws, cell), exact.renyi(order, *laws[::-1], cell))

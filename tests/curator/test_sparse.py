@@ -12,7 +12,7 @@ from noisygd_delete import Budget, Curator, Execution, Records, errors, learn, l
 from noisygd_delete.curator import starts
 from noisygd_delete.curator.release import Release
 from noisygd_delete.evidence.signing import canonical_bytes
-from noisygd_delete.methods import Ladder, Perturbed, Stage
+from noisygd_delete.methods import ObjectivePerturbation, Stage, Staged
 from noisygd_delete.records import EditRequest, SparseRows
 from noisygd_delete.store import Store
 
@@ -49,11 +49,10 @@ def history(records: Records, plan) -> list[Release]:
     return made
 
 
-@pytest.mark.parametrize("method", ["perturbed", "minimiser", "sharp", "interleaved"])
+@pytest.mark.parametrize("method", ["objective-perturbation", "output-perturbation", "noisy-gd"])
 @pytest.mark.parametrize("loss", [TWO, FOUR], ids=lambda loss: loss.name)
 def test_releases_are_those_of_the_dense_table(loss, method: str) -> None:
-    shared = {"releases": 5, "budget": Budget(order=10, dp=50.0, deletion=40.0)} if method == "interleaved" else {}
-    plan = plan_for(loss, method, **shared)
+    plan = plan_for(loss, method)
     thin, dense = (history(records, plan) for records in tables(loss))
     for mine, theirs in zip(thin, dense, strict=True):
         ours, others = mine.to_dict(), theirs.to_dict()
@@ -69,13 +68,13 @@ def test_releases_are_those_of_the_dense_table(loss, method: str) -> None:
 def test_steps_of_a_bounded_loss_are_those_of_the_dense_table() -> None:
     """No loss of a solver: noisy steps from the initial law."""
     loss = losses.Sigmoid(1.0)
-    plan = plan_for(loss, "composition", budget=Budget(order=2, dp=200.0, deletion=50.0))
+    plan = plan_for(loss, "noisy-gd:analysis=composition", budget=Budget(order=2, dp=200.0, deletion=50.0))
     weights = [learn(records, plan, np.random.default_rng(3)).weights for records in tables(loss)]
     np.testing.assert_allclose(*weights, rtol=0, atol=2e-5)
 
 
 def test_a_deletion_forgets_and_the_functions_of_records_take_sparse_ones() -> None:
-    plan = plan_for(TWO, "sharp")
+    plan = plan_for(TWO, "noisy-gd")
     thin, dense = tables(TWO)
     model = learn(thin, plan, np.random.default_rng(0))
     request = EditRequest.delete([5])
@@ -91,8 +90,8 @@ def test_rows_that_are_too_long_are_named() -> None:
     rows[17] = 0.5
     records = Records(rows.tocsr(), labels_for(TWO, N, 1), slots=SLOTS, ids=[f"r{i}" for i in range(N)])
     with pytest.raises(errors.AssumptionViolated, match=r"the row of id 'r17' has norm 4.74342 > radius=1"):
-        Curator(records, plan_for(TWO, "sharp"))
-    curator = Curator(tables(TWO)[0], plan_for(TWO, "sharp"))
+        Curator(records, plan_for(TWO, "noisy-gd"))
+    curator = Curator(tables(TWO)[0], plan_for(TWO, "noisy-gd"))
     curator.learn(np.random.default_rng(0))
     before = curator.records.sparse.written_out()
     with pytest.raises(errors.InvalidRequest, match="nothing was changed: the row of id"):
@@ -106,7 +105,7 @@ def test_rows_that_are_too_long_are_named() -> None:
     "execution", [Execution(group=Part(0, 2)), Execution(device="cuda")], ids=["a group", "a device"]
 )
 def test_groups_and_devices_are_refused_before_anything_is_made(execution: Execution) -> None:
-    curator = Curator(tables(TWO)[0], plan_for(TWO, "sharp"))
+    curator = Curator(tables(TWO)[0], plan_for(TWO, "noisy-gd"))
     with pytest.raises(errors.InvalidParameter, match="on the processor"):
         curator.learn(execution=execution)
     assert curator.accountant.releases == 0
@@ -127,7 +126,7 @@ def test_a_ladder_is_refused_before_anything_is_released(stages) -> None:
     """Its stages write rows anew, or hold a table of features by features."""
     loss = losses.MultilayerPerceptron(radius=1.0, hidden=3)
     narrow = Budget(order=10, dp=1.0, deletion=0.1)
-    plan = plan_for(loss, Ladder(stages=stages, level=0), adjacency="zero-out", budget=narrow)
+    plan = plan_for(loss, Staged(stages=stages, level=0), adjacency="zero-out", budget=narrow)
     curator = Curator(tables(TWO)[0], plan)
     with pytest.raises(errors.InvalidParameter, match="rows written out"):
         curator.learn()
@@ -140,7 +139,7 @@ def test_a_fixed_solver_reads_a_table_the_same_way_however_full_it_is(solver, lo
     so that all others have left."""
     seen = []
     monkeypatch.setattr(starts, "to_sparse_records", lambda records: seen.append(records) or records)
-    plan = plan_for(TWO, Perturbed(solver=solver))
+    plan = plan_for(TWO, ObjectivePerturbation(solver=solver))
     curator = Curator(tables(TWO)[1], plan)
     curator.learn(np.random.default_rng(1))
     curator.delete([3], rng=np.random.default_rng(2))

@@ -25,7 +25,7 @@ LOSS, TRIALS, MARKERS = losses.Logistic(radius=1.0), 6000, 60
 def plan(releases: int, gdp: float = 1.0, **options: Any) -> Plan:
     sizes = {"records": MARKERS + 1, "features": 1, "regularization": 1e-4, "adjacency": "zero-out", "joiners": False}
     budget = Budget.from_gdp(dp=gdp, deletion=gdp)
-    return make_plan(LOSS, method="sums", releases=releases, budget=budget, **{**sizes, **options})
+    return make_plan(LOSS, method="sufficient-statistics", releases=releases, budget=budget, **{**sizes, **options})
 
 
 def moments(chosen: Plan) -> Any:

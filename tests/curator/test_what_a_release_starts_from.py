@@ -17,7 +17,7 @@ from noisygd_delete.methods.problem import Start
 from noisygd_delete.records import EditRequest
 from tests.bank import unit_records
 
-METHODS = {"minimiser": methods.Minimiser, "perturbed": methods.Perturbed}
+METHODS = {"output-perturbation": methods.OutputPerturbation, "objective-perturbation": methods.ObjectivePerturbation}
 
 
 def plan_by(method: str, **options: Any) -> Any:
@@ -45,7 +45,7 @@ def test_a_cold_release_is_the_same_whatever_was_published_before(method: str, s
 @pytest.mark.parametrize("gamma", [1e-6, 3e-4])
 def test_two_runs_are_two_balls_of_the_solver(gamma: float) -> None:
     """The exact worst case on a line: answers γ/m away from one minimiser, on either side, whether or not a run had the record."""
-    mechanism = replace(plan_by("perturbed").mechanism, gradient_tolerance=gamma)
+    mechanism = replace(plan_by("objective-perturbation").mechanism, gradient_tolerance=gamma)
     ball, tau = gamma / mechanism.strong_convexity, mechanism.output_noise
     room = mechanism.grid * math.sqrt(mechanism.dimension)
     for notion in ("definition-4.1", "pairwise"):
@@ -59,8 +59,8 @@ def test_every_door_for_rows_measures_them_in_the_shape_of_the_noise() -> None:
     """A row may be short enough and yet too long in the shape: when a table is made, inserted into, and checked again for a plan with a shape."""
     blocks = (4, 4, 1)
     facts = {"records": 40, "features": 9, "regularization": 0.5, "budget": Budget(order=4, dp=4.0, deletion=1.0)}
-    shaped = make_plan(losses.Logistic(1.0), **facts, method="perturbed", one_hot_blocks=blocks)
-    plain = make_plan(losses.Logistic(1.0), **facts, method="perturbed")
+    shaped = make_plan(losses.Logistic(1.0), **facts, method="objective-perturbation", one_hot_blocks=blocks)
+    plain = make_plan(losses.Logistic(1.0), **facts, method="objective-perturbation")
     hot = np.zeros((39, 9))
     hot[:, 0] = hot[:, 4] = hot[:, 8] = 1 / math.sqrt(3) / 1.000001
     cold = np.zeros(9)

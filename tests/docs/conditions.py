@@ -14,8 +14,8 @@ from tests.docs.prose import ROOT
 PAGE = ROOT / "docs" / "methods.md"
 SECTION = re.compile(r"(?<=<!-- conditions: python -m tests.docs.conditions -->\n).*?(?=<!-- end -->)", re.DOTALL)
 OTHERS = {  # ways of a plan with conditions of their own
-    "perturbed, in a shape": {**USUAL, "features": 9, "budget": PAIRS, "method": "perturbed", "one_hot_blocks": (4, 4, 1)},
-    "ladder, sampled": {**USUAL, **LARGER, "loss": NETWORK, "budget": PAIRS, "method": "ladder",
+    "objective-perturbation, in a shape": {**USUAL, "features": 9, "budget": PAIRS, "method": "objective-perturbation", "one_hot_blocks": (4, 4, 1)},
+    "staged, sampled": {**USUAL, **LARGER, "loss": NETWORK, "budget": PAIRS, "method": "staged",
                         "stages": (Stage("network", 20, sampling_rate=0.05), Stage("moments"))},
 }  # fmt: skip
 WORDS = {  # key of the catalogue of papers -> the same in few words
@@ -42,7 +42,7 @@ def label(problem: str) -> str:
     """A method as the page names it: its name, and whether its bounds are over the reals though exact ones are there."""
     name, *ways = problem.split(", ")
     name = name.split(" ")[0]
-    return f"`{name}:exact=False`" if "over the reals" in ways else f"`{name}`"
+    return f"`{name}{',' if ':' in name else ':'}exact=False`" if "over the reals" in ways else f"`{name}`"
 
 
 def rests(mechanisms: dict[str, Mechanism]) -> dict[str, list[str]]:

@@ -78,14 +78,22 @@ def test_the_first_page_s_costs_are_those_of_one_committed_run() -> None:
     """Every figure of README's table, by method, is what `python -m benchmarks cost` wrote."""
     rows = cells((ROOT / "benchmarks/results/cost.md").read_text())
     measured = {row[0].strip("`"): row for row in rows if row[0].startswith("`")}
-    table = cells((ROOT / "README.md").read_text())
-    head = next(k for k, row in enumerate(table) if any("what `auto` takes" in cell for cell in row))
-    names = [re.findall(r"`(\w+)`", cell)[0] for cell in table[head] if "`" in cell]
-    names = [name for name in names if name in measured]
-    assert names == ["perturbed", "minimiser", "sharp", "theorem"]
-    places = {"passes over": 1, "time over": 3, "the same, from": 4, "right answers": 5}
-    for begins, place in places.items():
-        row = next(row for row in table[head:] if row[0].strip().startswith(begins))
-        for name, said in zip(names, row[1:5], strict=True):
-            here, there = (float(cell.strip(" %").replace(",", "")) for cell in (said, measured[name][place]))
-            assert here == there, (begins, name)
+    table = {
+        row[0].split("`")[1]: row for row in cells((ROOT / "README.md").read_text()) if len(row) == 6 and "`" in row[0]
+    }
+    assert table.keys() == measured.keys()
+    assert len(table) == 5
+    for name, row in table.items():
+        for here, there in zip(row[1:5], (measured[name][place] for place in (1, 3, 4, 5)), strict=True):
+            assert float(here.strip(" %").replace(",", "")) == float(there.strip(" %").replace(",", "")), name
+        assert row[5] == measured[name][8]
+
+
+def test_the_first_page_s_networks_are_those_of_one_committed_run() -> None:
+    rows = cells((ROOT / "benchmarks/results/networks.md").read_text())
+    measured = {row[1]: row for row in rows if row[0] == "digits"}
+    page = cells((ROOT / "README.md").read_text())
+    head = next(place for place, row in enumerate(page) if row[0] == "a torch network on digits")
+    for name, accuracy, passes, dp, deletion in page[head + 1 : head + 4]:
+        found = measured[name]
+        assert (accuracy.replace(" ", ""), passes, dp, deletion) == (found[3].split(" ")[0], *found[4:7])

@@ -32,9 +32,9 @@ class _Longer:
 
 def test_a_condition_that_a_method_gets_or_loses_is_seen() -> None:
     whole = conditions.bank()
-    sharp = [key for key, _ in plan_by("sharp").mechanism.conditions()]
+    sharp = [key for key, _ in plan_by("noisy-gd").mechanism.conditions()]
     more, less = _Longer((*sharp, "time-unseen")), _Longer(tuple(sharp[:-1]))
     for other in (more, less):
-        assert conditions.written({**whole, "sharp": other}) != conditions.written(whole)  # type: ignore[dict-item]
+        assert conditions.written({**whole, "noisy-gd": other}) != conditions.written(whole)  # type: ignore[dict-item]
     with pytest.raises(KeyError):
-        conditions.written({**whole, "sharp": _Longer((*sharp, "a-new-one"))})  # type: ignore[dict-item]
+        conditions.written({**whole, "noisy-gd": _Longer((*sharp, "a-new-one"))})  # type: ignore[dict-item]

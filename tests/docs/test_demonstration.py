@@ -144,7 +144,11 @@ def test_what_is_said_of_a_rival_is_what_was_measured() -> None:
     usual, loose = (sorted(map(int, rows[epsilon].split(", "))) for epsilon in ("1", "1000"))
     right, refit, erasure = (
         re.search(found, result)[1]
-        for found in (r"DP-EBM gets ([\d.]+) %", r"A refit took ([\d.]+) s", r"by `perturbed` ([\d.]+) s\.")
+        for found in (
+            r"DP-EBM gets ([\d.]+) %",
+            r"A refit took ([\d.]+) s",
+            r"by `objective-perturbation` ([\d.]+) s\.",
+        )
     )
     for said in (
         f"gets {right} % right",

@@ -107,7 +107,7 @@ def test_the_composition_as_it_is_written_up_to_a_release_after_an_erasure(
         for command in commands:
             done = subprocess.run(
                 [sys.executable, "-m", "noisygd_delete", *(here.get(word, word) for word in command)],
-                env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'packages/server'}:{ROOT / 'packages/sources'}"}, check=False, capture_output=True, text=True,
+                env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'packages/server'}:{ROOT / 'packages/compliance'}:{ROOT / 'packages/sources'}"}, check=False, capture_output=True, text=True,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
             secret = next((word for word in done.stdout.split() if word.startswith("ngd_")), "")

@@ -140,7 +140,7 @@ def test_the_first_example_runs_the_article_and_meets_its_budget() -> None:
     names: dict[str, Any] = {}
     exec(compile(code, "README.md", "exec"), names)
     plan, accountant = names["plan"], names["accountant"]
-    assert plan.method.name == "theorem"
+    assert (plan.method.name, plan.method.analysis) == ("noisy-gd", "paper")
     assert 0 < plan.delete_steps < plan.learn_steps
     assert accountant.epsilon_dp(observed=[2]) <= plan.budget.dp
     assert accountant.epsilon_dd() <= plan.budget.deletion < accountant.epsilon_dd(observed=[1, 2])

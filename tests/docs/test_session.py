@@ -15,5 +15,5 @@ def test_the_session_of_the_quick_start_is_what_the_command_says() -> None:
     written = session.written_down()
     assert session.without_chance(session.run()) == session.without_chance(written), "python -m tests.docs.session"
     assert "signed and verified" in written
-    assert session.without_chance("method 'sharp', 51 times in 100") == "method 'sharp', 51 times in 100"
+    assert session.without_chance("method 'noisy-gd', 51 times in 100") == "method 'noisy-gd', 51 times in 100"
     assert session.without_chance(written.replace("51 times", "50 times")) != session.without_chance(written)

@@ -49,7 +49,7 @@ def test_a_row_is_what_the_plan_and_the_gibbs_law_say(row: tuple[str, ...]) -> N
     try:
         plan = make_plan(
             losses.Sigmoid(radius=1.0), records=455, features=3, regularization=REGULARIZATION, budget=Budget(order=2, dp=1.0, deletion=0.1),
-            method={"printed": "theorem", "sharper": "sharp"}[form], utility=False,
+            method={"printed": "noisy-gd:analysis=paper", "sharper": "noisy-gd"}[form], utility=False,
             noise_variance=asked if asked in (None, "cheapest") else float(variance),
         )  # fmt: skip
     except PlanInfeasible as error:

@@ -75,7 +75,7 @@ def coq_table() -> str:
     """Return the rows on what a covered figure of a certificate rests on, with and without Coq."""
     reached = lines_reached()
     bounds = sum(lines for file, lines in reached.items() if file.startswith("bounds/"))
-    statement, _ = coq_certificate.source_text(json.loads(json.dumps(papers("published", "sharp"))))
+    statement, _ = coq_certificate.source_text(json.loads(json.dumps(papers("published", "noisy-gd"))))
     stated = sum(line.startswith(("Definition ", "Lemma ")) for line in statement.splitlines())
     axioms = len(re.findall(r"^Axiom ", (coq_files.FOLDER / "Laws.v").read_text("utf-8"), flags=re.M))
     formulas = sum(map(_coq_definitions, ("Formulas", "Conversion")))
@@ -83,7 +83,7 @@ def coq_table() -> str:
     rows = [
         ("formulas and conversions", f"{bounds} lines of Python (`bounds/`)", f"{formulas} lines of definitions (`Formulas.v`, `Conversion.v`)"),
         ("that they bound what is revealed", "checks of `proofs_check` and proofs by hand", f"{axioms} cited axioms (`Laws.v`) and Coq's own"),
-        ("the inequality for one certificate", "floating-point arithmetic, rounded up", f"{stated} statements (of a certificate by `sharp`), proven"),
+        ("the inequality for one certificate", "floating-point arithmetic, rounded up", f"{stated} statements (of a certificate by `noisy-gd`), proven"),
         ("from facts to formulas", "in `methods/` and `bounds/`", f"{translation} lines of Python (`coq_certificate.py`)"),
     ]  # fmt: skip
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)

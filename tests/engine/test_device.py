@@ -97,7 +97,9 @@ def test_a_curator_takes_the_device_without_another_call(place: str, monkeypatch
     """The engine is asked for by name alone; "cpu:0" is torch's name for the processor."""
     loss, seen, models = losses.Logistic(1.0), [], []
     records = table(loss)
-    plan = sized_plan(loss, records.slots, 6, 0.05, Budget.from_gdp(dp=0.5, deletion=0.1), method="sharp", exact=False)
+    plan = sized_plan(
+        loss, records.slots, 6, 0.05, Budget.from_gdp(dp=0.5, deletion=0.1), method="noisy-gd", exact=False
+    )
     descend = DeviceObjective.descend
     monkeypatch.setattr(DeviceObjective, "descend", lambda self, *a, **k: seen.append(1) or descend(self, *a, **k))
     for where in ("cpu", place):
@@ -270,16 +272,16 @@ def test_every_way_to_ask_torch_for_fewer_bits_is_refused_in_words(way: str) -> 
     assert done.stdout.endswith("then it runs\n"), done.stderr
 
 
-@pytest.mark.parametrize("method", ["perturbed", "minimiser"])
+@pytest.mark.parametrize("method", ["objective-perturbation", "output-perturbation"])
 def test_a_device_that_a_run_does_not_use_is_said(method: str) -> None:
     loss = losses.Logistic(1.0)
-    records, real = table(loss), {"exact": False} if method == "minimiser" else {}
+    records, real = table(loss), {"exact": False} if method == "output-perturbation" else {}
     plan = sized_plan(loss, records.slots, 6, 0.05, Budget.from_gdp(dp=0.5, deletion=0.1), method=method, **real)
     execution = Execution("cpu:0", rng=np.random.default_rng(1))
-    if method == "minimiser":
+    if method == "output-perturbation":
         Curator(records, plan).learn(execution=execution)
     else:
-        with pytest.warns(UserWarning, match=r"'cpu:0' is not used.*'perturbed'.*leave the device out"):
+        with pytest.warns(UserWarning, match=r"'cpu:0' is not used.*'objective-perturbation'.*leave the device out"):
             Curator(records, plan).learn(execution=execution)
 
 

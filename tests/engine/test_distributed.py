@@ -97,7 +97,7 @@ from noisygd_delete.engine.execution import find_launched_group
 from noisygd_delete.errors import AssumptionViolated
 from tests.engine.test_distributed import big_plan, table
 group = find_launched_group()
-for kind in ("published", "minimiser", "device", "secure"):
+for kind in ("published", "output-perturbation", "device", "secure"):
     rng = None if kind == "secure" else np.random.default_rng(5 + group.rank)  # process 0's is used
     execution = Execution("cpu:0" if kind == "device" else "cpu", group, rng)
     curator = Curator(table(3000), big_plan(kind), execution=execution)
@@ -115,8 +115,8 @@ except AssumptionViolated as error:
 
 def big_plan(start: str):
     budget = Budget.from_gdp(dp=0.5, deletion=0.1)
-    sharp = methods.Sharp(exact=False if start == "device" else None)  # exact steps are taken on the processor
-    method = methods.Minimiser(diffusion_steps=12) if start == "minimiser" else sharp
+    sharp = methods.NoisyGD(exact=False if start == "device" else None)  # exact steps are taken on the processor
+    method = methods.OutputPerturbation(diffusion_steps=12) if start == "output-perturbation" else sharp
     return make_plan(losses.Logistic(1.0), records=3000, features=6, regularization=0.05, budget=budget, method=method)
 
 
@@ -124,7 +124,7 @@ def big_plan(start: str):
 def test_two_processes_do_the_work_of_one(tmp_path: Path) -> None:
     (tmp_path / "spmd.py").write_text(SPMD)
     launch(tmp_path / "spmd.py", tmp_path)
-    for kind in ("published", "minimiser", "device", "secure"):
+    for kind in ("published", "output-perturbation", "device", "secure"):
         first, second = (np.load(tmp_path / f"{kind}-{rank}.npy") for rank in range(2))
         assert (first == second).all()
         alone, rng = Curator(table(3000), big_plan(kind)), np.random.default_rng(5)

@@ -396,6 +396,6 @@ def test_rows_that_are_gone_decide_not_how_later_ones_are_added(filled: float, m
     monkeypatch.setattr(kernel, "_worth", [False])
     one = 1  # reading: worth nothing by itself
     assert not kernel.is_supported(losses.Logistic(1.0), rows, one)
-    chosen = sized_plan(losses.Logistic(1.0), 300, 400, 0.05, method="perturbed")
+    chosen = sized_plan(losses.Logistic(1.0), 300, 400, 0.05, method="objective-perturbation")
     Curator(Records(rows, labels), chosen).learn()
     assert kernel.is_supported(losses.Logistic(1.0), rows, one)

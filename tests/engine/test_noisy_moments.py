@@ -15,7 +15,7 @@ from noisygd_delete.curator import Model, PublishedSums
 from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.features import maps
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sums import default_levels
+from noisygd_delete.methods.sufficient_statistics import default_levels
 
 MAP, ROWS = maps.Additive((0, 0, 0), levels=2), 3000  # every block of every row is filled
 
@@ -37,7 +37,9 @@ def table(classes: int = 2, seed: int = 0) -> tuple[Any, Any, Any]:
 
 def plan(loss: Any, map: maps.Additive = MAP, gdp: float = 1.0, **options: Any) -> Plan:
     budget, sizes = Budget.from_gdp(dp=gdp, deletion=gdp), {"records": ROWS, "releases": 20, "regularization": 1e-9}
-    return make_plan(loss, method="sums", map=map, features=map.width + 1, budget=budget, **{**sizes, **options})
+    return make_plan(
+        loss, method="sufficient-statistics", map=map, features=map.width + 1, budget=budget, **{**sizes, **options}
+    )
 
 
 def moments(chosen: Plan) -> Any:

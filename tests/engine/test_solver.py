@@ -517,7 +517,7 @@ def test_the_rounding_of_b_is_part_of_the_certified_norm() -> None:
 def test_releases_carry_passes_and_events_do_not(kind) -> None:
     loss, events, passes = losses.Logistic(1.0), [], []
     for name in ("random labels", "separable"):
-        plan = sized_plan(loss, 300, 6, 1e-3, method="minimiser", solver=kind)
+        plan = sized_plan(loss, 300, 6, 1e-3, method="output-perturbation", solver=kind)
         curator = Curator(Records(*TABLES[name]), plan)
         releases = [curator.learn(), curator.delete([1, 2])]
         passes.append([release.gradient_passes for release in releases])

@@ -148,7 +148,7 @@ def test_the_bound_is_the_stated_sum(records: int) -> None:
     assert gradient_error(records=records, **facts) == pytest.approx(float(exact), rel=1e-12)
 
 
-def plan(method: str = "perturbed", **options: object):
+def plan(method: str = "objective-perturbation", **options: object):
     return sized_plan(
         losses.Logistic(1.0),
         SLOTS,
@@ -177,8 +177,8 @@ def test_the_same_plan_makes_the_same_release_of_a_cluster() -> None:
 
 def test_what_asks_for_rows_is_refused_with_the_reason() -> None:
     held = in_partitions(table(losses.Logistic(1.0)), 3)
-    with pytest.raises(InvalidParameter, match=r"lie elsewhere.*method 'perturbed'"):
-        learn(held, plan("sharp", exact=False), np.random.default_rng(0))
+    with pytest.raises(InvalidParameter, match=r"lie elsewhere.*method 'objective-perturbation'"):
+        learn(held, plan("noisy-gd", exact=False), np.random.default_rng(0))
 
 
 def pieces_of(outputs: int, width: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:

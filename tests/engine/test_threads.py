@@ -41,7 +41,7 @@ def test_a_solve_and_noisy_steps_are_limited(monkeypatch) -> None:
         monkeypatch.setattr(module, name, watched)
     execution._pools.cache_clear()
     with threadpool_limits(2, user_api="blas"):
-        Curator(records(), plan(method="minimiser")).learn()
+        Curator(records(), plan(method="output-perturbation")).learn()
     assert seen == {"solve": {1}, "run_exactly": {1}}
 
 

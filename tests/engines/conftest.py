@@ -74,7 +74,7 @@ def plan(slots: int = SLOTS):
         features=SCHEMA.features,
         regularization=0.05,
         budget=Budget(order=4, dp=2.0, deletion=0.5),
-        method="perturbed",
+        method="objective-perturbation",
         utility=False,
     ).in_any_order()
 

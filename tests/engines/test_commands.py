@@ -29,7 +29,7 @@ bounds = [0, 10]
 categories = ["x", "z"]
 unknown = "zero"
 """
-PLAN = ("--method", "perturbed", "--regularization", "0.05", "--no-utility", "--slots", str(SLOTS))
+PLAN = ("--method", "objective-perturbation", "--regularization", "0.05", "--no-utility", "--slots", str(SLOTS))
 
 
 def answer(capsys, *arguments: str, status: int = 0):

@@ -18,7 +18,7 @@ from noisygd_delete_sources.workers.table import ClusterRecords
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.methods import Minimiser
+from noisygd_delete.methods import OutputPerturbation
 from tests.sources.rows import records_of
 
 from .conftest import FILES, SCHEMA, SLOTS, N, Start, held, name, plan, written
@@ -123,11 +123,13 @@ def test_the_same_plan_gives_the_same_release_and_the_same_numbers(table: Table)
 
 
 @pytest.mark.parametrize(
-    "method", ["sharp", "theorem", Minimiser(solver="cold")], ids=["sharp", "theorem", "minimiser"]
+    "method",
+    ["noisy-gd", "noisy-gd:analysis=paper", OutputPerturbation(solver="cold")],
+    ids=["noisy-gd", "noisy-gd:analysis=paper", "output-perturbation"],
 )
 def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Table, method: Any) -> None:
     """The same words: as near to a release from memory as the roundings that are charged; the same figures of who is still there."""
-    if (table.engine, method) == ("spark", "theorem"):
+    if (table.engine, method) == ("spark", "noisy-gd:analysis=paper"):
         pytest.skip("85 steps of half a second each, which ask nothing that those of sharp do not")
     facts = {"records": SLOTS, "features": SCHEMA.features, "regularization": 0.4, "utility": False}
     asked = make_plan(LOSS, **facts, budget=Budget(order=4, dp=2.0, deletion=0.5), method=method).in_any_order()

@@ -35,7 +35,7 @@ def test_defaults_learn_and_say_what_was_chosen(table) -> None:
         model = NoisyGDClassifier(feature_bounds=(0, 10)).fit(rows, sides)
     assert model.score(rows, sides) > 0.97
     assert model.plan_.method.name == model.advice_.chosen.method
-    assert "theorem" in {way.method for way in model.advice_.comparison.candidates}
+    assert "noisy-gd" in {way.method for way in model.advice_.comparison.candidates}
     assert model.plan_.budget == Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
     assert model.accountant_.remaining().publications == 11
     assert model.delete([5]).status == "published"
@@ -59,7 +59,7 @@ def test_a_bad_forecast_warns(table) -> None:
 
 def test_a_spent_total_withdraws_the_model_and_erases_all_the_same(table) -> None:
     rows, sides, _ = table
-    asked = {"feature_bounds": (0, 10), "method": "minimiser", "regularization": 0.01, "total": (2.6, 1e-6)}
+    asked = {"feature_bounds": (0, 10), "method": "output-perturbation", "regularization": 0.01, "total": (2.6, 1e-6)}
     model = NoisyGDClassifier(**asked).fit(rows[:2_000], sides[:2_000])
     assert model.plan_.total == Total(2.6, 1e-6, gdp=True)
     with pytest.warns(ReleaseWithheld):
@@ -79,7 +79,7 @@ def test_too_few_records_are_refused_and_a_named_method_learns_from_them(table) 
     with pytest.raises(NothingWorthHaving, match=r"records in place of 27.*name a method"):
         NoisyGDClassifier(feature_bounds=(0, 10)).fit(rows[:25], sides[:25])
     with pytest.warns(NothingPromised):
-        NoisyGDClassifier(feature_bounds=(0, 10), method="sharp").fit(rows[:25], sides[:25])
+        NoisyGDClassifier(feature_bounds=(0, 10), method="noisy-gd").fit(rows[:25], sides[:25])
 
 
 def test_what_is_given_is_honoured(table) -> None:

@@ -25,7 +25,10 @@ GAPS = {"age": {"bounds": [0, 120], "missing": "column"}}
 
 def classifier(bounds) -> NoisyGDClassifier:
     return NoisyGDClassifier(
-        feature_bounds=bounds, method="minimiser", regularization=1e-2, budget=Budget(order=2, dp=100.0, deletion=10.0)
+        feature_bounds=bounds,
+        method="output-perturbation",
+        regularization=1e-2,
+        budget=Budget(order=2, dp=100.0, deletion=10.0),
     )
 
 

@@ -32,7 +32,7 @@ from noisygd_delete.estimators import check_record_wise
 
 # scikit-learn's checks use a few dozen to a few hundred standardised records: a wide budget leaves something to score
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
-CHECKED = {"feature_bounds": (-4, 4), "budget": WIDE, "method": "sharp", "regularization": 3e-2}
+CHECKED = {"feature_bounds": (-4, 4), "budget": WIDE, "method": "noisy-gd", "regularization": 3e-2}
 REGRESSION = {**CHECKED, "target_bounds": (-4, 4), "regularization": 3e-3}  # a check asks for half of the variance
 
 
@@ -87,7 +87,7 @@ def flowers():
 
 
 def classifier(**options):
-    settings = {"feature_bounds": (0, 10), "budget": WIDE, "method": "sharp", "regularization": 1e-3}
+    settings = {"feature_bounds": (0, 10), "budget": WIDE, "method": "noisy-gd", "regularization": 1e-3}
     return NoisyGDClassifier(**{**settings, **options})
 
 
@@ -108,7 +108,8 @@ def test_deletes_by_id_and_keeps_predicting(flowers):
 
 
 @pytest.mark.parametrize(
-    "options", [{"method": "theorem", "utility": False}, {"method": methods.Minimiser(solver="cold")}]
+    "options",
+    [{"method": "noisy-gd:analysis=paper", "utility": False}, {"method": methods.OutputPerturbation(solver="cold")}],
 )
 def test_every_way_of_learning_is_open(flowers, options):
     X, y, ids = flowers
@@ -149,7 +150,7 @@ def test_the_regressor_deletes_and_stays_within_its_bounds():
     X = rng.uniform(0, 100, (400, 2))
     y = 0.2 * X[:, 0] + 0.1 * X[:, 1] + rng.normal(0, 1, 400)
     model = NoisyGDRegressor(
-        feature_bounds=(0, 100), target_bounds=(-5, 35), budget=WIDE, method="sharp", regularization=1e-3
+        feature_bounds=(0, 100), target_bounds=(-5, 35), budget=WIDE, method="noisy-gd", regularization=1e-3
     ).fit(X, y)
     assert model.score(X, y) > 0.8
     assert model.delete(range(10)).edits == 10

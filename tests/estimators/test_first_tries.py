@@ -35,7 +35,7 @@ from noisygd_delete.estimators.rows import RowScaling
 from noisygd_delete.planner.defaults import default_slots
 
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
-COMMON = {"budget": WIDE, "method": "sharp", "regularization": 1e-2, "random_state": 0}
+COMMON = {"budget": WIDE, "method": "noisy-gd", "regularization": 1e-2, "random_state": 0}
 
 
 def classifier(**options) -> NoisyGDClassifier:

@@ -103,7 +103,7 @@ def test_what_does_not_fit_is_refused(fitted) -> None:
 def test_a_target_has_curves_too() -> None:
     table, _ = people()
     target = table["age"].to_numpy() / 50 - 1
-    named = {"method": "perturbed", "regularization": 0.01, "adjacency": "zero-out", "budget": BUDGET}
+    named = {"method": "objective-perturbation", "regularization": 0.01, "adjacency": "zero-out", "budget": BUDGET}
     model = for_table(COLUMNS, NoisyGDRegressor(target_bounds=(-1, 1), **named))
     shapes = model.fit(table, np.clip(target, -1, 1)).explain()
     assert shapes.shapes[0].name == "age"
@@ -119,7 +119,7 @@ def test_what_is_no_estimator_of_this_package_is_refused_by_name(other) -> None:
 def test_a_learner_that_leaves_its_pipeline_names_no_map(fitted) -> None:
     """Its next rows are not the map's, and the next plan must not say so; nor are they spared the look for a fitted scaler."""
     table, labels = people(400)
-    model = for_table(COLUMNS, NoisyGDClassifier(method="perturbed", regularization=0.02, total=None)).fit(
+    model = for_table(COLUMNS, NoisyGDClassifier(method="objective-perturbation", regularization=0.02, total=None)).fit(
         table, labels
     )
     learner = model[-1].set_params(feature_bounds=(-100, 100))

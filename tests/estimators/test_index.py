@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 
 ROWS = 60
-SETTINGS: dict[str, Any] = {"feature_bounds": (0, 1), "method": "sharp", "regularization": 0.5, "row_norm": "bounds"}
+SETTINGS: dict[str, Any] = {"feature_bounds": (0, 1), "method": "noisy-gd", "regularization": 0.5, "row_norm": "bounds"}
 SETTINGS["slots"] = ROWS + 5
 
 

@@ -23,7 +23,7 @@ MAP = maps.BinsAndCrosses((0, 0), bins=4, buckets=64)
 
 
 def pipeline(**options) -> RecordWisePipeline:
-    given = {"method": "sharp", "regularization": 1e-2, "utility": False, **options}
+    given = {"method": "noisy-gd", "regularization": 1e-2, "utility": False, **options}
     return make_mapped_pipeline(
         MAP, NoisyGDClassifier(random_state=0, budget=Budget(order=2, dp=200.0, deletion=50.0), **given)
     )

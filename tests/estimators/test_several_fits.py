@@ -31,7 +31,7 @@ X = RNG.uniform(0, 10, (150, 3))
 TWO = (X[:, 0] > X[:, 1]).astype(int)
 SETTINGS = {
     "feature_bounds": (0, 10),
-    "method": "minimiser",
+    "method": "output-perturbation",
     "regularization": 1e-2,
     "row_norm": "bounds",
     "budget": Budget(order=2, dp=100.0, deletion=10.0),

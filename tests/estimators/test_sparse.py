@@ -18,7 +18,7 @@ from noisygd_delete.estimators.rows import RowScaling
 
 pytestmark = pytest.mark.filterwarnings("ignore::noisygd_delete.errors.ValuesClipped")  # `texts` are meant to be
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
-COMMON = {"budget": WIDE, "method": "sharp", "regularization": 1e-2, "random_state": 0, "feature_bounds": (-2, 2)}
+COMMON = {"budget": WIDE, "method": "noisy-gd", "regularization": 1e-2, "random_state": 0, "feature_bounds": (-2, 2)}
 
 
 def texts(n: int = 300, width: int = 40, seed: int = 0) -> sparse.csr_matrix:
@@ -96,7 +96,7 @@ def test_a_device_from_the_environment_is_refused(monkeypatch: pytest.MonkeyPatc
         NoisyGDClassifier(**COMMON).fit(X, labels(X, 2))
 
 
-@pytest.mark.parametrize("method", ["perturbed", "minimiser"])
+@pytest.mark.parametrize("method", ["objective-perturbation", "output-perturbation"])
 def test_a_hundred_thousand_columns_are_never_written_out(method: str) -> None:
     """Fit, delete, predict in less than a tenth of what 2,000 rows would take as an array."""
     n, width, each = 2000, 100_000, 20

@@ -94,7 +94,7 @@ def test_every_verb_takes_rows_of_the_table(fitted) -> None:
 def test_elsewhere_the_columns_are_read_as_they_are() -> None:
     table, labels = people(8000)
     few = NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:1200], labels[:1200])
-    named = NoisyGDClassifier(feature_bounds=BOUNDS, method="perturbed").fit(table, labels)
+    named = NoisyGDClassifier(feature_bounds=BOUNDS, method="objective-perturbation").fit(table, labels)
     ages = table["age"].to_numpy() * 1.0
     target = NoisyGDRegressor(feature_bounds=BOUNDS, target_bounds=(0, 100)).fit(table[:2500], ages[:2500])
     assert {len(model.model_.weights.reshape(-1)) for model in (few, named, target)} == {1 + 3 + 2 + 1}

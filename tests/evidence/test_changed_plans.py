@@ -26,14 +26,14 @@ from .test_third_verifier import judged as judged_by_third
 ASKED = [
     (radius, lam, method)
     for radius in (0.5, 1.0, 3.0)
-    for lam, method in ((0.05, "sharp"), (0.1, "minimiser"), (0.1, "sums"))
+    for lam, method in ((0.05, "noisy-gd"), (0.1, "output-perturbation"), (0.1, "sufficient-statistics"))
 ]
 
 
 @cache
 def plan_of(radius: float, lam: float, method: str) -> Plan:
     budget = Budget(order=8, dp=1.0, deletion=0.2)
-    releases = 12 if method == "sums" else 1
+    releases = 12 if method == "sufficient-statistics" else 1
     return make_plan(
         losses.Logistic(radius=radius),
         records=4000,

@@ -20,7 +20,7 @@ from noisygd_delete.evidence.claims import Claim, claim_sentence
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.signing import make_envelope, open_envelope, read_private, sign_document, signed_by
-from noisygd_delete.methods import minimiser, perturbed
+from noisygd_delete.methods import objective_perturbation, output_perturbation
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts, limited_io
 
@@ -31,8 +31,8 @@ from ..reports.test_certificate_mutations import papers
 from .reading_papers import figure, keys, said
 
 METHODS = {  # method -> status of the request
-    "theorem": "published", "sharp": "published", "sharp, over the reals": "published", "minimiser, over the reals": "withheld",
-    "perturbed": "published", "composition": "published", "ladder with a head": "pending", "near-gibbs": "published", "mixed": "published",
+    "noisy-gd:analysis=paper": "published", "noisy-gd": "published", "noisy-gd, over the reals": "published", "output-perturbation, over the reals": "withheld",
+    "objective-perturbation": "published", "noisy-gd:analysis=composition": "published", "staged with a head": "pending", "noisy-gd:analysis=theorem-5-2": "published", "mixed": "published",
 }  # fmt: skip
 
 
@@ -59,15 +59,15 @@ def reworded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def other_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minimiser, "forecast_passes", lambda problem: 3)
+    monkeypatch.setattr(output_perturbation, "forecast_passes", lambda problem: 3)
 
 
 def other_share_of_output_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(perturbed, "_OUTPUT_SHARE", 0.005)
+    monkeypatch.setattr(objective_perturbation, "_OUTPUT_SHARE", 0.005)
 
 
 def other_share_of_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minimiser, "_SHARE", 0.009)
+    monkeypatch.setattr(output_perturbation, "_SHARE", 0.009)
 
 
 @pytest.mark.parametrize("edit", [reworded, other_forecast, other_share_of_output_noise, other_share_of_tolerance])
@@ -80,10 +80,13 @@ def test_words_forecasts_and_tuning_break_no_paper(
 
 TIGHTER, LOOSER = 0.97, 1.03
 BOUNDS = {  # a bound, and the certificates whose figures rest on it
-    "gdp": (shifted_interpolation, {"sharp", "sharp, over the reals", "mixed"}),
-    "minimiser_dp_gdp": (shifted_interpolation, {"minimiser, over the reals", "ladder with a head"}),
-    "deletion_rate": (theorem_5_1, {"theorem", "mixed"}),
-    "composition_rate": (theorem_5_1, {"composition", "ladder with a head", "near-gibbs"}),
+    "gdp": (shifted_interpolation, {"noisy-gd", "noisy-gd, over the reals", "mixed"}),
+    "minimiser_dp_gdp": (shifted_interpolation, {"output-perturbation, over the reals", "staged with a head"}),
+    "deletion_rate": (theorem_5_1, {"noisy-gd:analysis=paper", "mixed"}),
+    "composition_rate": (
+        theorem_5_1,
+        {"noisy-gd:analysis=composition", "staged with a head", "noisy-gd:analysis=theorem-5-2"},
+    ),
 }
 
 
@@ -103,7 +106,7 @@ def test_a_tighter_bound_breaks_no_paper_and_a_looser_one_those_that_rest_on_it(
 
 
 def test_a_looser_curve_of_the_default_method_is_named(issued: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    right = perturbed.PerturbedRun.curve
+    right = objective_perturbation.ObjectivePerturbationRun.curve
 
     def looser(self: Any, worlds: Any) -> Any:
         curve = right(self, worlds)
@@ -111,17 +114,21 @@ def test_a_looser_curve_of_the_default_method_is_named(issued: dict[str, str], m
             curve, rate=curve.rate * 1.1, gdp_squared=None if curve.gdp_squared is None else curve.gdp_squared * 1.1
         )
 
-    monkeypatch.setattr(perturbed.PerturbedRun, "curve", looser)
-    assert broken(issued) == {"perturbed", "mixed"}
+    monkeypatch.setattr(objective_perturbation.ObjectivePerturbationRun, "curve", looser)
+    assert broken(issued) == {"objective-perturbation", "mixed"}
 
 
 def test_a_condition_that_is_found_to_be_needed_breaks_the_papers_without_it(
     issued: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = perturbed.PerturbedRun.conditions
-    monkeypatch.setattr(perturbed.PerturbedRun, "conditions", lambda self: (*right(self), ("samples-unseen", {})))
-    assert broken(issued) == {"perturbed", "mixed"}
-    monkeypatch.setattr(perturbed.PerturbedRun, "conditions", lambda self: right(self)[:2])
+    right = objective_perturbation.ObjectivePerturbationRun.conditions
+    monkeypatch.setattr(
+        objective_perturbation.ObjectivePerturbationRun,
+        "conditions",
+        lambda self: (*right(self), ("samples-unseen", {})),
+    )
+    assert broken(issued) == {"objective-perturbation", "mixed"}
+    monkeypatch.setattr(objective_perturbation.ObjectivePerturbationRun, "conditions", lambda self: right(self)[:2])
     assert broken(issued) == set()  # one that is needed no more stands there and does no harm
 
 
@@ -140,27 +147,29 @@ def test_a_mixed_history_carries_the_conditions_of_every_method() -> None:
     mixed = papers("published", "mixed")
     named = {(claim["key"], claim["values"].get("method")) for claim in mixed["claims"]}
     assert {
-        ("exact-steps", "sharp"),
-        ("exact-steps", "theorem"),
-        ("exact-noise", "perturbed"),
-        ("time-unseen", "perturbed"),
+        ("exact-steps", "noisy-gd-tight"),
+        ("exact-steps", "noisy-gd-paper"),
+        ("exact-noise", "objective-perturbation"),
+        ("time-unseen", "objective-perturbation"),
     } <= named
-    assert ("time-unseen", "sharp") not in named
+    assert ("time-unseen", "noisy-gd-tight") not in named
 
 
 def test_ranges_read_off_the_data_are_named() -> None:
     for columns, name in ((("age", "pay"), "ranges-from-data"), ((), "ranges-public"), (None, "ranges-unknown")):
-        paper = paper_of("sharp", from_data=columns)
+        paper = paper_of("noisy-gd", from_data=columns)
         assert keys(paper) & {"ranges-from-data", "ranges-public", "ranges-unknown"} == {name}
         assert ("age, pay" in said(paper)) == (name == "ranges-from-data")
         assert "not read off" not in said(paper)
 
 
 def test_a_figure_is_about_a_person_only_when_all_rows_are_gone() -> None:
-    plan, events, number = history("sharp", 4)
+    plan, events, number = history("noisy-gd", 4)
     several = plan.changed(rows_per_subject=3)
     run = several.mechanism
-    events = [replace(event, mechanism=run) if event.mechanism.method == "sharp" else event for event in events]
+    events = [
+        replace(event, mechanism=run) if event.mechanism.method == "noisy-gd-tight" else event for event in events
+    ]
     for remaining, unit, remark in (
         (0, "person", "person-gone"),
         (2, "row", "rows-remain"),
@@ -176,7 +185,7 @@ def test_a_figure_is_about_a_person_only_when_all_rows_are_gone() -> None:
 
 def test_a_figure_that_counts_one_row_of_a_release_is_not_about_a_person_of_several() -> None:
     """A plan for persons of one row first, then one for persons of three: of all models only single rows are known."""
-    plan, events, _ = history("sharp", 4)
+    plan, events, _ = history("noisy-gd", 4)
     several = plan.changed(rows_per_subject=3)
     events = [
         *events,
@@ -191,11 +200,11 @@ def test_a_figure_that_counts_one_row_of_a_release_is_not_about_a_person_of_seve
 
 def test_a_model_that_is_withdrawn_is_not_said_to_be_in_use() -> None:
     for status, said_so in (("withheld", False), ("pending", True)):
-        assert ("model-in-use" in keys(paper_of("sharp", status=status, release=None))) == said_so
+        assert ("model-in-use" in keys(paper_of("noisy-gd", status=status, release=None))) == said_so
 
 
 def test_of_a_ladder_what_is_kept_is_not_said_to_be_computed_without_the_record() -> None:
-    paper = paper_of("ladder", notices=Notices(withdrawn="2026-11-20"))
+    paper = paper_of("staged", notices=Notices(withdrawn="2026-11-20"))
     assert {"published.kept", "model-withdrawn.kept"} < keys(paper)
     assert "model-withdrawn" not in keys(paper)
     assert "left.base" in keys(paper)
@@ -203,7 +212,7 @@ def test_of_a_ladder_what_is_kept_is_not_said_to_be_computed_without_the_record(
 
 
 def test_no_delta_is_stated_that_means_nothing() -> None:
-    plan, events, number = history("sharp", 4)
+    plan, events, number = history("noisy-gd", 4)
     erasure = Erasure(rows=2, replaced=1, release=number)
     for delta in (0.9, 0.011, 0.0, float("nan")):
         with pytest.raises(InvalidParameter):
@@ -214,10 +223,10 @@ def test_no_delta_is_stated_that_means_nothing() -> None:
 
 def test_a_model_read_before_the_deletion_is_not_certified(key: Path) -> None:
     source = {"deleted_at": "version:7", "counted": "versions"}
-    paper = sign_document(paper_of("sharp", read_at="version:8", **source), key)
+    paper = sign_document(paper_of("noisy-gd", read_at="version:8", **source), key)
     assert verify_certificate(json.loads(json.dumps(paper))).passed
     with pytest.raises(InvalidParameter, match="does not show the deletion"):
-        paper_of("sharp", read_at="version:6", **source)
+        paper_of("noisy-gd", read_at="version:6", **source)
     forged = {**paper, "evidence": {**paper["evidence"], "read_at": "version:6"}}
     forged["claims"] = [
         {**claim, "values": {**claim["values"], "read_at": "version:6"}} if claim["key"] == "source.order" else claim
@@ -227,7 +236,7 @@ def test_a_model_read_before_the_deletion_is_not_certified(key: Path) -> None:
 
 
 def test_an_old_model_at_a_publisher_is_told_of_while_pending() -> None:
-    plan, events, _ = history("sharp", 4)
+    plan, events, _ = history("noisy-gd", 4)
     place = {"kind": "folder", "release": 1, "oldest": 1}
     paper = erasure_certificate(
         Erasure(rows=1, release=None, status="pending", publishers=(place,)), plan=plan, events=events
@@ -238,7 +247,7 @@ def test_an_old_model_at_a_publisher_is_told_of_while_pending() -> None:
 
 def test_the_subject_of_an_envelope_is_bound_to_its_certificate(key: Path) -> None:
     """Another model's digest under an honest certificate, signed by the right key."""
-    paper = sign_document(paper_of("sharp", model_after="2" * 64), key)
+    paper = sign_document(paper_of("noisy-gd", model_after="2" * 64), key)
     good = make_envelope(paper, key)
     inside = json.loads(base64.b64decode(good["payload"]))
     inside["subject"][0]["digest"]["sha256"] = "4" * 64
@@ -257,7 +266,7 @@ def test_the_subject_of_an_envelope_is_bound_to_its_certificate(key: Path) -> No
 
 
 def test_an_envelope_has_one_form(key: Path) -> None:
-    good = make_envelope(sign_document(paper_of("sharp", model_after="2" * 64), key), key)
+    good = make_envelope(sign_document(paper_of("noisy-gd", model_after="2" * 64), key), key)
     assert open_envelope(good)[1].passed
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     sig = good["signatures"][0]["sig"]
@@ -278,7 +287,7 @@ def test_a_key_of_small_order_signs_nothing(point: str, monkeypatch: pytest.Monk
     import hashlib
 
     raw = bytes.fromhex(point)
-    paper = paper_of("sharp")
+    paper = paper_of("noisy-gd")
     for number in range(12):
         paper["identity"]["controller"] = f"Nobody {number}"
         block = {
@@ -297,9 +306,9 @@ def test_a_guarantee_without_its_condition_is_not_derived(monkeypatch: pytest.Mo
     """Power: a derivation that forgets the condition of later models makes papers that today's verifier refuses."""
     with monkeypatch.context() as patched:
         patched.setattr(Guarantee, "non_adaptive", property(lambda self: False))
-        careless = sign_document(paper_of("sharp"), key)
+        careless = sign_document(paper_of("noisy-gd"), key)
         assert verify_certificate(json.loads(json.dumps(careless))).passed
     answer = verify_certificate(json.loads(json.dumps(careless)))
     assert not answer.passed
     assert "requests-blind" in answer.text()
-    assert plan_by("sharp").method.name == "sharp"
+    assert plan_by("noisy-gd").method.name == "noisy-gd"

@@ -20,17 +20,16 @@ from ..bank import plan_by
 
 METHODS = (
     *(
-        "theorem",
-        "sharp",
-        "sharp, over the reals",
-        "composition",
-        "interleaved",
-        "minimiser, warm",
-        "minimiser, cold",
-        "perturbed",
-        "sums",
+        "noisy-gd:analysis=paper",
+        "noisy-gd",
+        "noisy-gd, over the reals",
+        "noisy-gd:analysis=composition",
+        "output-perturbation, warm",
+        "output-perturbation, cold",
+        "objective-perturbation",
+        "sufficient-statistics",
     ),
-    *("ladder", "ladder with a head"),
+    *("staged", "staged with a head"),
 )
 
 

@@ -31,23 +31,31 @@ from ..oracles import linear_history, owed
 from .reading_papers import said
 
 IN_ANY_ORDER = [
-    "perturbed",
-    "sharp",
-    "theorem",
-    "minimiser, cold",
-    "minimiser, warm",
-    "interleaved",
+    "objective-perturbation",
+    "noisy-gd",
+    "noisy-gd:analysis=paper",
+    "output-perturbation, cold",
+    "output-perturbation, warm",
 ]  # what rows in a source can be planned with
-MIXED = [name for name in PROBLEMS if name != "near-gibbs"]
-EXACT = [name for name in MIXED if "over the reals" not in name and name not in ("composition", "ladder")]
-ALONE = ("sharp", "theorem", "perturbed", "composition", "ladder", "interleaved", "minimiser, cold")
+MIXED = [name for name in PROBLEMS if name != "noisy-gd:analysis=theorem-5-2"]
+EXACT = [
+    name for name in MIXED if "over the reals" not in name and name not in ("noisy-gd:analysis=composition", "staged")
+]
+ALONE = (
+    "noisy-gd",
+    "noisy-gd:analysis=paper",
+    "objective-perturbation",
+    "noisy-gd:analysis=composition",
+    "staged",
+    "output-perturbation, cold",
+)
 
 
 @cache
 def plan_of(method: str, rows: int) -> Plan:
     """The plan of a method; of persons with so many rows, as it would be run (its figures then exceed its budget)."""
     plan = plan_by(method)
-    if rows == 1 or plan.stages or method.startswith("interleaved"):
+    if rows == 1 or plan.stages:
         return plan
     return plan.changed(rows_per_subject=rows)
 
@@ -137,8 +145,8 @@ def test_papers_speak_of_real_numbers_where_a_release_was_made_over_them_alone(
         paper, events, _ = drawn(seed, methods)
         told = [event.to_dict()["mechanism"] for event in events]
         over_reals = any(
-            run["method"] in ("composition", "ladder", "near-gibbs")
-            or (run["method"] in ("sharp", "theorem", "minimiser", "interleaved") and not run.get("exact"))
+            run["method"] in ("noisy-gd-composition", "staged", "noisy-gd-theorem-5-2")
+            or (run["method"] in ("noisy-gd-tight", "noisy-gd-paper", "output-perturbation") and not run.get("exact"))
             for run in told
         )
         words = said(paper)
@@ -149,7 +157,7 @@ def test_papers_speak_of_real_numbers_where_a_release_was_made_over_them_alone(
 
 
 def test_no_sentence_of_a_release_that_resumed_says_that_it_was_learned_afresh() -> None:
-    """By `sharp` over rows in a source, too, where nothing counted what else changed."""
+    """By `noisy-gd` over rows in a source, too, where nothing counted what else changed."""
     met = 0
     for seed in range(60):
         paper, _, _ = drawn(seed, IN_ANY_ORDER)
@@ -242,12 +250,15 @@ def any_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
 def nothing_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "_PUBLISHED", {})  # by which an event checks its kind
     monkeypatch.setattr(derivation, "_row_norms", lambda runs: [])  # which refuses what does not publish a model
-    for kind in (SampledGaussian, CountedRecords, type(plan_by("ladder").mechanism)):
+    for kind in (SampledGaussian, CountedRecords, type(plan_by("staged").mechanism)):
         monkeypatch.setattr(kind, "left", "")
 
 
 def time_unspoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in (type(plan_by("perturbed").mechanism), type(plan_by("minimiser, cold").mechanism)):
+    for kind in (
+        type(plan_by("objective-perturbation").mechanism),
+        type(plan_by("output-perturbation, cold").mechanism),
+    ):
         right = kind.conditions
 
         def without(self: Mechanism, right: Any = right) -> Any:
@@ -303,7 +314,7 @@ def exact(plan: Plan, gaps: list[float], observed: set[int]) -> float:
 def test_a_person_is_counted_until_the_last_row_is_gone(left: tuple[int, ...]) -> None:
     """Rows erased in two or three requests; `left` of them at each release. The printed figure covers the truth from the release that erased the
     last row; from that of the first row (a planted fault) it does not."""
-    plan = plan_of("sharp", 3)
+    plan = plan_of("noisy-gd", 3)
     lipschitz, releases = plan.loss.constants.lipschitz, len(left)
     gaps = [lipschitz * rows for rows in left]
     edits = [0, *(before - after for before, after in pairwise(left))]
@@ -396,7 +407,7 @@ def _careless(right: Callable[..., dict[str, Claim]], accountant: Accountant, pl
 def test_any_set_of_releases_over_rows_in_any_order_covers_the_exact_chain() -> None:
     """Noisy steps to the last bit, rows in any order, fresh runs in between; a record that came and went, whichever releases were seen. On the
     linear loss the truth is known, and comes so near that a figure stated a hundredth too small would be seen."""
-    plan = plan_of("sharp", 1).in_any_order()
+    plan = plan_of("noisy-gd", 1).in_any_order()
     nearest = 0.0
     for seed in range(60):
         chance = random.Random(seed)

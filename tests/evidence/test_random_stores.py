@@ -45,8 +45,12 @@ from ..store.conftest import SCHEMA, memory_folder, name, person, plan, records,
 from ..store.test_put_back import in_parts, put_back, same
 
 ROWS, SLOTS = 9, 12
-METHODS = ("sharp", "sharp", "theorem", "minimiser", "perturbed", "interleaved")
-CARRIED = ("sums", "sums", "perturbed")  # releases drawn before the rows go, and others in the same ledger
+METHODS = ("noisy-gd", "noisy-gd", "noisy-gd:analysis=paper", "output-perturbation", "objective-perturbation")
+CARRIED = (
+    "sufficient-statistics",
+    "sufficient-statistics",
+    "objective-perturbation",
+)  # releases drawn before the rows go, and others in the same ledger
 
 
 class History:
@@ -65,7 +69,6 @@ class History:
 
     def plan(self, releases: int, **changes: Budget) -> Plan:
         method = self.chance.choice(self.methods)
-        method = "sharp" if method == "interleaved" and releases <= 2 else method  # which is for more than two
         return plan(releases=releases, method=method, **changes)
 
     # --- what is asked ---

@@ -26,7 +26,7 @@ from ..reports.certificate_mutations import dumped
 from ..reports.test_certificate_mutations import papers
 
 NEW = "new-claim"
-KINDS = (("published", "sharp"), ("pending", "theorem"), ("withheld", "minimiser, warm"))
+KINDS = (("published", "noisy-gd"), ("pending", "noisy-gd:analysis=paper"), ("withheld", "output-perturbation, warm"))
 
 
 @pytest.fixture(scope="module")

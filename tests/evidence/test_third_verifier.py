@@ -19,7 +19,14 @@ from ..reports.certificate_mutations import dumped, mixtures, mutants
 from ..reports.histories import history
 from ..reports.test_certificate_mutations import papers
 
-METHODS = ("sharp", "sharp, over the reals", "minimiser, over the reals", "minimiser, cold", "minimiser, warm", "sums")
+METHODS = (
+    "noisy-gd",
+    "noisy-gd, over the reals",
+    "output-perturbation, over the reals",
+    "output-perturbation, cold",
+    "output-perturbation, warm",
+    "sufficient-statistics",
+)
 
 
 def judged(text: str) -> bool:
@@ -53,17 +60,17 @@ def test_it_holds_papers_of_random_histories(method: str, key: Path) -> None:
 
 
 def test_it_judges_no_method_but_its_own(key: Path) -> None:
-    assert judged(dumped(sign_document(papers("published", "sharp"), key)))
-    assert not judged(dumped(sign_document(papers("published", "perturbed"), key)))
+    assert judged(dumped(sign_document(papers("published", "noisy-gd"), key)))
+    assert not judged(dumped(sign_document(papers("published", "objective-perturbation"), key)))
 
 
 def test_no_unsafe_mutant_passes_it_and_what_passes_both_is_the_same(key: Path) -> None:
     """Of what it looks at (figures, conditions, units): nothing that the package refuses for such a claim passes here, and the other way round."""
     signed = [
         sign_document(json.loads(dumped(papers(*kind))), key)
-        for kind in (("published", "sharp"), ("withheld", "sharp"))
+        for kind in (("published", "noisy-gd"), ("withheld", "noisy-gd"))
     ]
-    plan, events, number = history("minimiser, warm", 6)
+    plan, events, number = history("output-perturbation, warm", 6)
     solved = erasure_certificate(Erasure(rows=2, replaced=1, release=number), plan=plan, events=events)
     signed.append(sign_document(json.loads(dumped(solved)), key))
     made = [
@@ -103,7 +110,7 @@ def test_no_unsafe_mutant_passes_it_and_what_passes_both_is_the_same(key: Path) 
 
 def test_figures_of_sums_are_near_the_least_and_smaller_ones_refused(key: Path) -> None:
     """Of one chain."""
-    plan = plan_by("sums")
+    plan = plan_by("sufficient-statistics")
     erases = EditCounts(deleted=1, replaced=1)
     events = [Event("learn", 0, 0, plan.mechanism), *[Event("unlearn", 0, 2, plan.mechanism, erases)] * 5]
     paper = sign_document(erasure_certificate(Erasure(rows=2, replaced=1, release=6), plan=plan, events=events), key)

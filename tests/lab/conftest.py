@@ -38,9 +38,9 @@ def methods(kind: str) -> dict[str, baselines.Baseline]:
         "regularization": REGULARIZATION,
         "budget": Budget.from_epsilon_delta(dp=(4.0, DELTA), deletion=(epsilon, DELTA)),
     }
-    plan = make_plan(loss, **planned, method="sharp", utility=False)
-    solved = make_plan(loss, **planned, method="minimiser", solver="cold")
-    tilted = make_plan(loss, **planned, method="perturbed", solver="cold")
+    plan = make_plan(loss, **planned, method="noisy-gd", utility=False)
+    solved = make_plan(loss, **planned, method="output-perturbation", solver="cold")
+    tilted = make_plan(loss, **planned, method="objective-perturbation", solver="cold")
     same = {"regularization": REGULARIZATION}
     target = {"epsilon": epsilon, "delta": DELTA}
     private = {"records": SLOTS, "epsilon": 4.0, "delta": DELTA}

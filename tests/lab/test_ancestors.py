@@ -16,17 +16,17 @@ from noisygd_delete_lab.ancestors import Presence, StageRun, ancestor_guarantee,
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import SampledGaussian
-from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.counted import CountedRecords
-from noisygd_delete.methods.ladder import LadderRun
-from noisygd_delete.methods.minimiser import MinimiserRun
+from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
+from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
+from noisygd_delete.methods.staged import StagedRun
 from proofs_check import closed_forms
 from tests.oracles import stage_chain
 
 
-def step(mu: float) -> CompositionRun:
+def step(mu: float) -> CompositionNoisyGDRun:
     """A run of one noisy step that is μ-GDP for a row against none."""
-    return CompositionRun(records=1, step_size=2.0, noise_variance=1.0, strong_convexity=1.0, lipschitz=mu)
+    return CompositionNoisyGDRun(records=1, step_size=2.0, noise_variance=1.0, strong_convexity=1.0, lipschitz=mu)
 
 
 @dataclass
@@ -267,7 +267,7 @@ def test_every_attempt_is_charged():
 
 def test_a_solver_started_at_an_old_answer_costs_its_tolerance_alone():
     facts = {"records": 10, "step_size": 0.2, "noise_variance": 1.0, "strong_convexity": 0.5, "lipschitz": 1.0}
-    solved = MinimiserRun(**facts, gradient_tolerance=0.01, warm=True)
+    solved = OutputPerturbationRun(**facts, gradient_tolerance=0.01, warm=True)
     runs = [StageRun(0, 0, solved, 3, 0), StageRun(1, 0, solved, 3, 1, soft=(0,))]
     gone = [Presence(0, 0, 1)]
     blind = ancestor_guarantee(runs, "deletion", "definition-4.1", person=gone, observed=[1])
@@ -304,12 +304,12 @@ def test_what_cannot_be_certified_is_refused():
         asked(sums, person=[Presence(0, 0), Presence(1, 0)])
 
 
-def ladder_run(rng) -> LadderRun:
+def ladder_run(rng) -> StagedRun:
     stages = int(rng.integers(2, 5))
     number = int(rng.integers(0, stages))
     steps = [int(k) for k in rng.integers(1, 5, stages)]
     runs = [step(float(np.exp(rng.uniform(-2, 0)))) for _ in range(stages)]
-    return LadderRun(
+    return StagedRun(
         records=1, kept=tuple(runs[:number]), later=tuple(runs[number:]), kept_steps=tuple(steps[:number]), later_steps=tuple(steps[number:])
     )  # fmt: skip
 

@@ -73,7 +73,7 @@ def test_no_rival_needs_fewer_steps_for_the_same_pair_of_worlds() -> None:
         108,
         1e-3,
         Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5)),
-        method="sharp",
+        method="noisy-gd",
         deletion_notion="pairwise",
         utility=False,
     )

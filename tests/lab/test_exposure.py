@@ -100,7 +100,7 @@ def test_comparison_runs_and_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert by_name["retrain"].delete_gradients <= by_name["retrain"].learn_gradients
     assert by_name["gradient ascent"].deletion is None
     assert by_name["certified removal"].until_retrain is not None
-    assert by_name["Noisy-GD, sharp"].two_releases is not None
+    assert by_name["Noisy-GD, tight"].two_releases is not None
     assert all(row.learn_time > 0 for row in rows)
     json.dumps([row.to_dict() for row in rows], allow_nan=False)
 
@@ -123,7 +123,7 @@ def test_compare_on_the_command_line(capsys, monkeypatch) -> None:
     assert main(["compare", "--no-attack", "--regularization", "0.5", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["records"] == 200
-    assert {"retrain", "Noisy-GD, sharp"} <= {row["method"] for row in answer["rows"]}
+    assert {"retrain", "Noisy-GD, tight"} <= {row["method"] for row in answer["rows"]}
     assert main(["compare", "--data", "x.csv"]) == 2
     assert "--schema" in capsys.readouterr().err
 

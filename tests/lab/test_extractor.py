@@ -49,7 +49,7 @@ def plan_for(records, features=129, **options):
     }
     return make_plan(
         losses.Softmax(1.0, 10), records=records, features=features, regularization=3e-3,
-        method="sharp", utility=False, **options,
+        method="noisy-gd", utility=False, **options,
     )  # fmt: skip
 
 

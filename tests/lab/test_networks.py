@@ -22,7 +22,7 @@ from noisygd_delete_lab.network_game import which_left_network
 from noisygd_delete import Budget, EditRequest, Records, losses, make_plan
 from noisygd_delete.bounds.gaussian import gdp_advantage, gdp_for
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.methods import Stage, Staged
 from tests.oracles import ball_chain
 
 LOSS = losses.MultilayerPerceptron(radius=1.0, classes=3, hidden=6)
@@ -41,7 +41,7 @@ def ladder(**options):
     return make_plan(
         LOSS, records=60, features=5, regularization=1e-3, adjacency="zero-out", dtype="float64",
         budget=Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.5, 1e-5)),
-        method=Ladder((Stage("network", 5), Stage("network", 3)), **options),
+        method=Staged((Stage("network", 5), Stage("network", 3)), **options),
     )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def rivals():
         "control": NoisyFineTuning(TRAINING, **PROMISE, start="public"),
         "based": PrivateBaseThenTuning(TRAINING, ladder().stages[0], 1e-5),
         "rewound": RewindToDelete(**facts, rewound=30),
-        "ladder": LadderReleases(ladder()),
+        "staged": LadderReleases(ladder()),
     }
 
 

@@ -50,7 +50,7 @@ def test_exact_retraining_gives_the_row_away_and_noisy_gd_does_not(population) -
     assert exact.mean > 0.97
     assert exact.counts(0.9).advantage > 0.5
 
-    plan = sized_plan(losses.Logistic(radius=1.0), N, WIDTH, REGULARIZATION, method="sharp")
+    plan = sized_plan(losses.Logistic(radius=1.0), N, WIDTH, REGULARIZATION, method="noisy-gd")
     records, rng = Records(rows[train], labels[train]), np.random.default_rng(1)
     learned = learn(records, plan, rng)
 

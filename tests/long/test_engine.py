@@ -28,7 +28,7 @@ def problem():
         features=2,
         regularization=0.2,
         budget=Budget(order=4, dp=2.0, deletion=0.05),
-        method="sharp",
+        method="noisy-gd",
         step_size=1.5,
         dtype="float64",
     )

@@ -76,12 +76,12 @@ def test_noise_and_charge_are_opacus():
     from opacus.accountants.analysis.rdp import compute_rdp
 
     from noisygd_delete import Budget, make_plan
-    from noisygd_delete.methods import Ladder, Stage
+    from noisygd_delete.methods import Stage, Staged
 
     loss = losses.MultilayerPerceptron(radius=1.0, hidden=HIDDEN, clip=0.3)
     plan = make_plan(
         loss, records=RECORDS, features=FEATURES, regularization=0.01, budget=Budget(order=10, dp=1.0, deletion=0.1),
-        adjacency="zero-out", method=Ladder((Stage("network", 6), Stage("network", 40, 0.5, sampling_rate=RATE))),
+        adjacency="zero-out", method=Staged((Stage("network", 6), Stage("network", 40, 0.5, sampling_rate=RATE))),
     )  # fmt: skip
     stage = plan.stages[1]
     run = stage.mechanism

@@ -109,9 +109,9 @@ def test_clipped_losses_get_the_tight_certificate_and_not_the_printed_theorem():
     options = {"records": 200, "features": 2, "regularization": 0.1, "budget": Budget(order=2, dp=1.0, deletion=0.1)}
     loss = losses.clip_loss(losses.Logistic(1.0), 0.5)
     with pytest.raises(AssumptionViolated, match="twice differentiable"):
-        make_plan(loss, method="theorem", **options)
-    plan = make_plan(loss, method="sharp", **options)
-    whole = make_plan(losses.Logistic(1.0), method="sharp", **options)
+        make_plan(loss, method="noisy-gd:analysis=paper", **options)
+    plan = make_plan(loss, method="noisy-gd", **options)
+    whole = make_plan(losses.Logistic(1.0), method="noisy-gd", **options)
     assert plan.noise_variance == pytest.approx(whole.noise_variance / 4)
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(200, 2))

@@ -6,7 +6,7 @@ import pytest
 from noisygd_delete import losses
 from noisygd_delete.engine.objective import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
-from noisygd_delete.losses.staged import HEAD, NETWORK, Staged
+from noisygd_delete.losses.staged import HEAD, NETWORK, StagedLoss
 from noisygd_delete.records import Records
 
 FEATURES = 5
@@ -95,7 +95,7 @@ def test_clipping_a_network_takes_any_norm_and_its_description_reads_back():
 def test_a_head_reads_unit_rows_record_by_record_and_zero_for_the_null_record():
     rng = np.random.default_rng(5)
     network = losses.MultilayerPerceptron(radius=0.7, classes=3, hidden=4)
-    staged = Staged(radius=0.7, network=network, kinds=(NETWORK, HEAD))
+    staged = StagedLoss(radius=0.7, network=network, kinds=(NETWORK, HEAD))
     parts = [rng.normal(size=shape) for shape in staged.shapes(FEATURES)]
     x, _ = table(rng, 3, rows=9, scale=0.7)
     x[4] = 0.0
@@ -112,6 +112,6 @@ def test_a_head_reads_unit_rows_record_by_record_and_zero_for_the_null_record():
 def test_stages_that_cannot_be():
     network = losses.MultilayerPerceptron(radius=1.0)
     with pytest.raises(InvalidParameter, match="must begin with"):
-        Staged(radius=1.0, network=network, kinds=(HEAD, NETWORK))
+        StagedLoss(radius=1.0, network=network, kinds=(HEAD, NETWORK))
     with pytest.raises(AssumptionViolated, match="no hidden layer"):
-        Staged(radius=1.0, network=losses.TanhNetwork(1.0, (1.0, -1.0)), kinds=(NETWORK, HEAD))
+        StagedLoss(radius=1.0, network=losses.TanhNetwork(1.0, (1.0, -1.0)), kinds=(NETWORK, HEAD))

@@ -29,7 +29,7 @@ def test_a_weight_of_three_counts_like_three_equal_records(dtype):
 
 
 def test_the_heaviest_class_sets_the_noise():
-    facts = {"records": 1000, "features": 5, "regularization": 0.01, "budget": Budget(order=10), "method": "sharp"}
+    facts = {"records": 1000, "features": 5, "regularization": 0.01, "budget": Budget(order=10), "method": "noisy-gd"}
     plain = make_plan(losses.Logistic(1.0), **facts)
     heavy = make_plan(losses.with_class_weights(losses.Logistic(1.0), [1.0, 4.0]), **facts)
     assert heavy.mechanism.lipschitz == pytest.approx(4, rel=1e-6)

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from noisygd_delete.errors import NoisyGDDeleteError
-from noisygd_delete.methods import METHODS
+from noisygd_delete.methods import method_variants
 from noisygd_delete.methods.serialization import plan_from_dict
 
 from ..bank import PROBLEMS, plan_by
@@ -16,7 +16,7 @@ from ..fingerprint import differences
 
 
 def test_every_method_has_a_problem() -> None:
-    assert {plan_by(name).method.name for name in PROBLEMS} == set(METHODS)
+    assert {plan_by(name).method.variant_name() for name in PROBLEMS} == set(method_variants())
 
 
 def test_a_difference_of_one_bit_is_told() -> None:

@@ -1,4 +1,4 @@
-"""Minimisers in a row (`Perturbed(chain=…)`): what they cost, what is run, and where the planner takes them."""
+"""Minimisers in a row (`ObjectivePerturbation(chain=…)`): what they cost, what is run, and where the planner takes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIZES = {"records": 500, "features": 8, "regularization": 0.05}
 
 
 def planned(chain: int = 3, **changes):
-    facts = {**SIZES, "budget": BUDGET, "method": methods.Perturbed(chain=chain), **changes}
+    facts = {**SIZES, "budget": BUDGET, "method": methods.ObjectivePerturbation(chain=chain), **changes}
     return make_plan(facts.pop("loss", LOSS), **facts)
 
 
@@ -42,10 +42,12 @@ def table(rows: int = 500, seed: int = 0) -> Records:
     "budget", [BUDGET, Budget(order=6, dp=1.0, deletion=0.05), Budget.from_gdp(dp=0.5, deletion=0.05)]
 )
 def test_a_chain_stays_within_its_budget(budget, adjacency, solver) -> None:
-    plan = planned(method=methods.Perturbed(chain=3, solver=solver), budget=budget, adjacency=adjacency)
+    plan = planned(method=methods.ObjectivePerturbation(chain=3, solver=solver), budget=budget, adjacency=adjacency)
     assert budget.affords(plan.dp)
     assert budget.affords(plan.deletion)
-    one = make_plan(LOSS, **SIZES, budget=budget, method=methods.Perturbed(solver=solver), adjacency=adjacency)
+    one = make_plan(
+        LOSS, **SIZES, budget=budget, method=methods.ObjectivePerturbation(solver=solver), adjacency=adjacency
+    )
     assert math.sqrt(3) * 0.99 <= plan.linear_term / one.linear_term <= math.sqrt(3) * 1.2
     assert plan.delete_solver_passes == pytest.approx(3 * one.delete_solver_passes, rel=0.2)
     if solver != "warm":
@@ -63,7 +65,9 @@ def test_n_chains_together_cost_what_n_releases_may() -> None:
 def test_an_observed_release_of_a_chain_costs_its_links_squared() -> None:
     """The adaptive figure, for a requester who saw p releases with the record: p times the links of each; a chain charged as one
     minimiser would promise a third of it."""
-    plan = planned(method=methods.Perturbed(chain=3, solver="cold"), budget=Budget.from_gdp(dp=0.6, deletion=0.1))
+    plan = planned(
+        method=methods.ObjectivePerturbation(chain=3, solver="cold"), budget=Budget.from_gdp(dp=0.6, deletion=0.1)
+    )
     single = replace(plan.mechanism, chain=1).interval("deletion", "definition-4.1", steps_with=1).gdp
     for models in (1, 4):
         assert plan.deletion_observed(models).gdp == pytest.approx(math.sqrt(3 * models) * single, rel=1e-9)
@@ -75,7 +79,7 @@ def test_plans_and_facts_state_the_length_of_the_chain() -> None:
     assert one.mechanism.to_dict()["chain"] == one.method.to_dict()["chain"] == 1
     for wrong in (0, 17, 1.5):
         with pytest.raises(InvalidParameter, match="chain"):
-            methods.Perturbed(chain=wrong)
+            methods.ObjectivePerturbation(chain=wrong)
     assert "3 times in a row" in explain_plan(plan)
 
 
@@ -187,7 +191,9 @@ def test_a_table_that_is_mostly_zeros_is_read_sparsely_and_gives_the_same() -> N
         row[generator.choice(400, 9, replace=False)] = 0.33
     labels = np.where(rows[:, :60].sum(axis=1) > 0.3, 1.0, -1.0)
     facts = {"records": 600, "features": 400, "regularization": 0.05}
-    plan = make_plan(LOSS, **facts, budget=Budget.from_gdp(dp=1e4, deletion=1e4), method=methods.Perturbed(chain=2))
+    plan = make_plan(
+        LOSS, **facts, budget=Budget.from_gdp(dp=1e4, deletion=1e4), method=methods.ObjectivePerturbation(chain=2)
+    )
     dense = learn(Records(rows, labels), plan, np.random.default_rng(0)).weights
     assert starts.to_sparse_records(Records(rows, labels)).sparse is not None
     assert starts.to_sparse_records(Records(np.full((600, 400), 0.01, np.float32), labels)).sparse is None

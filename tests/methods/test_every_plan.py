@@ -13,20 +13,19 @@ from noisygd_delete.accountant import PrivacyFilter
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Stage
 from noisygd_delete.methods.explanations import explain_noise
-from noisygd_delete.methods.minimiser import Minimiser
+from noisygd_delete.methods.output_perturbation import OutputPerturbation
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
 from tests.bank import FURTHER, PROBLEMS, USUAL, plan_by
 
-OF_GDP = {"interleaved, in Gaussian DP": {**USUAL, "method": "interleaved", "budget": Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(1.0, 1e-6)), "releases": 8}}  # fmt: skip
-SAMPLED = {**USUAL, "loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "records": 20_000,
+SAMPLED = {**USUAL, "loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "staged", "records": 20_000,
            "stages": (Stage("network", 20, sampling_rate=0.05), Stage("head")), "budget": Budget(order=8, dp=1.0, deletion=0.1)}  # fmt: skip
 
 
 def _made(name: str):
-    return make_plan(**OF_GDP[name]) if name in OF_GDP else make_plan(**SAMPLED) if name == "sampled" else plan_by(name)
+    return make_plan(**SAMPLED) if name == "sampled" else plan_by(name)
 
 
-@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER, *OF_GDP, "sampled"])
+@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER, "sampled"])
 def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name: str) -> None:
     plan = _made(name)
     paragraphs = plan.explain().split("\n\n")
@@ -104,14 +103,14 @@ def _check(plan: Any) -> None:
 
 
 def test_what_a_method_is_not_proven_for_is_refused() -> None:
-    _refused(plan_by("perturbed"), "rounding of a gradient", gradient_tolerance=1e-30)
-    _refused(plan_by("minimiser, warm"), "rounding", gradient_tolerance=1e-30)
-    _refused(plan_by("near-gibbs"), "starts from that law", init_variance=1.0)
-    ladder = plan_by("ladder")
+    _refused(plan_by("objective-perturbation"), "rounding of a gradient", gradient_tolerance=1e-30)
+    _refused(plan_by("output-perturbation, warm"), "rounding", gradient_tolerance=1e-30)
+    _refused(plan_by("noisy-gd:analysis=theorem-5-2"), "starts from that law", init_variance=1.0)
+    ladder = plan_by("staged")
     with pytest.raises(InvalidParameter, match="other numbers"):
         plan_from_dict({**ladder.to_dict(), "kept": 0})
     with pytest.raises(InvalidParameter, match="other numbers"):
-        plan_from_dict({**plan_by("perturbed").to_dict(), "init_variance": 0.5})
+        plan_from_dict({**plan_by("objective-perturbation").to_dict(), "init_variance": 0.5})
     _refused(ladder, "a plan for each", stages=ladder.stages[1:])
     other = ladder.stages[0]
     _refused(
@@ -130,5 +129,9 @@ def test_noise_of_a_stage_on_samples_is_at_least_what_its_multiplier_is() -> Non
 def test_a_tolerance_that_the_budget_cannot_hold_is_refused_with_the_largest_that_it_can() -> None:
     with pytest.raises(InvalidParameter, match=r"must be at most [\d.e-]+ for this deletion budget"):
         make_plan(
-            **{**USUAL, "method": Minimiser(gradient_tolerance=1.0), "budget": Budget(order=8, dp=1.0, deletion=0.1)}
+            **{
+                **USUAL,
+                "method": OutputPerturbation(gradient_tolerance=1.0),
+                "budget": Budget(order=8, dp=1.0, deletion=0.1),
+            }
         )

@@ -1,4 +1,4 @@
-"""The exercise of adding a method, done in a copy of the repository: a twin of `sharp` with one option of its own.
+"""The exercise of adding a method, done in a copy of the repository: a twin of `noisy-gd` with one option of its own.
 
 By hand it touches its own file and its lines in the catalogue. What else must change is written by commands. Nobody's accepted proof goes
 stale, every door offers it, and the guards know its names.
@@ -17,28 +17,28 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TWIN = '''
-"""`sharp` with a multiple of the steps that forgetting needs."""
+"""`noisy-gd` with a multiple of the steps that forgetting needs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from .noisy_gd import NoisyGD, NoisyGDRun
 from .plan import Calibration, Plan
 from .problem import Problem
-from .sharp import Sharp, SharpRun
 
 
 @dataclass(frozen=True, kw_only=True)
-class PatientRun(SharpRun):
+class PatientRun(NoisyGDRun):
     """Noisy-GD, longer."""
 
     method: ClassVar[str] = "patient"
 
 
 @dataclass(frozen=True)
-class Patient(Sharp):
-    """As `sharp`; patience: so many times the steps of a deletion."""
+class Patient(NoisyGD):
+    """As `noisy-gd`; patience: so many times the steps of a deletion."""
 
     name: ClassVar[str] = "patient"
     summary: ClassVar[str] = "as sharp, with more steps for a deletion"
@@ -54,13 +54,13 @@ class Patient(Sharp):
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 '''.lstrip()
 LINES = (
-    ('    "sharp": "Sharp",\n', '    "sharp": "Sharp",\n    "patient": "Patient",\n'),
+    ('    "noisy-gd": "NoisyGD",\n', '    "noisy-gd": "NoisyGD",\n    "patient": "Patient",\n'),
     (
-        '        **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),\n',
-        '        **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),\n        **dict.fromkeys(("Patient", "PatientRun"), "patient"),\n',
+        '        **dict.fromkeys(("NoisyGD", "NoisyGDRun"), "noisy_gd"),\n',
+        '        **dict.fromkeys(("NoisyGD", "NoisyGDRun"), "noisy_gd"),\n        **dict.fromkeys(("Patient", "PatientRun"), "patient"),\n',
     ),
-    ('    "Sharp",\n    "Stage",\n', '    "Patient",\n    "Sharp",\n    "Stage",\n'),
-    ("    from .sharp import Sharp\n", "    from .patient import Patient\n    from .sharp import Sharp\n"),
+    ('    "PaperNoisyGD",\n    "Plan",\n', '    "PaperNoisyGD",\n    "Patient",\n    "Plan",\n'),
+    ("    from .plan import Method, Plan\n", "    from .patient import Patient\n    from .plan import Method, Plan\n"),
 )
 BY_HAND = {"noisygd_delete/methods/patient.py", "noisygd_delete/methods/__init__.py"}
 WRITERS = ("tests.docs.options", "tests.docs.public_names", "tests.rooms")

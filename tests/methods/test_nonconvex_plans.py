@@ -20,7 +20,7 @@ BETA = SIGMOID.constants.smoothness
 BUDGET = Budget(order=2, dp=0.9, deletion=0.3)
 
 
-def plan_for(method="theorem", loss=SIGMOID, **options):
+def plan_for(method="noisy-gd:analysis=paper", loss=SIGMOID, **options):
     options = {"records": 200, "features": 2, "regularization": 0.05, "budget": BUDGET, **options}
     return make_plan(loss, method=method, **options)
 
@@ -33,7 +33,7 @@ def table(n, features, seed=0):
 
 
 def test_runnable_plans_stay_within_the_budget():
-    for method in ("theorem", "sharp"):
+    for method in ("noisy-gd:analysis=paper", "noisy-gd"):
         for noise in ("cheapest", 3.0):
             plan = plan_for(method, noise_variance=noise)
             assert plan.mechanism.fading
@@ -46,13 +46,13 @@ def test_runnable_plans_stay_within_the_budget():
 
 
 def test_the_sharper_plan_is_never_dearer():
-    printed, sharper = (plan_for(method, noise_variance=2.0) for method in ("theorem", "sharp"))
+    printed, sharper = (plan_for(method, noise_variance=2.0) for method in ("noisy-gd:analysis=paper", "noisy-gd"))
     assert sharper.learn_steps <= printed.learn_steps
     assert sharper.delete_steps < printed.delete_steps / 5
 
 
 def test_one_release_more_than_planned_stays_below_the_supremum():
-    for method in ("theorem", "sharp"):
+    for method in ("noisy-gd:analysis=paper", "noisy-gd"):
         plan = plan_for(method, noise_variance=2.0, batch=3)
         run, supremum = plan.mechanism, plan.deletion.renyi(2)
         closeness = run.distance_after(None, plan.learn_steps, 0)
@@ -64,25 +64,25 @@ def test_one_release_more_than_planned_stays_below_the_supremum():
 
 
 def test_edits_before_a_fresh_learn_cost_nothing():
-    plan = plan_for("sharp", noise_variance=2.0)
+    plan = plan_for("noisy-gd", noise_variance=2.0)
     learned = plan.mechanism.guarantee_at(plan.mechanism.distance_after(None, plan.learn_steps, 40)).renyi(2)
     assert learned == plan.mechanism.guarantee_at(plan.mechanism.distance_after(None, plan.learn_steps, 0)).renyi(2)
 
 
 def test_weak_convexity_takes_over_above_its_threshold():
-    plan = plan_for("sharp", regularization=0.2)
+    plan = plan_for("noisy-gd", regularization=0.2)
     assert not plan.mechanism.fading
     assert plan.mechanism.strong_convexity == pytest.approx(0.2 - BETA)
     assert plan.deletion.gdp is not None
     assert plan.deletion.renyi(2) <= 0.3
-    below = plan_for("sharp", regularization=BETA * 0.99, noise_variance="cheapest")
+    below = plan_for("noisy-gd", regularization=BETA * 0.99, noise_variance="cheapest")
     assert below.mechanism.fading
 
 
 def test_weakly_convex_chains_contract_as_claimed():
     """Two starts under the same noise, in the direction of worst curvature: |1 − ηm| and no faster certificate."""
     lam = 0.2
-    plan = plan_for("sharp", regularization=lam, records=10, features=1)
+    plan = plan_for("noisy-gd", regularization=lam, records=10, features=1)
     score = math.log((1 + 3**-0.5) / (1 - 3**-0.5))  # where ℓ'' = −β₋
     records = Records(np.ones((10, 1)) * (1 - 2.0**-20), np.ones(10))
     objective = Objective(records, SIGMOID, regularization=lam, dtype="float64")
@@ -96,18 +96,22 @@ def test_weakly_convex_chains_contract_as_claimed():
 
 def test_infeasible_plans_carry_every_number():
     with pytest.raises(PlanInfeasible) as caught:
-        plan_for("theorem", records=500, regularization=1.0, budget=Budget(order=2, dp=1.0, deletion=0.1))
+        plan_for(
+            "noisy-gd:analysis=paper", records=500, regularization=1.0, budget=Budget(order=2, dp=1.0, deletion=0.1)
+        )
     error = caught.value
     assert error.plan.learn_steps > 1e12
     message = str(error)
     for text in ("n=500", "d=2", "λ=1", "ω=1", "ε_dd=0.1", "K_A=", "cheapest", "σ²="):
         assert text in message
     alternatives = "\n".join(error.alternatives)
-    ways = ("at the cheapest noise variance", "'sharp'", "'composition'", "n=", "ω=", "no d alone")
+    ways = ("at the cheapest noise variance", "'noisy-gd'", "'noisy-gd:analysis=composition'", "n=", "ω=", "no d alone")
     assert [way for way in ways if way not in alternatives] == []
     # the alternatives are true: n alone, at the number named
     n = int(next(text for text in error.alternatives if text.startswith("n=")).split("=")[1].split()[0])
-    again = plan_for("theorem", records=n, regularization=1.0, budget=Budget(order=2, dp=1.0, deletion=0.1))
+    again = plan_for(
+        "noisy-gd:analysis=paper", records=n, regularization=1.0, budget=Budget(order=2, dp=1.0, deletion=0.1)
+    )
     assert again.learn_steps < 1e8
 
 
@@ -115,26 +119,26 @@ def test_what_a_refusal_offers_depends_on_what_there_is_to_change():
     """No regulariser below β₋ gets the tight certificate; no n below the batch; no way out that does not run."""
     hopeless = Budget.from_epsilon_delta(dp=(0.5, 1e-5), deletion=(0.4, 1e-5))
     with pytest.raises(PlanInfeasible) as caught:
-        plan_for("theorem", records=300, batch=300, regularization=0.01, budget=hopeless)
+        plan_for("noisy-gd:analysis=paper", records=300, batch=300, regularization=0.01, budget=hopeless)
     text = "\n".join(caught.value.alternatives)
     assert "makes the objective strongly convex" in text
     assert "no n alone suffices (tried from 300 to" in text
     assert caught.value.plan.method.order > 2
     with pytest.raises(PlanInfeasible) as caught:
-        plan_for("sharp", loss=losses.Sigmoid(radius=3.0), records=10**7, regularization=1e-6)
+        plan_for("noisy-gd", loss=losses.Sigmoid(radius=3.0), records=10**7, regularization=1e-6)
     assert "\n".join(caught.value.alternatives)
 
 
 @pytest.mark.parametrize(
     ("method", "facts", "error", "words"),
     [
-        ("theorem", {"budget": Budget(order=2, dp=3.0, deletion=0.1), "noise_variance": "cheapest"}, AssumptionViolated, "ε_dp < d"),
-        ("theorem", {"deletion_notion": "pairwise"}, InvalidParameter, "pairwise"),
-        ("theorem", {"step_size": 0.1}, InvalidParameter, "step_size"),
-        ("theorem", {"budget": Budget.from_gdp(dp=1.0, deletion=0.1)}, InvalidParameter, "Gaussian-DP"),
-        ("theorem", {"noise_variance": 0.1}, InvalidParameter, "below"),
-        ("sharp", {"loss": losses.Logistic(1.0), "noise_variance": "cheapest"}, InvalidParameter, "cheapest"),
-        ("composition", {"loss": losses.Logistic(1.0)}, InvalidParameter, "convex"),
+        ("noisy-gd:analysis=paper", {"budget": Budget(order=2, dp=3.0, deletion=0.1), "noise_variance": "cheapest"}, AssumptionViolated, "ε_dp < d"),
+        ("noisy-gd:analysis=paper", {"deletion_notion": "pairwise"}, InvalidParameter, "pairwise"),
+        ("noisy-gd:analysis=paper", {"step_size": 0.1}, InvalidParameter, "step_size"),
+        ("noisy-gd:analysis=paper", {"budget": Budget.from_gdp(dp=1.0, deletion=0.1)}, InvalidParameter, "Gaussian-DP"),
+        ("noisy-gd:analysis=paper", {"noise_variance": 0.1}, InvalidParameter, "below"),
+        ("noisy-gd", {"loss": losses.Logistic(1.0), "noise_variance": "cheapest"}, InvalidParameter, "cheapest"),
+        ("noisy-gd:analysis=composition", {"loss": losses.Logistic(1.0)}, InvalidParameter, "convex"),
     ],
 )  # fmt: skip
 def test_refusals_name_the_reason(method, facts, error, words):
@@ -144,12 +148,12 @@ def test_refusals_name_the_reason(method, facts, error, words):
 
 def test_a_network_s_dimension_is_that_of_its_weights():
     network = losses.TanhNetwork(1.0, (1.0, -1.0))
-    assert plan_for("sharp", loss=network, noise_variance="cheapest").dimension == 4
+    assert plan_for("noisy-gd", loss=network, noise_variance="cheapest").dimension == 4
 
 
 def test_epsilon_delta_budgets_pick_their_order():
     budget = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.8, 1e-5))
-    for method in ("theorem", "sharp"):
+    for method in ("noisy-gd:analysis=paper", "noisy-gd"):
         plan = plan_for(method, budget=budget, noise_variance="cheapest")
         assert plan.method.order > 2
         assert plan.deletion.epsilon(1e-5) <= 0.8
@@ -157,21 +161,23 @@ def test_epsilon_delta_budgets_pick_their_order():
 
 
 def test_plans_explain_themselves_and_why_the_others_lost():
-    near = explain_plan(plan_for("theorem", noise_variance="cheapest"))
+    near = explain_plan(plan_for("noisy-gd:analysis=paper", noise_variance="cheapest"))
     for text in (
         "Theorem 5.2 as printed",
         "total variation",
         "prior",
-        "'sharp'",
-        "'composition'",
+        "'noisy-gd'",
+        "'noisy-gd:analysis=composition'",
         "once an earlier model",
     ):
         assert text in near
-    assert "Theorem 5.2 sharpened" in plan_for("sharp", noise_variance="cheapest").explain()
-    weak = explain_plan(plan_for("sharp", regularization=0.2))
+    assert "Theorem 5.2 sharpened" in plan_for("noisy-gd", noise_variance="cheapest").explain()
+    weak = explain_plan(plan_for("noisy-gd", regularization=0.2))
     assert "exceeds the weak convexity" in weak
-    assert "K_A=" in weak.split("'theorem'")[1]  # and the infeasible steps of the printed theorem are named
-    composed = plan_for("composition")
+    assert (
+        "K_A=" in weak.split("'noisy-gd:analysis=paper'")[1]
+    )  # and the infeasible steps of the printed theorem are named
+    composed = plan_for("noisy-gd:analysis=composition")
     assert "20 requests" in composed.explain()
 
 
@@ -186,7 +192,7 @@ def chain(plan, requests=3):
     return accountant
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_observed_pasts_are_certified_by_composition_only(method):
     plan = plan_for(method, noise_variance="cheapest", records=2000)
     accountant = chain(plan)
@@ -199,7 +205,7 @@ def test_observed_pasts_are_certified_by_composition_only(method):
     )
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_an_observer_after_the_erasure_gets_the_smaller_bound(method):
     plan = plan_for(method, noise_variance=1.0, records=20, budget=Budget(order=2, dp=1.9, deletion=0.02))
     accountant = chain(plan)
@@ -216,7 +222,12 @@ def test_an_observer_after_the_erasure_gets_the_smaller_bound(method):
 @pytest.mark.parametrize("fresh", ["demand", "automatic"])
 def test_a_spent_horizon_needs_a_fresh_learn(fresh):
     plan = plan_for(
-        "composition", records=300, requests_per_learn=3, fresh_learn=fresh, learn_steps=40, delete_steps=10
+        "noisy-gd:analysis=composition",
+        records=300,
+        requests_per_learn=3,
+        fresh_learn=fresh,
+        learn_steps=40,
+        delete_steps=10,
     )
     assert plan.learn_steps + 2 * plan.delete_steps <= plan.horizon < plan.learn_steps + 3 * plan.delete_steps
     curator = Curator(Records(*table(300, 2)), plan)
@@ -241,7 +252,9 @@ def test_a_spent_horizon_needs_a_fresh_learn(fresh):
 def test_no_release_under_composition_exceeds_the_budget_whatever_was_hidden(share, releases):
     """Until a fresh learn every hidden step counts, for records that stay too: also where it is ε_dp that binds."""
     budget = Budget(order=2, dp=0.9, deletion=0.9 * share)
-    plan = plan_for("composition", budget=budget, releases=releases, requests_per_learn=4, fresh_learn="automatic")
+    plan = plan_for(
+        "noisy-gd:analysis=composition", budget=budget, releases=releases, requests_per_learn=4, fresh_learn="automatic"
+    )
     accountant = Accountant(plan)
     accountant.record(accountant.planned("learn"))
     kinds = []
@@ -264,7 +277,13 @@ def test_no_release_under_composition_exceeds_the_budget_whatever_was_hidden(sha
 @pytest.mark.parametrize("releases", [1, 8, 40])
 @pytest.mark.parametrize("after", [0, 3, 6])
 def test_forecasts_count_the_fresh_learns_that_the_horizon_asks_for(releases, after):
-    plan = plan_for("composition", releases=releases, requests_per_learn=3, fresh_learn="automatic", learn_steps=20)
+    plan = plan_for(
+        "noisy-gd:analysis=composition",
+        releases=releases,
+        requests_per_learn=3,
+        fresh_learn="automatic",
+        learn_steps=20,
+    )
     accountant = Accountant(plan)
     accountant.record(accountant.planned("learn"))
     for _ in range(after):
@@ -292,7 +311,7 @@ def test_composition_noise_meets_both_budgets():
         Budget.from_gdp(dp=0.5, deletion=0.4),
         Budget.from_epsilon_delta(dp=(1, 1e-5), deletion=(1, 1e-5)),
     ):
-        plan = plan_for("composition", budget=budget, releases=4, requests_per_learn=5)
+        plan = plan_for("noisy-gd:analysis=composition", budget=budget, releases=4, requests_per_learn=5)
         accountant = chain(plan)
         assert accountant.dp_cumulative().gdp <= budget.dp_gdp() * (1 + 1e-9)
         assert plan.deletion.gdp <= budget.deletion_gdp() * (1 + 1e-9)
@@ -306,8 +325,8 @@ def test_composition_noise_meets_both_budgets():
 
 
 CASES = {  # n, λ, ε_dd, σ², releases audited exactly
-    "theorem": (60, 1.0, 0.6, 4.0, 21),
-    "sharp": (500, 0.09, 0.2, 1.0, 4),
+    "noisy-gd:analysis=paper": (60, 1.0, 0.6, 4.0, 21),
+    "noisy-gd": (500, 0.09, 0.2, 1.0, 4),
 }
 
 

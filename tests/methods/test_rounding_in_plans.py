@@ -11,7 +11,7 @@ from scipy import optimize
 
 from noisygd_delete import losses
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods.perturbed import minimizer_norm_bound
+from noisygd_delete.methods.objective_perturbation import minimizer_norm_bound
 from noisygd_delete.methods.plan import Plan
 from tests.bank import sized_plan
 
@@ -42,8 +42,8 @@ def one_by_one(records: int, features: int, regularization: float) -> Fraction:
 
 def test_new_plans_pay_for_no_rounding_of_before() -> None:
     """Nothing plans again what was certified: papers state what was run. Both of these had noise or a tolerance by it."""
-    assert planned("perturbed", 20_000_000, 8, 1e-3).output_noise < 2.0**-16
-    assert planned("minimiser", 10**8, 8, 0.1).gradient_tolerance < float(10 * one_by_one(10**8, 8, 0.1)) / 5
+    assert planned("objective-perturbation", 20_000_000, 8, 1e-3).output_noise < 2.0**-16
+    assert planned("output-perturbation", 10**8, 8, 0.1).gradient_tolerance < float(10 * one_by_one(10**8, 8, 0.1)) / 5
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_new_plans_pay_for_no_rounding_of_before() -> None:
     [(25 * 10**6, 8, 1e-4), (10**9, 8, 2e-3), (10**9, 100, 3e-4), (10**10, 8, 2e-2), (10**10, 100, 3e-3)],
 )
 def test_there_are_plans_where_there_were_none(records: int, features: int, regularization: float) -> None:
-    plan = planned("perturbed", records, features, regularization)
+    plan = planned("objective-perturbation", records, features, regularization)
     assert plan.learning.start.tolerance < 10 * one_by_one(records, features, regularization)
     with pytest.raises(InvalidParameter, match="the budgets leave the solver a tolerance of"):
-        planned("perturbed", records, features, regularization / 20)
+        planned("objective-perturbation", records, features, regularization / 20)
 
 
 @pytest.mark.parametrize("loss", KINDS, ids=str)

@@ -23,16 +23,16 @@ LOGISTIC, SIGMOID = losses.Logistic(radius=1.0), losses.Sigmoid(radius=1.0)
 NETWORK = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
 NEAR_PRIOR = {"noise_variance": "cheapest", "regularization": 0.5, "features": 1, "records": 40}
 CASES = [
-    *((LOGISTIC, {"method": "theorem"}, budget) for budget in (RENYI, BOTH)),
-    *((LOGISTIC, {"method": "sharp"}, budget) for budget in (RENYI, BOTH, GDP)),
-    *((LOGISTIC, {"method": "sharp", "releases": 7}, budget) for budget in (RENYI, BOTH, GDP)),
-    (LOGISTIC, {"method": "theorem", "releases": 7}, RENYI),
-    *((LOGISTIC, {"method": "minimiser"}, budget) for budget in (RENYI, BOTH, GDP)),
-    *((SIGMOID, {"method": "composition"}, budget) for budget in (RENYI, BOTH, GDP)),
-    (SIGMOID, {"method": "composition", "releases": 7}, GDP),
+    *((LOGISTIC, {"method": "noisy-gd:analysis=paper"}, budget) for budget in (RENYI, BOTH)),
+    *((LOGISTIC, {"method": "noisy-gd"}, budget) for budget in (RENYI, BOTH, GDP)),
+    *((LOGISTIC, {"method": "noisy-gd", "releases": 7}, budget) for budget in (RENYI, BOTH, GDP)),
+    (LOGISTIC, {"method": "noisy-gd:analysis=paper", "releases": 7}, RENYI),
+    *((LOGISTIC, {"method": "output-perturbation"}, budget) for budget in (RENYI, BOTH, GDP)),
+    *((SIGMOID, {"method": "noisy-gd:analysis=composition"}, budget) for budget in (RENYI, BOTH, GDP)),
+    (SIGMOID, {"method": "noisy-gd:analysis=composition", "releases": 7}, GDP),
     *(
         (NETWORK, {"method": name, **NEAR_PRIOR}, Budget(order=2, dp=1.9, deletion=0.5))
-        for name in ("theorem", "sharp")
+        for name in ("noisy-gd:analysis=paper", "noisy-gd")
     ),
 ]
 
@@ -73,7 +73,7 @@ def test_no_promise_with_its_slack_exceeds_the_budget(loss, method, budget, dtyp
 
 @pytest.mark.parametrize("releases", [1, 5])
 def test_a_plan_over_the_reals_reads_back_and_is_planned_again_as_it_was(releases) -> None:
-    old = planned(LOGISTIC, {"method": "sharp"}, RENYI, slack_in_budget=False, releases=releases)
+    old = planned(LOGISTIC, {"method": "noisy-gd"}, RENYI, slack_in_budget=False, releases=releases)
     assert over(RENYI, "dp", old.dp if releases == 1 else old.dp.times(releases)) > 1
     read = plan_from_dict(old.to_dict())
     assert read == old
@@ -120,7 +120,7 @@ def test_no_smaller_delta_is_stated() -> None:
         Budget.from_epsilon_delta(dp=(1.0, small), deletion=(0.1, 1e-6))
     with pytest.raises(InvalidParameter, match="256-bit"):
         Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, small))
-    plan = planned(LOGISTIC, {"method": "sharp"}, RENYI)
+    plan = planned(LOGISTIC, {"method": "noisy-gd"}, RENYI)
     accountant = Accountant(plan)
     accountant.record(accountant.planned())
     with pytest.raises(InvalidParameter, match="256-bit"):

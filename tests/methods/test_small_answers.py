@@ -19,14 +19,14 @@ SIZES = {"records": 300, "features": 4, "regularization": 0.05, "budget": Budget
 
 
 def test_a_method_that_is_one_takes_no_options_beside_it() -> None:
-    cold = methods.Minimiser(solver="cold")
+    cold = methods.OutputPerturbation(solver="cold")
     assert methods.resolve_method(cold) is cold
     with pytest.raises(InvalidParameter, match="give the options of a method to the method itself"):
         methods.resolve_method(cold, solver="warm")
-    with pytest.raises(InvalidParameter, match="solver belongs to 'minimiser'"):
-        methods.resolve_method("sharp", solver="warm")
+    with pytest.raises(InvalidParameter, match="solver belongs to 'output-perturbation'"):
+        methods.resolve_method("noisy-gd", solver="warm")
     with pytest.raises(InvalidParameter, match="belongs to no method"):
-        methods.resolve_method("sharp", speed="high")
+        methods.resolve_method("noisy-gd", speed="high")
 
 
 @pytest.mark.parametrize("junk", [None, 3, "plan", [1, 2], [["records", 3]]])
@@ -53,7 +53,7 @@ def test_a_target_for_the_excess_risk_needs_a_convex_objective() -> None:
         "budget": Budget(order=2, dp=1.9, deletion=0.5),
     }
     with pytest.raises((InvalidParameter, PlanInfeasible)) as refused:
-        make_plan(network, method="sharp", excess_risk_target=0.1, **weak)
+        make_plan(network, method="noisy-gd", excess_risk_target=0.1, **weak)
     assert f"{network.constants.weak_convexity:g}" in str(refused.value)
 
 
@@ -61,15 +61,15 @@ def test_noise_below_what_theorem_5_2_asks_for_is_refused_with_the_least() -> No
     network = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
     facts = {"records": 40, "features": 1, "regularization": 0.5, "budget": Budget(order=2, dp=1.9, deletion=0.5)}
     with pytest.raises(InvalidParameter, match="the least that meets") as refused:
-        make_plan(network, method="sharp", noise_variance=1e-3, **facts)
+        make_plan(network, method="noisy-gd", noise_variance=1e-3, **facts)
     least = float(re.search(r"is below ([\d.e+-]+),", str(refused.value))[1])
     with pytest.raises(InvalidParameter, match="the least that meets"):
-        make_plan(network, method="sharp", noise_variance=least * 0.999, **facts)
-    assert make_plan(network, method="sharp", noise_variance=least * 4, **facts).noise_variance == least * 4
+        make_plan(network, method="noisy-gd", noise_variance=least * 0.999, **facts)
+    assert make_plan(network, method="noisy-gd", noise_variance=least * 4, **facts).noise_variance == least * 4
     with pytest.raises(InvalidParameter, match="step_size is fixed"):
-        make_plan(network, method="theorem", step_size=0.1, **facts)
+        make_plan(network, method="noisy-gd:analysis=paper", step_size=0.1, **facts)
     with pytest.raises(InvalidParameter, match="non-convex"):
-        make_plan(losses.Logistic(1.0), method="near-gibbs", **facts)
+        make_plan(losses.Logistic(1.0), method="noisy-gd:analysis=theorem-5-2", **facts)
 
 
 def test_an_extractor_forgets_nothing_and_contradicts_nobody() -> None:

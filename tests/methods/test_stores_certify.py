@@ -9,7 +9,7 @@ import pytest
 from noisygd_delete import Budget, EditRequest, Store
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.methods import Interleaved, Method, Minimiser
+from noisygd_delete.methods import Method, OutputPerturbation
 
 from ..store.conftest import SCHEMA
 from ..store.conftest import plan as store_plan
@@ -21,12 +21,10 @@ OVER_THE_REALS, PLACED = {"real-arithmetic", "gaussian-noise"}, {"exact-steps", 
 @pytest.mark.parametrize(
     ("method", "asked", "stated", "absent"),
     [
-        *((name, (3,), PLACED, OVER_THE_REALS | {"time-unseen"}) for name in ("sharp", "theorem")),
-        (Minimiser(solver="cold"), (3,), PLACED | {"machine-trusted", "time-unseen", "solver-tolerance"}, OVER_THE_REALS),
-        # by a resumed publication, and by a fresh one
-        (Interleaved(fresh_every=4, exact=True), (4, 6), PLACED | {"exact-noise"}, OVER_THE_REALS),
+        *((name, (3,), PLACED, OVER_THE_REALS | {"time-unseen"}) for name in ("noisy-gd", "noisy-gd:analysis=paper")),
+        (OutputPerturbation(solver="cold"), (3,), PLACED | {"machine-trusted", "time-unseen", "solver-tolerance"}, OVER_THE_REALS),
     ],
-    ids=["sharp", "theorem", "minimiser", "interleaved"],
+    ids=["noisy-gd", "noisy-gd:analysis=paper", "output-perturbation"],
 )  # fmt: skip
 def test_a_store_learns_deletes_and_certifies(
     method: str | Method, asked: tuple[int, ...], stated: set[str], absent: set[str], tmp_path: Path

@@ -7,7 +7,7 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.methods.perturbed import PerturbedRun
+from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
 from noisygd_delete.privacy.guarantee import DELETION_NOTIONS, Guarantee, Worlds
 
 from ..oracles import two_runs
@@ -28,7 +28,7 @@ def warm_plans(number):
                 features=chance.choice([1, 50]),
                 regularization=10 ** chance.uniform(-9, 1),
                 budget=Budget.from_gdp(dp=size, deletion=size * 10 ** chance.uniform(-4, 0)),
-                method=methods.Perturbed(solver="warm"),
+                method=methods.ObjectivePerturbation(solver="warm"),
                 adjacency="zero-out",
             )
         except NoisyGDDeleteError:
@@ -71,10 +71,10 @@ def test_the_charge_does_not_depend_on_the_question(chain):
         "records": 100, "linear_term": 1.0, "output_noise": 2.0**-8, "gradient_tolerance": 1e-6, "strong_convexity": 0.01,
         "lipschitz": 1.0, "smoothness": 0.0, "form": "one direction", "dimension": 4, "chain": chain,
     }  # fmt: skip
-    for run in (PerturbedRun(**facts, warm=True), PerturbedRun(**facts, in_place=False)):
+    for run in (ObjectivePerturbationRun(**facts, warm=True), ObjectivePerturbationRun(**facts, in_place=False)):
         never, other = (run.interval("deletion", worlds, steps_with=1, steps_without=1) for worlds in DELETION_NOTIONS)
         assert never.gdp == other.gdp > 0
-    assert PerturbedRun(**facts).interval("deletion", "pairwise", steps_with=1, steps_without=1).gdp == 0
+    assert ObjectivePerturbationRun(**facts).interval("deletion", "pairwise", steps_with=1, steps_without=1).gdp == 0
 
 
 def near_gibbs_plan():
@@ -84,7 +84,7 @@ def near_gibbs_plan():
         features=2,
         regularization=1.0,
         budget=Budget(order=2, dp=0.5, deletion=0.1),
-        method=methods.NearGibbs(form="sharper", noise_variance="cheapest"),
+        method=methods.GibbsNoisyGD(form="sharper", noise_variance="cheapest"),
     )
 
 

@@ -59,7 +59,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "planner/test_planner.py",
             "across/test_extreme_numbers.py",
             "methods/test_nonconvex_plans.py",
-            "methods/test_minimiser.py",
+            "methods/test_output_perturbation.py",
         ),
     ),
     "planner": (

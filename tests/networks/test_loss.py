@@ -35,7 +35,7 @@ def plan_for(loss, n=200, **options):
     budget = options.pop("budget", Budget(order=4, dp=2.0, deletion=2.0))
     return make_plan(
         loss, records=n, features=5, regularization=1e-2, budget=budget,
-        method="composition", learn_steps=150, delete_steps=5, **options,
+        method="noisy-gd:analysis=composition", learn_steps=150, delete_steps=5, **options,
     )  # fmt: skip
 
 
@@ -282,9 +282,9 @@ def test_learns_deletes_and_says_declared():
     assert plan.dimension == 57
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp"])
+@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_only_composition_is_certified(method):
-    with pytest.raises(AssumptionViolated, match="composition"):
+    with pytest.raises(AssumptionViolated, match="noisy-gd:analysis=composition"):
         make_plan(
             network(), records=200, features=5, regularization=10.0,
             budget=Budget(order=4, dp=2.0, deletion=2.0), method=method,

@@ -15,7 +15,7 @@ from noisygd_delete.curator.stream import NonAdaptive, interact
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.methods import Composition, Ladder, Stage
+from noisygd_delete.methods import CompositionNoisyGD, Stage, Staged
 from noisygd_delete.store import verify
 
 from ..store.conftest import SCHEMA, WIDTH
@@ -27,8 +27,8 @@ opacus = pytest.importorskip("opacus", reason="the accountants are compared")
 from noisygd_delete.networks import NetworkLoss  # noqa: E402
 
 PAIRS = Budget.from_epsilon_delta(dp=(8.0, 1e-5), deletion=(2.0, 1e-5))
-SAMPLED = Composition(learn_steps=6, delete_steps=1, requests_per_learn=5, batches=8)
-STAGED = Ladder((Stage("network", 12, sampling_rate=0.25), Stage("network", 4, sampling_rate=0.25)))
+SAMPLED = CompositionNoisyGD(learn_steps=6, delete_steps=1, requests_per_learn=5, batches=8)
+STAGED = Staged((Stage("network", 12, sampling_rate=0.25), Stage("network", 4, sampling_rate=0.25)))
 
 
 def table(n: int = 120) -> Records:
@@ -56,7 +56,7 @@ def test_a_module_of_ones_own_in_ten_lines() -> None:
             return self.outer(rows + torch.nn.functional.gelu(self.inner(rows)))
 
     loss = NetworkLoss(radius=1.0, classes=3, module=Residual())
-    plan = make_plan(loss, records=2000, features=5, regularization=1e-3, budget=PAIRS, method="ladder",
+    plan = make_plan(loss, records=2000, features=5, regularization=1e-3, budget=PAIRS, method="staged",
                      stages=(Stage("network", 30, step_size=2.0), Stage("network", 10, step_size=2.0)))  # fmt: skip
     curator = Curator(table(2000), plan)
     assert curator.learn().model.accuracy(curator.records) > 0.8
@@ -73,7 +73,7 @@ def test_composition_counts_what_opacus_counts(batches: int) -> None:
     from opacus.accountants import RDPAccountant
     from opacus.accountants.analysis.rdp import compute_rdp
 
-    plan = planned(Composition(learn_steps=6, delete_steps=1, requests_per_learn=5, batches=batches), n=1200)
+    plan = planned(CompositionNoisyGD(learn_steps=6, delete_steps=1, requests_per_learn=5, batches=batches), n=1200)
     run, rate = plan.mechanism, 1 / batches
     for passes in (1, 6, 10):
         ours = run.interval("dp", "zero-out", steps_with=passes).with_slack()
@@ -157,7 +157,7 @@ def test_samples_are_refused_where_they_are_not_counted(options: dict) -> None:
                   adjacency="zero-out")  # fmt: skip
 
 
-@pytest.mark.parametrize("method", [SAMPLED, STAGED], ids=["composition", "staged"])
+@pytest.mark.parametrize("method", [SAMPLED, STAGED], ids=["noisy-gd:analysis=composition", "staged"])
 def test_a_stream_serves_a_network(method) -> None:
     curator = Curator(table(), planned(method))
     curator.learn()
@@ -169,7 +169,7 @@ def test_a_stream_serves_a_network(method) -> None:
     assert alone <= everything < math.inf
 
 
-@pytest.mark.parametrize("method", [SAMPLED, STAGED], ids=["composition", "staged"])
+@pytest.mark.parametrize("method", [SAMPLED, STAGED], ids=["noisy-gd:analysis=composition", "staged"])
 def test_an_audit_runs_the_network_itself(method) -> None:
     torch.manual_seed(0)
     module = torch.nn.Sequential(torch.nn.Linear(60, 4, bias=False), torch.nn.Tanh(), torch.nn.Linear(4, 3))
@@ -190,7 +190,7 @@ def store_plan(method):
     )
 
 
-@pytest.mark.parametrize("method", [SAMPLED, STAGED], ids=["composition", "staged"])
+@pytest.mark.parametrize("method", [SAMPLED, STAGED], ids=["noisy-gd:analysis=composition", "staged"])
 def test_a_store_learns_deletes_and_certifies(method, tmp_path) -> None:
     plan, held = store_plan(method), store_records()
     rows = held.features[held.occupied]
@@ -225,7 +225,7 @@ def test_the_command_line_takes_a_module_of_ones_own(tmp_path, monkeypatch, caps
     (tmp_path / "people.csv").write_text("\n".join(["id,a,b,kind", *lines]) + "\n")
     loss = "network:module=my_modules:build,init_variance=0.1,clip=0.5"
     budget = ["--dp", "8", "--deletion", "2", "--delta", "1e-5", "--adjacency", "zero-out", "--regularization", "0.01"]
-    method = ["--method", "composition:learn_steps=2,delete_steps=1,batches=4"]
+    method = ["--method", "noisy-gd:analysis=composition,learn_steps=2,delete_steps=1,batches=4"]
     assert main(["plan", "--loss", loss, *budget, *method, "--out", "plan.toml"]) == 0
     assert main(["quickstart", "people.csv", "--label", "kind", "--id", "id", "--plan", "plan.toml", "--yes"]) == 0
     (tmp_path / "my_modules.py").unlink()

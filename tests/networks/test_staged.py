@@ -8,7 +8,7 @@ import torch
 
 from noisygd_delete import Budget, Curator, Records
 from noisygd_delete.errors import AssumptionViolated
-from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.methods import Stage, Staged
 from noisygd_delete.networks import NetworkLoss
 from tests.bank import sized_plan
 
@@ -19,7 +19,7 @@ def network(module: torch.nn.Module) -> NetworkLoss:
 
 def plan_for(loss: NetworkLoss, last: Stage):
     return sized_plan(
-        loss, 40, 5, 1e-2, Budget(order=4, dp=2.0, deletion=0.5), method=Ladder((Stage("network", 4), last))
+        loss, 40, 5, 1e-2, Budget(order=4, dp=2.0, deletion=0.5), method=Staged((Stage("network", 4), last))
     )
 
 

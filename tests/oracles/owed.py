@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from typing import Any
 
 REAL = {
-    "sharp",
-    "theorem",
-    "minimiser",
-    "composition",
-    "near-gibbs",
-    "interleaved",
+    "noisy-gd-tight",
+    "noisy-gd-paper",
+    "output-perturbation",
+    "noisy-gd-composition",
+    "noisy-gd-theorem-5-2",
 }  # bounds over the real numbers, Gaussian steps
-SOLVED = {"minimiser", "perturbed"}  # a solver runs until it is done: its time may depend on the records
-EXACT = {"perturbed"}  # exact noise on a grid
+SOLVED = {
+    "output-perturbation",
+    "objective-perturbation",
+}  # a solver runs until it is done: its time may depend on the records
+EXACT = {"objective-perturbation"}  # exact noise on a grid
 
 
 def parts(mechanism: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -28,8 +30,6 @@ def parts(mechanism: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name in ("kept", "later"):
         for inner in mechanism.get(name, ()):
             yield from parts(inner)
-    if "fresh_release" in mechanism:
-        yield {"method": "perturbed", **mechanism["fresh_release"]}
 
 
 def owed(releases: list[dict[str, Any]], facts: dict[str, Any]) -> set[tuple[str, str]]:

@@ -12,8 +12,8 @@ from typing import Any
 
 Listed = list[dict[str, Any]]  # releases, or tallies of releases, as they stand in a certificate
 
-AFRESH = {"minimiser", "perturbed"}  # methods whose every release is a fresh run
-IN_ORDER = {"near-gibbs"}  # methods whose closeness is a recursion over requests
+AFRESH = {"output-perturbation", "objective-perturbation"}  # methods whose every release is a fresh run
+IN_ORDER = {"noisy-gd-theorem-5-2"}  # methods whose closeness is a recursion over requests
 
 
 def each(tallies: Listed) -> Listed:
@@ -59,10 +59,8 @@ def facts(releases: Listed, about: int | None) -> dict[str, Any]:
 def exposure(release: dict[str, Any]) -> int:
     """Steps where they add up; a run whose noise is drawn at once counts as one."""
     facts, steps = release["mechanism"], release["steps"]
-    if facts["method"] == "perturbed":
+    if facts["method"] == "objective-perturbation":
         return 1
-    if facts["method"] == "interleaved":
-        return 2 * steps or 1
-    if facts["method"] == "ladder":
+    if facts["method"] == "staged":
         return 3 if steps == sum(facts["kept_steps"]) + sum(facts["later_steps"]) else 2
     return int(steps)

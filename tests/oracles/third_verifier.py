@@ -1,4 +1,4 @@
-"""A third verifier of certificates, format 1, for histories of the methods `sharp` and `minimiser`, or of `sums`, on the logistic loss: one file that shares nothing
+"""A third verifier of certificates, format 1, for histories of the methods `noisy-gd` and `output-perturbation`, or of `sufficient-statistics`, on the logistic loss: one file that shares nothing
 with the package, for whoever wants to read all of what they trust.
 
     python third_verifier.py certificate.json
@@ -142,7 +142,10 @@ class Run:
 
     def __init__(self, facts: dict[str, Any], problem: dict[str, Any] | None) -> None:
         self.method = facts["method"]
-        need(self.method in ("sharp", "minimiser"), f"method {self.method!r} is not one of this file's")
+        need(
+            self.method in ("noisy-gd-tight", "output-perturbation"),
+            f"method {self.method!r} is not one of this file's",
+        )
         self.row_norm = radius = row_norm_of(facts)
         lam = facts["strong_convexity"] if problem is None else problem["regularization"]
         self.n, self.eta, self.variance = facts["records"], facts["step_size"], facts["noise_variance"]
@@ -246,7 +249,7 @@ def check_own(problem: dict[str, Any] | None, run: Run | Sums) -> None:
 class Sums:
     """Chains of draws by one plan."""
 
-    method, exact = "sums", None
+    method, exact = "sufficient-statistics", None
 
     def __init__(self, facts: dict[str, Any], problem: dict[str, Any] | None) -> None:
         self.row_norm = radius = row_norm_of(facts)
@@ -298,15 +301,15 @@ class Release:
     def __init__(self, kind: str, steps: int, run: Any) -> None:
         self.kind, self.steps, self.run = kind, steps, run
         need(kind in ("learn", "unlearn", "relearn"), f"a release of kind {kind!r} is not one of this file's")
-        need(type(steps) is int and steps >= (1 if run.method == "minimiser" else 0), "steps")
-        need(run.method != "sums" or steps == 0, "a draw of sums has no steps")
-        self.fresh = kind != "unlearn" or run.method == "minimiser"
+        need(type(steps) is int and steps >= (1 if run.method == "output-perturbation" else 0), "steps")
+        need(run.method != "sufficient-statistics" or steps == 0, "a draw of sums has no steps")
+        self.fresh = kind != "unlearn" or run.method == "output-perturbation"
 
     def present(self, between: bool, since: int) -> float:
         """μ² of seeing it, of a record that was there for `since` of its steps from a common start."""
         return (
             self.run.solved(between, True, self.steps)
-            if self.run.method == "minimiser"
+            if self.run.method == "output-perturbation"
             else self.run.squared(between, since, 0)
         )
 
@@ -328,7 +331,7 @@ def history(paper: dict[str, Any]) -> list[Release]:
     need(bool(listed) and (about is None or 1 <= about <= len(listed)), "the release is not in the history")
     own = listed[-1 if about is None else about - 1][0]  # what the plan of the certificate made
     for name, tally in listed:
-        made = Sums if tally["mechanism"]["method"] == "sums" else Run
+        made = Sums if tally["mechanism"]["method"] == "sufficient-statistics" else Run
         run = runs.setdefault(name, None) or made(tally["mechanism"], problem if name == own else None)
         runs[name] = run
         found.append(Release(tally["kind"], tally["steps"], run))
@@ -343,7 +346,7 @@ def of_sums(releases: list[Release], about: int | None, between: bool) -> float:
     """μ² of what the releases told of a record that release `about` erased, or that is still there."""
     chains: list[list[int]] = []
     for number, release in enumerate(releases, 1):
-        if release.run.method != "sums":
+        if release.run.method != "sufficient-statistics":
             continue
         if release.fresh:
             chains.append([])
@@ -380,14 +383,14 @@ def since_fresh(releases: list[Release]) -> int:
 def figures(releases: list[Release], about: int | None, between: bool, later: bool) -> float:
     """μ² about what release `about` erased (None: about a record that is still there, all models seen): from it on, or of all."""
     end = len(releases) if about is None else about - 1
-    stepped = [one for one in releases[:end] if one.run.method != "sums"]
+    stepped = [one for one in releases[:end] if one.run.method != "sufficient-statistics"]
     seen = 0.0 if later else of_sums(releases, about, between) + sum(one.present(between, one.steps) for one in stepped)
     if about is None or not later:
         return seen  # release `about` starts at the model before it, which was seen: it never held the record
     served, steps = releases[about - 1], since_fresh(releases[: about - 1])
-    if served.run.method == "sums":
+    if served.run.method == "sufficient-statistics":
         return seen
-    if served.run.method == "minimiser":
+    if served.run.method == "output-perturbation":
         return seen + (served.run.solved(between, False, served.steps) if served.kind == "unlearn" and steps else 0.0)
     return seen + (0.0 if served.fresh else served.run.squared(between, steps, served.steps))
 
@@ -542,7 +545,7 @@ def check(paper: dict[str, Any]) -> str:
     chain = max(number for number, release in enumerate(releases) if release.fresh)
     one = (
         of_sums(releases[chain:], None, between)
-        if last.run.method == "sums"
+        if last.run.method == "sufficient-statistics"
         else last.present(between, since_fresh(releases))
     )
     wanted["present.one"] = one, adjacency, "requests-blind"
@@ -565,14 +568,14 @@ def check(paper: dict[str, Any]) -> str:
     check_odds(by_key.get("odds.ever", []), problem, paper["public_facts"]["delta"], wanted["present.all"][0])
     said = {(claim["key"], claim["values"].get("method")) for claim in paper["claims"]}
     for method, exact in {(release.run.method, release.run.exact is not None) for release in releases}:
-        if method == "sums":
+        if method == "sufficient-statistics":
             for key in ("sums-carried", "exact-noise"):
                 need((key, method) in said, f"{key} of {method} is not said")
             need("sums-all-rows" in by_key and "machine-trusted" in by_key, "whose rows count together is not said")
             continue
         for key in (
             *(("exact-steps", "rows-in-place") if exact else ("real-arithmetic", "gaussian-noise")),
-            *(("time-unseen", "solver-tolerance") if method == "minimiser" else ()),
+            *(("time-unseen", "solver-tolerance") if method == "output-perturbation" else ()),
         ):
             need((key, method) in said, f"{key} of {method} is not said")
         need(not exact or "machine-trusted" in by_key, "that the machine is trusted is not said")
@@ -581,7 +584,7 @@ def check(paper: dict[str, Any]) -> str:
     need({key for key in by_key if key.startswith("ranges-")} == {ranges}, "what is known of the ranges is not said")
     longest = max(release.run.row_norm for release in releases)
     need([claim["values"]["radius"] for claim in by_key[ranges]] == [longest], "the norm of the rows is not said")
-    for run in {release.run for release in releases if release.run.method != "sums"}:
+    for run in {release.run for release in releases if release.run.method != "sufficient-statistics"}:
         steep = [claim["values"]["lipschitz"] for claim in by_key.get("gradient-norm", [])]
         need(run.lipschitz in steep, "gradient-norm is not said")
     for key in ("slots-public", "curator-trusted", "rows-per-person", "not-anonymous"):

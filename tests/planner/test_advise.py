@@ -37,7 +37,7 @@ def test_the_chosen_way_is_good_and_no_good_way_deletes_more_cheaply(advice) -> 
     assert advice.chosen.excess_risk <= math.log(2) / 20
     good = [way for way in advice.comparison.candidates if way.excess_risk <= math.log(2) / 20]
     assert advice.chosen.delete_passes == min(way.delete_passes for way in good)
-    assert "theorem" in {way.method for way in advice.comparison.candidates}  # the paper is always in the table
+    assert "noisy-gd" in {way.method for way in advice.comparison.candidates}  # the paper is always in the table
 
 
 def test_where_nothing_is_worth_having_what_would_do_does() -> None:
@@ -118,14 +118,14 @@ def test_the_command_prints_a_line_that_makes_the_same_plan(capsys: pytest.Captu
 
 def test_a_method_or_a_proof_that_is_asked_for_is_the_only_one_weighed(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["advise", "--records", "26000", "--features", "20", "--json"]
-    assert main([*asked, "--method", "minimiser"]) == 0
+    assert main([*asked, "--method", "output-perturbation"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["chosen"] == "minimiser"
-    assert [way["method"] for way in told["candidates"]] == ["minimiser"]
+    assert told["chosen"] == "output-perturbation"
+    assert [way["method"] for way in told["candidates"]] == ["output-perturbation"]
     by_hand = advise(LOGISTIC, proof="by-hand", **ROOMY)
-    assert [way.method for way in by_hand.comparison.candidates] == ["theorem", "sharp", "minimiser"]
+    assert [way.method for way in by_hand.comparison.candidates] == ["noisy-gd", "output-perturbation"]
     with pytest.raises(InvalidParameter, match="rests on a computer-checked step"):
-        advise(LOGISTIC, method="perturbed", proof="by-hand", **ROOMY)
+        advise(LOGISTIC, method="objective-perturbation", proof="by-hand", **ROOMY)
     with pytest.raises(InvalidParameter, match="two ways to say"):
         advise(LOGISTIC, requests=5, releases=3, **ROOMY)
 
@@ -146,10 +146,10 @@ def test_a_schema_gives_columns_and_loss(tmp_path, capsys: pytest.CaptureFixture
 
 
 def test_a_way_of_hundreds_of_thousands_of_passes_is_not_the_first_one() -> None:
-    """A target's small loss left 'sharp' with the least forecast, and 760,000 passes; a solve of two dozen was nearly as good."""
+    """A target's small loss left 'noisy-gd' with the least forecast, and 760,000 passes; a solve of two dozen was nearly as good."""
     found = advise(losses.PseudoHuber(1.0, 1.0), records=315_000, features=156, budget=WIDE)
     slow = {way.method for way in found.comparison.candidates if way.learn_passes > 10_000}
-    assert "sharp" in slow
+    assert "noisy-gd" in slow
     assert found.chosen.learn_passes < 100
     assert found.worth_having
     assert found.caution

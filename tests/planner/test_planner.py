@@ -20,12 +20,12 @@ ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3, "budget": B
 
 
 def adult(loss: losses.Loss | None = None, **changes) -> Plan:
-    return make_plan(loss or losses.Logistic(1.0), **{**ADULT, **changes})
+    return make_plan(loss or losses.Logistic(1.0), **{"method": "noisy-gd:analysis=paper", **ADULT, **changes})
 
 
 def test_sharp_adult_figures_of_the_design() -> None:
-    assert adult(method="sharp").delete_steps_for_deletion == 115
-    assert adult(method="sharp", deletion_notion="pairwise").delete_steps_for_deletion == 289
+    assert adult(method="noisy-gd").delete_steps_for_deletion == 115
+    assert adult(method="noisy-gd", deletion_notion="pairwise").delete_steps_for_deletion == 289
     eight_times = adult(utility=False).delete_steps / 289
     assert eight_times == pytest.approx(8, rel=1e-3)
 
@@ -50,7 +50,7 @@ budgets = st.one_of(
 @settings(max_examples=150, deadline=None)
 @given(
     budget=budgets,
-    method=st.sampled_from(["theorem", "sharp"]),
+    method=st.sampled_from(["noisy-gd:analysis=paper", "noisy-gd"]),
     adjacency=st.sampled_from(["replace", "zero-out"]),
     notion=st.sampled_from(["definition-4.1", "pairwise"]),
     releases=st.sampled_from([1, 2, 17]),
@@ -61,7 +61,7 @@ budgets = st.one_of(
 def test_a_plan_never_exceeds_its_budget(
     budget, method, adjacency, notion, releases, records, regularization, rows
 ) -> None:
-    if method == "theorem" and (notion == "pairwise" or budget.measure == "gdp"):
+    if method == "noisy-gd:analysis=paper" and (notion == "pairwise" or budget.measure == "gdp"):
         return
     facts = {"records": records, "features": 5, "regularization": regularization, "rows_per_subject": rows}
     facts |= {"adjacency": adjacency, "deletion_notion": notion, "releases": releases}
@@ -89,7 +89,7 @@ def spent(guarantee, budget: Budget, part: str) -> float:
 
 
 def test_releases_use_the_budget_up() -> None:
-    plan = adult(method="sharp", releases=20)
+    plan = adult(method="noisy-gd", releases=20)
     accountant = Accountant(plan)
     accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
     for _ in range(19):
@@ -117,13 +117,13 @@ def test_more_noise_is_allowed_and_less_is_not() -> None:
 
 def test_rows_of_one_subject_cost_their_square() -> None:
     assert adult(rows_per_subject=3).noise_variance == pytest.approx(9 * adult().noise_variance)
-    sharp = adult(rows_per_subject=3, method="sharp")
-    assert sharp.noise_variance == pytest.approx(9 * adult(method="sharp").noise_variance)
+    sharp = adult(rows_per_subject=3, method="noisy-gd")
+    assert sharp.noise_variance == pytest.approx(9 * adult(method="noisy-gd").noise_variance)
     assert sharp.deletion.rows == 3
 
 
 def test_zero_out_needs_a_quarter_of_the_noise() -> None:
-    for method in ("theorem", "sharp"):
+    for method in ("noisy-gd:analysis=paper", "noisy-gd"):
         plan = adult(method=method, adjacency="zero-out")
         assert plan.noise_variance == pytest.approx(adult(method=method).noise_variance / 4)
 
@@ -137,11 +137,20 @@ def test_a_plan_that_takes_steps_back_is_refused() -> None:
 
 def test_explanation_names_the_drivers_and_the_rival() -> None:
     text = explain_plan(adult())
-    for fact in ("K_A=12009", "K_Ā=7164", "2312", "κ=251", "Utility decides", "'sharp'", "K_Ā=287", "forgetting 115"):
+    for fact in (
+        "K_A=12009",
+        "K_Ā=7164",
+        "2312",
+        "κ=251",
+        "Utility decides",
+        "'noisy-gd'",
+        "K_Ā=287",
+        "forgetting 115",
+    ):
         assert fact in text
-    text = explain_plan(adult(method="sharp", utility=False))
+    text = explain_plan(adult(method="noisy-gd", utility=False))
     assert "Careful" not in text
-    for fact in ("K_Ā=115", "Deletion decides", "'theorem'", "12009"):
+    for fact in ("K_Ā=115", "Deletion decides", "'noisy-gd:analysis=paper'", "12009"):
         assert fact in text
 
 
@@ -149,7 +158,7 @@ def test_explanation_names_the_drivers_and_the_rival() -> None:
 def test_a_plan_whose_bound_is_worse_than_guessing_says_so_and_names_a_better_one(loss: losses.Loss) -> None:
     """Few records: the warning comes exactly where the bound exceeds what weights of 0 lose, and its λ keeps the promise."""
     zero = {"logistic": math.log(2), "softmax": math.log(4), "pseudo-huber": 0.25 * (math.sqrt(5) - 1)}[loss.name]
-    few = {"records": 600, "features": 30, "method": "sharp", "budget": ADULT["budget"]}
+    few = {"records": 600, "features": 30, "method": "noisy-gd", "budget": ADULT["budget"]}
     for regularization in (1e-3, 1e-2, 0.1, 1.0):
         plan = make_plan(loss, **few, regularization=regularization)
         text = plan.explain()
@@ -175,10 +184,10 @@ def test_a_plan_whose_bound_is_worse_than_guessing_says_so_and_names_a_better_on
         ({"releases": 0}, "releases=0"),
         ({"rows_per_subject": 0}, "rows_per_subject=0"),
         ({"method": "magic"}, "method='magic'"),
-        ({"method": "composition"}, "composition"),
+        ({"method": "noisy-gd:analysis=composition"}, "analysis='composition'"),
         ({"adjacency": "nearby"}, "adjacency='nearby'"),
-        ({"deletion_notion": "pairwise"}, "needs method 'sharp'"),
-        ({"budget": Budget.from_gdp(dp=0.5, deletion=0.05)}, "needs method 'sharp'"),
+        ({"deletion_notion": "pairwise"}, "'tight'"),
+        ({"budget": Budget.from_gdp(dp=0.5, deletion=0.05)}, "'tight'"),
         ({"budget": 1.0}, "must be a Budget"),
         ({"utility_tolerance": 0}, "strictly between"),
         ({"dtype": "float16"}, "dtype='float16'"),
@@ -197,7 +206,7 @@ def test_assumptions_of_the_step_size() -> None:
         adult(step_size=1.0)
     assert adult(step_size=1.0, utility=False).delete_steps == math.ceil(2 / 1e-3 * math.log(10))
     with pytest.raises(AssumptionViolated, match="at most"):
-        adult(step_size=8.0, method="sharp")
+        adult(step_size=8.0, method="noisy-gd")
     with pytest.raises(InvalidParameter, match="must be a loss"):
         make_plan("logistic", **ADULT)
 
@@ -227,12 +236,12 @@ def test_what_no_certificate_covers_is_refused_with_the_reason() -> None:
     clipped = losses.clip_loss(losses.PseudoHuber(radius=1.0, delta=1.0), 0.3)
     with pytest.raises(AssumptionViolated, match="not twice differentiable"):
         adult(loss=clipped)
-    with pytest.raises(InvalidParameter, match="learn_steps belongs to 'composition'"):
-        adult(method="sharp", learn_steps=10)
+    with pytest.raises(InvalidParameter, match="learn_steps belongs to 'noisy-gd:analysis=composition'"):
+        adult(method="noisy-gd", learn_steps=10)
     weak = {"records": 500, "features": 2, "regularization": 0.5}
     sigmoid = {"loss": losses.Sigmoid(radius=1.0), **weak, "utility": False}
     with pytest.raises(InvalidParameter, match="below"):
-        adult(method="composition", noise_variance=1e-9, **sigmoid)
+        adult(method="noisy-gd:analysis=composition", noise_variance=1e-9, **sigmoid)
     with pytest.raises(InvalidParameter, match=r"no Rényi order turns .* ε_dp < d=2"):
         adult(**sigmoid, budget=Budget.from_epsilon_delta(dp=(30.0, 1e-5), deletion=(1e-9, 1e-70)))
 
@@ -257,4 +266,4 @@ def test_theorem_5_2_takes_no_bare_word_and_no_unbounded_loss() -> None:
     with pytest.raises(AssumptionViolated, match="needs a bounded loss"):
         adult(loss=Declared(1.0, range_=math.inf, proven=True), **size)
     with pytest.raises(InvalidParameter, match="no Lipschitz constant"):
-        adult(loss=Declared(1.0, lipschitz=math.inf), method="composition", **size)
+        adult(loss=Declared(1.0, lipschitz=math.inf), method="noisy-gd:analysis=composition", **size)

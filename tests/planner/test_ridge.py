@@ -18,7 +18,7 @@ from noisygd_delete.records import Records
 from tests.bank import unit_rows
 
 ADULT = {"records": 26_000, "features": 108}
-METHODS = ("theorem", "sharp", "minimiser")
+METHODS = ("noisy-gd:analysis=paper", "noisy-gd", "output-perturbation")
 
 
 def tight(dp: float) -> Budget:
@@ -49,7 +49,7 @@ def test_the_forecast_falls_and_the_budget_is_still_met(method: str) -> None:
 
 def test_noisy_gd_of_small_steps_meets_the_closed_form() -> None:
     """√d s/(nB), s = Δ/μ: the formula of objective perturbation holds for Noisy-GD too, whose noise has the Gibbs shape."""
-    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1), "method": "sharp", "step_size": 1e-2}
+    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1), "method": "noisy-gd", "step_size": 1e-2}
     plan = make_plan(losses.Logistic(1.0), **asked, ridge="forecast", model_norm=8.0)
     mu = math.sqrt(2 * 0.1 / 10)
     assert plan.regularization == pytest.approx(math.sqrt(108) * (2 / mu) / (26_000 * 8), rel=0.02)
@@ -58,13 +58,13 @@ def test_noisy_gd_of_small_steps_meets_the_closed_form() -> None:
 def test_the_guess_of_the_norm_is_public() -> None:
     def problem(loss: losses.Loss, regularization: float = 1e-6, records: int = 1000):
         planned = {"records": records, "features": 5, "regularization": regularization, "budget": tight(1.0)}
-        return make_plan(loss, **planned, method="sharp").problem
+        return make_plan(loss, **planned, method="noisy-gd").problem
 
     assert estimated_norm(problem(losses.Logistic(2.0))) == pytest.approx(math.log(1000) / 2)
     # two classes: W = (θ/2, −θ/2), of norm ‖θ‖/√2
     assert estimated_norm(problem(losses.Softmax(1.0, classes=2))) == pytest.approx(math.log(1000) / math.sqrt(2))
     # a table four times as wide as a narrow one is taken for four models, each with a quarter of the columns
-    wide = {"features": 160, "budget": tight(100.0), "regularization": 1e-4, "records": 1000, "method": "sharp"}
+    wide = {"features": 160, "budget": tight(100.0), "regularization": 1e-4, "records": 1000, "method": "noisy-gd"}
     four = make_plan(losses.Softmax(1.0, classes=3), **wide, ridge="forecast")
     assert four.problem.model_norm == pytest.approx(2 * math.log(1000))
     assert expected_cost(four) == pytest.approx((four.outlook.forecast + four.problem.ridge_cost) / 4)
@@ -73,18 +73,20 @@ def test_the_guess_of_the_norm_is_public() -> None:
     assert estimated_norm(problem(losses.Logistic(1.0), 1.0)) == pytest.approx(math.sqrt(2 * math.log(2)))
     # a target within [−1, 1]: one of five columns, of norm 2/√5 at most, takes the prediction from end to end
     assert estimated_norm(problem(losses.PseudoHuber(2.0))) == pytest.approx(math.sqrt(5) / 2)
-    linear = make_plan(losses.Linear(1.0), records=9, features=5, regularization=1, budget=tight(1.0), method="sharp")
+    linear = make_plan(
+        losses.Linear(1.0), records=9, features=5, regularization=1, budget=tight(1.0), method="noisy-gd"
+    )
     with pytest.raises(InvalidParameter, match="give a model_norm"):
         estimated_norm(linear.problem)
 
 
 def test_the_plan_says_so_and_what_it_costs() -> None:
-    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1), "method": "sharp"}
+    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1), "method": "noisy-gd"}
     plain = make_plan(losses.Logistic(1.0), **asked)
     plan = make_plan(losses.Logistic(1.0), **asked, ridge="forecast")
     assert "Ridge of the forecast" not in plain.explain()
     words = plan.explain()
-    assert f"λ'={plan.regularization:g} in the place of λ=0.0001" in words
+    assert f"λ'={plan.regularization:g} instead of λ=0.0001" in words
     assert f"at most {plan.problem.ridge_cost:.3g} more" in words
     assert plan.summary()["asked_regularization"] == 1e-4
     assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
@@ -92,7 +94,7 @@ def test_the_plan_says_so_and_what_it_costs() -> None:
 
 def test_it_takes_a_problem_that_has_no_plan_at_its_lambda() -> None:
     """A sigmoid at λ < β₋ has no tight bound; the ridge carries it to one."""
-    asked = {"records": 5000, "features": 5, "regularization": 0.05, "budget": tight(1.0), "method": "sharp"}
+    asked = {"records": 5000, "features": 5, "regularization": 0.05, "budget": tight(1.0), "method": "noisy-gd"}
     plan = make_plan(losses.Sigmoid(1.0), **asked, ridge="forecast")
     assert plan.regularization > losses.Sigmoid(1.0).constants.weak_convexity
 
@@ -104,7 +106,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="ridge"):
         make_plan(losses.Logistic(1.0), **asked, ridge="best")
     with pytest.raises(InvalidParameter, match="not available for convex losses"):
-        make_plan(losses.Logistic(1.0), **asked, method="composition", ridge="forecast")
+        make_plan(losses.Logistic(1.0), **asked, method="noisy-gd:analysis=composition", ridge="forecast")
 
 
 def test_a_comparison_counts_the_price_of_the_ridge() -> None:
@@ -120,7 +122,7 @@ def test_estimators_take_it() -> None:
     generator = np.random.default_rng(5)
     rows = generator.uniform(-1, 1, (60, 3))
     model = NoisyGDClassifier(
-        feature_bounds=(-1, 1), method="sharp", regularization=1e-4, ridge="forecast", utility=False
+        feature_bounds=(-1, 1), method="noisy-gd", regularization=1e-4, ridge="forecast", utility=False
     )
     with pytest.warns(NothingPromised):
         model.fit(rows, np.where(rows[:, 0] > 0, 1, 0))
@@ -132,7 +134,13 @@ def test_the_model_is_better_for_it() -> None:
     generator = np.random.default_rng(6)
     rows = unit_rows(300, 20, seed=6)
     labels = np.where(rows[:, 0] + 0.3 * generator.standard_normal(300) > 0, 1.0, -1.0)
-    asked = {"records": 300, "features": 20, "regularization": 1e-4, "budget": tight(1.0), "method": "minimiser"}
+    asked = {
+        "records": 300,
+        "features": 20,
+        "regularization": 1e-4,
+        "budget": tight(1.0),
+        "method": "output-perturbation",
+    }
 
     def loss_of(ridge: str) -> float:
         plan, paid = make_plan(losses.Logistic(1.0), **asked, ridge=ridge), []
@@ -148,7 +156,7 @@ def test_the_model_is_better_for_it() -> None:
 def test_a_plan_is_made_again_from_its_problem() -> None:
     """What the problem says are the arguments that make the plan again; with another n the forecast is asked again."""
     plan = make_plan(
-        losses.Logistic(1.0), **ADULT, regularization=1e-4, budget=tight(0.1), method="sharp", ridge="forecast"
+        losses.Logistic(1.0), **ADULT, regularization=1e-4, budget=tight(0.1), method="noisy-gd", ridge="forecast"
     )
     arguments = {field.name: getattr(plan.problem, field.name) for field in fields(plan.problem)}
     assert make_plan(**arguments) == plan

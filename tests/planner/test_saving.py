@@ -11,16 +11,16 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, learn, losses, make_plan
 from noisygd_delete.cli import main
 from noisygd_delete.errors import NothingPromised
-from noisygd_delete.methods import Ladder, Minimiser, Stage
+from noisygd_delete.methods import OutputPerturbation, Stage, Staged
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 SIZES = {"features": 10, "regularization": 1e-2, "budget": BUDGET}
-FEW = {"records": 21, "features": 33, "regularization": 0.1, "method": "theorem",
+FEW = {"records": 21, "features": 33, "regularization": 0.1, "method": "noisy-gd:analysis=paper",
        "budget": Budget.from_epsilon_delta(dp=(8.0, 1e-6), deletion=(1.6, 1e-6))}  # fmt: skip
 
 
 def test_a_plan_reports_the_saving_of_table_1() -> None:
-    plan = make_plan(losses.Logistic(1.0), records=26_000, method="theorem", **SIZES)
+    plan = make_plan(losses.Logistic(1.0), records=26_000, method="noisy-gd:analysis=paper", **SIZES)
     assert plan.summary()["saving"] == plan.saving == 26_000 * (plan.learn_steps - plan.delete_steps) > 0
     assert plan.summary()["fresh_learn_is_cheaper"] is False
     assert f"{plan.saving:,}" in plan.explain()
@@ -31,14 +31,14 @@ def test_a_plan_reports_the_saving_of_table_1() -> None:
     [
         (losses.Logistic(1.0), FEW, True),
         (losses.Logistic(1.0), {**FEW, "releases": 20, "total": (24.0, 1e-6)}, True),
-        (losses.Softmax(1.0, 10), {"records": 1437, "features": 65, "regularization": 0.02, "method": "sharp", "budget": BUDGET}, False),
-        (losses.Sigmoid(1.0), {"records": 100, **SIZES, "method": "composition", "learn_steps": 5, "delete_steps": 5}, True),
-        (losses.Sigmoid(1.0), {"records": 100, **SIZES, "method": "composition", "learn_steps": 5, "delete_steps": 4}, False),
+        (losses.Softmax(1.0, 10), {"records": 1437, "features": 65, "regularization": 0.02, "method": "noisy-gd", "budget": BUDGET}, False),
+        (losses.Sigmoid(1.0), {"records": 100, **SIZES, "method": "noisy-gd:analysis=composition", "learn_steps": 5, "delete_steps": 5}, True),
+        (losses.Sigmoid(1.0), {"records": 100, **SIZES, "method": "noisy-gd:analysis=composition", "learn_steps": 5, "delete_steps": 4}, False),
         # a release that starts anew is a fresh learn already, and one that goes on from sums is one pass
-        (losses.Logistic(1.0), {"records": 2000, **SIZES, "method": Minimiser(solver="cold")}, False),
-        (losses.Logistic(1.0), {"records": 2000, **SIZES, "method": "sums", "releases": 8}, False),
+        (losses.Logistic(1.0), {"records": 2000, **SIZES, "method": OutputPerturbation(solver="cold")}, False),
+        (losses.Logistic(1.0), {"records": 2000, **SIZES, "method": "sufficient-statistics", "releases": 8}, False),
         (losses.MultilayerPerceptron(1.0), {"records": 200, **SIZES,
-         "method": Ladder((Stage("network", 3), Stage("network", 2)), level=-1)}, False),
+         "method": Staged((Stage("network", 3), Stage("network", 2)), level=-1)}, False),
     ],
 )  # fmt: skip
 def test_where_a_deletion_takes_as_long_as_a_learn_the_plan_offers_one(loss, asked, cheaper: bool) -> None:
@@ -54,7 +54,7 @@ def test_softmax_on_digits_is_told_to_learn_afresh_from_python_and_from_a_shell(
     """A deletion of Theorem 5.1 takes 1,623 steps where learning takes 1,422."""
     budget = Budget.from_epsilon_delta(dp=(8.0, 1e-5), deletion=(0.1, 1e-5))
     sizes = {"records": 1497, "features": 65, "regularization": 1e-2}
-    plan = make_plan(losses.Softmax(1.0, 10), **sizes, budget=budget, method="theorem")
+    plan = make_plan(losses.Softmax(1.0, 10), **sizes, budget=budget, method="noisy-gd:analysis=paper")
     assert (plan.learn_steps, plan.delete_steps) == (1422, 1623)
     assert plan.fresh_learn_is_cheaper
     assert "relearn" in plan.explain()
@@ -75,13 +75,13 @@ def test_softmax_on_digits_is_told_to_learn_afresh_from_python_and_from_a_shell(
         "--delta",
         "1e-5",
     ]
-    assert main([*asked, "--method", "theorem", "--json"]) == 0
+    assert main([*asked, "--method", "noisy-gd:analysis=paper", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["fresh_learn_is_cheaper"] is True
     assert answer["saving"] == plan.saving == 1497 * (1422 - 1623)
-    assert main([*asked, "--method", "theorem"]) == 0
+    assert main([*asked, "--method", "noisy-gd:analysis=paper"]) == 0
     assert "relearn" in capsys.readouterr().out
-    assert main([*asked, "--method", "sharp", "--json"]) == 0
+    assert main([*asked, "--method", "noisy-gd", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["fresh_learn_is_cheaper"] is False
 
 
@@ -110,7 +110,7 @@ def test_learning_warns_where_no_step_is_taken() -> None:
 @pytest.mark.parametrize(("records", "number"), [(15, 2), (4000, 0)])
 def test_learning_warns_where_the_bound_on_its_risk_is_vacuous(records: int, number: int) -> None:
     plan = make_plan(
-        losses.Logistic(1.0), records=records, features=10, regularization=0.1, method="sharp", budget=BUDGET
+        losses.Logistic(1.0), records=records, features=10, regularization=0.1, method="noisy-gd", budget=BUDGET
     )
     assert (plan.excess_risk < np.log(2)) == (number == 0)
     assert warned(plan) == number
@@ -118,6 +118,6 @@ def test_learning_warns_where_the_bound_on_its_risk_is_vacuous(records: int, num
 
 def test_a_network_learns_without_a_warning() -> None:
     """No bound on its risk is claimed, so none is vacuous."""
-    plan = make_plan(losses.MultilayerPerceptron(1.0, hidden=4), records=40, features=2, regularization=0.5, method="composition",
+    plan = make_plan(losses.MultilayerPerceptron(1.0, hidden=4), records=40, features=2, regularization=0.5, method="noisy-gd:analysis=composition",
                      learn_steps=2, delete_steps=1, budget=BUDGET)  # fmt: skip
     assert warned(plan) == 0

@@ -19,7 +19,7 @@ SIZES = {"records": 4000, "features": 8, "regularization": 1e-4}
 BUDGET = Budget.from_gdp(dp=1.0, deletion=0.1)
 
 
-def plan(loss=losses.Logistic(1.0), method="sums", releases=300, **facts):  # noqa: B008 - frozen
+def plan(loss=losses.Logistic(1.0), method="sufficient-statistics", releases=300, **facts):  # noqa: B008 - frozen
     return make_plan(loss, method=method, releases=releases, budget=BUDGET, utility=False, **{**SIZES, **facts})
 
 
@@ -63,7 +63,7 @@ def test_the_way_of_the_smaller_forecast_is_the_more_accurate_one() -> None:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     labels = np.where(rng.random(12_000) < 1 / (1 + np.exp(-rows @ np.full(8, 3.0))), 1.0, -1.0)
     found = {}
-    for method in ("sums", "perturbed"):
+    for method in ("sufficient-statistics", "objective-perturbation"):
         chosen = plan(method=method, ridge="forecast")
         right = []
         for seed in range(5):
@@ -71,13 +71,13 @@ def test_the_way_of_the_smaller_forecast_is_the_more_accurate_one() -> None:
             scores = curator.learn(np.random.default_rng(seed)).model.scores(rows[4000:])[:, 0]
             right.append(float(((scores > 0) == (labels[4000:] > 0)).mean()))
         found[method] = expected_cost(chosen), np.mean(right)
-    assert found["sums"][0] < found["perturbed"][0] / 1.5
-    assert found["sums"][1] > found["perturbed"][1] + 0.01
+    assert found["sufficient-statistics"][0] < found["objective-perturbation"][0] / 1.5
+    assert found["sufficient-statistics"][1] > found["objective-perturbation"][1] + 0.01
 
 
 def test_one_table_weighs_sums_the_others_and_publishing_once() -> None:
     facts = {"loss": losses.Logistic(1.0), **SIZES, "budget": BUDGET, "requests": 300, "ridge": "forecast"}
-    found = compare_plans(target=0.2, ways=("perturbed", "sums"), **facts)
+    found = compare_plans(target=0.2, ways=("objective-perturbation", "sufficient-statistics"), **facts)
     perturbed, sums = found.candidates
     assert found.chosen is sums
     assert (sums.publications, sums.delete_passes) == (300, 1)
@@ -86,7 +86,7 @@ def test_one_table_weighs_sums_the_others_and_publishing_once() -> None:
     assert later == 0 < seen < present <= BUDGET_EPSILON * (1 + 1e-9)
     once = found.once
     assert once is not None
-    alone = plan(method="perturbed", releases=1, ridge="forecast")
+    alone = plan(method="objective-perturbation", releases=1, ridge="forecast")
     assert (once.plan.linear_term, once.plan.regularization) == (alone.linear_term, alone.regularization)
     assert once.figures[1] == once.figures[2] == alone.deletion_observed().with_slack().epsilon(once.delta) > later
     assert once.excess_risk < sums.excess_risk
@@ -98,16 +98,16 @@ def test_one_table_weighs_sums_the_others_and_publishing_once() -> None:
     assert told["once"]["will_do"] is False
     assert told["candidates"][1]["revealed"]["epsilon_erased_later"] == 0
     wide = {**facts, "requests": 6, "records": 26_000, "features": 108}
-    few = compare_plans(target=0.0347, ways=("perturbed", "sums"), **wide)
-    assert few.chosen.method == "perturbed"
+    few = compare_plans(target=0.0347, ways=("objective-perturbation", "sufficient-statistics"), **wide)
+    assert few.chosen.method == "objective-perturbation"
     assert "where there are more releases" in few.table()
-    assert compare_plans(ways=("sums",), target=0.2, **facts).once is None
+    assert compare_plans(ways=("sufficient-statistics",), target=0.2, **facts).once is None
 
 
 def test_once_is_enough_where_a_deletion_may_tell_as_much() -> None:
     generous = Budget.from_gdp(dp=1.0, deletion=1.0)
     facts = {"loss": losses.Logistic(1.0), **SIZES, "budget": generous, "requests": 20, "ridge": "forecast"}
-    found = compare_plans(target=0.2, ways=("perturbed", "sums"), **facts)
+    found = compare_plans(target=0.2, ways=("objective-perturbation", "sufficient-statistics"), **facts)
     assert found.once_will_do
     assert "within what was asked" in found.table()
 
@@ -116,7 +116,11 @@ def test_rows_that_are_counted_are_forecast_by_their_directions() -> None:
     """Fewer than the map's columns. Planted: a map whose rows have no codes."""
     map = Additive((0, 0, 0), levels=5)
     facts = {"loss": losses.Logistic(1.0), "budget": BUDGET, "requests": 300, "ridge": "forecast", "records": 20_000}
-    facts |= {"features": map.width + 1, "regularization": 1e-4, "ways": ("perturbed", "sums")}
+    facts |= {
+        "features": map.width + 1,
+        "regularization": 1e-4,
+        "ways": ("objective-perturbation", "sufficient-statistics"),
+    }
     of_columns, counted = (compare_plans(**facts, map=given) for given in (None, map))
     assert counted.candidates[0] == of_columns.candidates[0]
     before, after = of_columns.candidates[1], counted.candidates[1]
@@ -125,7 +129,7 @@ def test_rows_that_are_counted_are_forecast_by_their_directions() -> None:
     others = RandomFourier(3, size=map.width)
     assert compare_plans(**facts, map=others).candidates == of_columns.candidates
     asked = {name: facts[name] for name in ("loss", "records", "features", "budget", "requests")}
-    advice = advise(**asked, method="sums", map=map)
+    advice = advise(**asked, method="sufficient-statistics", map=map)
     assert advice.plan.coding is not None
     assert "map" not in advice.options()
     assert "additive" not in advice.in_short()

@@ -47,7 +47,7 @@ def worst_excess(plan: Plan, requests: int = 400) -> float:
 )
 def test_a_target_is_kept_or_refused(target, options):
     try:
-        plan = make_plan(LOSS, **SIZES, method="sharp", excess_risk_target=target, **options)
+        plan = make_plan(LOSS, **SIZES, method="noisy-gd", excess_risk_target=target, **options)
     except PlanInfeasible as error:
         refused = error
     else:
@@ -65,7 +65,7 @@ def test_a_target_is_kept_or_refused(target, options):
 
 def test_fewer_steps_than_it_takes_break_the_target():
     """The planted fault: the oracle sees half of the steps."""
-    plan = make_plan(LOSS, **SIZES, method="sharp", excess_risk_target=0.1)
+    plan = make_plan(LOSS, **SIZES, method="noisy-gd", excess_risk_target=0.1)
     for name in ("learn_steps", "delete_steps_for_utility"):
         half = plan.changed(**{name: getattr(plan, name) // 2, "delete_steps_for_deletion": 1})
         assert worst_excess(half) > 0.1, name
@@ -73,15 +73,15 @@ def test_fewer_steps_than_it_takes_break_the_target():
 
 def test_the_command_takes_a_target_and_refuses_one_that_nobody_meets(capsys):
     words = ["plan", "--records", "26000", "--features", "108", "--method"]
-    assert main([*words, "sharp:excess_risk_target=0.1", "--json"]) == 0
-    plan = make_plan(LOSS, **SIZES, method="sharp", excess_risk_target=0.1)
+    assert main([*words, "noisy-gd:excess_risk_target=0.1", "--json"]) == 0
+    plan = make_plan(LOSS, **SIZES, method="noisy-gd", excess_risk_target=0.1)
     assert json.loads(capsys.readouterr().out)["delete_steps"] == plan.delete_steps
-    assert main([*words, "sharp:excess_risk_target=1e-5"]) == 2
+    assert main([*words, "noisy-gd:excess_risk_target=1e-5"]) == 2
     assert "cannot be promised" in capsys.readouterr().err
 
 
 def test_a_loss_that_bends_more_than_its_regulariser_has_no_target():
     with pytest.raises(InvalidParameter, match="needs λ > β₋"):
         make_plan(
-            losses.Sigmoid(radius=1.0), **SIZES | {"regularization": 1e-4}, method="sharp", excess_risk_target=0.1
+            losses.Sigmoid(radius=1.0), **SIZES | {"regularization": 1e-4}, method="noisy-gd", excess_risk_target=0.1
         )

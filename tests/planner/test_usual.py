@@ -39,7 +39,7 @@ def test_a_twentieth_of_the_slots_is_free(rows: int, slots: int) -> None:
     assert slots >= 1.05 * rows
 
 
-@pytest.mark.parametrize("method", ["sharp", "minimiser"])
+@pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation"])
 def test_the_usual_total_has_room_for_twelve_like_the_learn(method: str) -> None:
     """Gaussian releases of a known μ compose to √12 μ; what δ that is at the stated ε, by a formula of its own."""
     plan = make_plan(LOGISTIC, **SIZES, method=method, dtype="float64")
@@ -52,7 +52,7 @@ def test_the_usual_total_has_room_for_twelve_like_the_learn(method: str) -> None
 
 
 def test_publication_stops_at_the_total_and_not_before() -> None:
-    plan = make_plan(LOGISTIC, **SIZES, method="minimiser")
+    plan = make_plan(LOGISTIC, **SIZES, method="output-perturbation")
     plan = with_total(plan, default_total(plan))
     accountant, published = Accountant(plan), 0
     while accountant.affordable(event := accountant.planned()):
@@ -69,7 +69,7 @@ def test_publication_stops_at_the_total_and_not_before() -> None:
 
 
 def test_both_caps_hold_where_both_are_set() -> None:
-    shared = make_plan(LOGISTIC, **SIZES, method="sharp", releases=4)
+    shared = make_plan(LOGISTIC, **SIZES, method="noisy-gd", releases=4)
     tight = with_total(shared, Total(0.9 * shared.allowed.epsilon(1e-6), 1e-6))
     assert 0 < Accountant(tight).remaining().publications < Accountant(shared).remaining().publications == 4
     wide = with_total(shared, Total(1e3, 1e-6))
@@ -77,7 +77,7 @@ def test_both_caps_hold_where_both_are_set() -> None:
 
 
 def test_a_total_is_a_public_fact_of_the_plan() -> None:
-    plan = make_plan(LOGISTIC, **SIZES, method="sharp", total=(9.0, 1e-7))
+    plan = make_plan(LOGISTIC, **SIZES, method="noisy-gd", total=(9.0, 1e-7))
     assert plan.total == Total(9.0, 1e-7, gdp=True)
     assert plan_from_dict(plan.to_dict()) == plan
     assert plan.summary()["total"] == {"epsilon": 9.0, "delta": 1e-7, "gdp": True}
@@ -90,14 +90,20 @@ def test_a_total_is_a_public_fact_of_the_plan() -> None:
 @pytest.mark.parametrize("total", [(0.5, 1e-6), (0, 1e-6), (1.0, 1.0), (1.0,), "much"])
 def test_a_total_that_is_none_or_too_small_for_one_is_refused(total) -> None:
     with pytest.raises(InvalidParameter, match=r"total|delta"):
-        make_plan(LOGISTIC, **SIZES, method="sharp", total=total)
+        make_plan(LOGISTIC, **SIZES, method="noisy-gd", total=total)
 
 
 ONE_RELEASE = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
 
 
 @pytest.mark.parametrize(
-    ("method", "gdp"), [("sharp", True), ("perturbed", True), ("minimiser", True), ("theorem", False)]
+    ("method", "gdp"),
+    [
+        ("noisy-gd", True),
+        ("objective-perturbation", True),
+        ("output-perturbation", True),
+        ("noisy-gd:analysis=paper", False),
+    ],
 )
 def test_a_total_is_summed_in_one_measure_that_has_room_for_as_many(method: str, gdp: bool) -> None:
     """The measure is fixed with the total, so that the sum is a filter; what the best of several would afford, it affords."""
@@ -119,7 +125,7 @@ def test_the_best_of_several_sums_would_exceed_a_filter() -> None:
     thing, which no filter bounds. A release that the measure does not know is refused, not counted by another."""
     sharp, theorem = (
         make_plan(LOGISTIC, records=4_000, features=5, regularization=0.01, budget=ONE_RELEASE, method=method)
-        for method in ("sharp", "theorem")
+        for method in ("noisy-gd", "noisy-gd:analysis=paper")
     )
     by_mu = with_total(sharp, Total(9.0, 1e-6)).total
     assert by_mu.gdp
@@ -137,24 +143,24 @@ def test_the_best_of_several_sums_would_exceed_a_filter() -> None:
 
 
 def test_a_later_total_is_no_filter_and_says_so() -> None:
-    first = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(9.0, 1e-6))
+    first = make_plan(LOGISTIC, **SIZES, method="output-perturbation", total=(9.0, 1e-6))
     out = compose_publications(first, 3)
     assert first.after(first, out) == first
-    wider = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(12.0, 1e-6)).after(first, out)
+    wider = make_plan(LOGISTIC, **SIZES, method="output-perturbation", total=(12.0, 1e-6)).after(first, out)
     assert (wider.total.epsilon, wider.total.gdp, wider.total.late) == (12.0, True, True)
     assert "if the total was not changed because of models seen before" in wider.explain()
-    back = make_plan(LOGISTIC, **SIZES, method="minimiser", total=(9.0, 1e-6)).after(wider, out)
+    back = make_plan(LOGISTIC, **SIZES, method="output-perturbation", total=(9.0, 1e-6)).after(wider, out)
     assert back.total.late
-    other = make_plan(LOGISTIC, **SIZES, method="sharp", total=(9.0, 1e-6)).after(first, out)
+    other = make_plan(LOGISTIC, **SIZES, method="noisy-gd", total=(9.0, 1e-6)).after(first, out)
     assert other.total == first.total  # another method under the total that was fixed first
 
 
 def test_a_later_total_is_summed_in_a_measure_that_all_methods_have() -> None:
     """Planted: that of the new plan alone, μ, by which what was published before costs more than any total."""
     sizes = {**SIZES, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
-    first = make_plan(LOGISTIC, **sizes, method="theorem", total=(9.0, 1e-6))
+    first = make_plan(LOGISTIC, **sizes, method="noisy-gd:analysis=paper", total=(9.0, 1e-6))
     out = compose_publications(first, 3)
-    other = make_plan(LOGISTIC, **sizes, method="sharp", total=(12.0, 1e-6))
+    other = make_plan(LOGISTIC, **sizes, method="noisy-gd", total=(12.0, 1e-6))
     assert (out.gdp, other.total.gdp) == (None, True)
     for former in (first, replace(first, problem=replace(first.problem, total=None))):
         late = other.after(former, out).total
@@ -181,7 +187,7 @@ def _spent(plan, publications: int) -> float:
 @pytest.mark.parametrize("share", [1.0001, 0.9999, 1.0 / 1.01])
 def test_the_cap_is_neither_exceeded_by_a_hair_nor_measured_without_the_slack(share: float) -> None:
     """Totals a hair above, a hair below and one per cent below what five publications cost, the slack included."""
-    plan = make_plan(LOGISTIC, **SIZES, method="minimiser", exact=False, total=(9.0, 1e-6))
+    plan = make_plan(LOGISTIC, **SIZES, method="output-perturbation", exact=False, total=(9.0, 1e-6))
     slack = plan.mechanism.interval("dp", "replace", steps_with=1).slack
     assert slack > 0
     total = share * _spent(plan, 5)
@@ -197,7 +203,7 @@ def test_the_cap_is_neither_exceeded_by_a_hair_nor_measured_without_the_slack(sh
 
 def test_the_slack_alone_decides() -> None:
     """A total between what is spent over the reals and what is spent on the machine: without the slack it would be exceeded."""
-    plan = make_plan(LOGISTIC, **SIZES, method="minimiser")
+    plan = make_plan(LOGISTIC, **SIZES, method="output-perturbation")
     spent = replace(compose_publications(plan, 3), slack=1e-3)
     between = (spent.epsilon(1e-6) + spent.with_slack().epsilon(1e-6)) / 2
     assert spent.epsilon(1e-6) < between < spent.with_slack().epsilon(1e-6)
@@ -210,7 +216,7 @@ def test_where_a_learn_reveals_nothing_the_total_is_measured_by_what_follows() -
     """A wide budget over few rows: no step at all learns, and any number of such publications would fit."""
     loose = Budget.from_epsilon_delta(dp=(8.0, 1e-6), deletion=(1.6, 1e-6))
     sizes = {"records": 21, "features": 33, "regularization": 0.1}
-    plan = make_plan(LOGISTIC, **sizes, method="theorem", budget=loose, releases=20, total=(24.0, 1e-6))
+    plan = make_plan(LOGISTIC, **sizes, method="noisy-gd:analysis=paper", budget=loose, releases=20, total=(24.0, 1e-6))
     assert plan.learn_steps == 0 < plan.delete_steps
     assert plan.total is not None
     assert plan.total.affords(compose_publications(plan, 1))

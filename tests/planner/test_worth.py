@@ -15,12 +15,12 @@ from tests.cli.planned import main
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 WAYS = {
-    "theorem": {"method": "theorem"},
-    "sharp": {"method": "sharp"},
-    "few steps": {"method": "sharp", "utility": False},
-    "minimiser": {"method": "minimiser"},
-    "cold minimiser": {"method": "minimiser", "solver": "cold"},
-    "fixed minimiser": {"method": "minimiser", "solver": "fixed"},
+    "noisy-gd:analysis=paper": {"method": "noisy-gd:analysis=paper"},
+    "noisy-gd": {"method": "noisy-gd"},
+    "few steps": {"method": "noisy-gd", "utility": False},
+    "output-perturbation": {"method": "output-perturbation"},
+    "cold minimiser": {"method": "output-perturbation", "solver": "cold"},
+    "fixed minimiser": {"method": "output-perturbation", "solver": "fixed"},
 }
 
 
@@ -36,14 +36,19 @@ def test_the_warning_comes_where_the_bound_is_no_better_than_zero_weights(way: s
 
 def test_composition_promises_no_accuracy_and_says_so() -> None:
     sizes = {"records": 100, "features": 3, "regularization": 0.1, "budget": BUDGET}
-    plan = make_plan(losses.Sigmoid(1.0), **sizes, method="composition")
+    plan = make_plan(losses.Sigmoid(1.0), **sizes, method="noisy-gd:analysis=composition")
     assert "does not promise a model better than guessing" in plan.explain()
-    linear = make_plan(losses.Linear(1.0), **sizes, method="sharp")
+    linear = make_plan(losses.Linear(1.0), **sizes, method="noisy-gd")
     assert linear.worth() == ""  # nothing is guessed
 
 
 @pytest.mark.parametrize(
-    "more", [["--method", "theorem"], ["--method", "minimiser"], ["--method", "sharp", "--no-utility"]]
+    "more",
+    [
+        ["--method", "noisy-gd:analysis=paper"],
+        ["--method", "output-perturbation"],
+        ["--method", "noisy-gd", "--no-utility"],
+    ],
 )
 def test_plan_init_and_learn_say_so(tmp_path, monkeypatch, capsys, more: list[str]) -> None:
     monkeypatch.chdir(tmp_path)
@@ -76,7 +81,7 @@ def test_estimators_warn_once_for_a_fit_with_a_class_of_its_own() -> None:
     estimators = pytest.importorskip("noisygd_delete.estimators")
     rng = np.random.default_rng(0)
     rows, labels = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
-    for more in ({"method": "theorem"}, {"method": "minimiser"}):
+    for more in ({"method": "noisy-gd:analysis=paper"}, {"method": "output-perturbation"}):
         poor = estimators.NoisyGDClassifier(feature_bounds=(-1, 1), regularization=0.02, random_state=0, **more)
         with pytest.warns(NothingPromised, match="better than guessing") as caught:
             poor.fit(rows, labels)

@@ -23,8 +23,8 @@ HOLDS_UNDER = {
 }  # fmt: skip
 NO_CLAIM = {
     ("cli/remaining_budget.py", "left_text"): "what a total has left: an account of what may be spent",
-    ("methods/near_gibbs.py", "infeasible_error"): "what was asked for and cannot be had",
-    ("methods/ladder.py", "words"): "a stage's share, of a plan whose promise stands above it",
+    ("methods/noisy_gd_gibbs.py", "infeasible_error"): "what was asked for and cannot be had",
+    ("methods/staged.py", "words"): "a stage's share, of a plan whose promise stands above it",
 }
 
 

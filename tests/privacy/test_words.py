@@ -27,7 +27,7 @@ FAMILIES = (EventKinds, EntryKinds, Statuses, Measures, Worlds)
 @pytest.fixture(scope="module")
 def plan():
     return make_plan(
-        losses.Logistic(radius=1.0), records=500, features=4, regularization=1e-2, method="sharp",
+        losses.Logistic(radius=1.0), records=500, features=4, regularization=1e-2, method="noisy-gd",
         budget=Budget(order=8, dp=1.0, deletion=0.1),
     )  # fmt: skip
 

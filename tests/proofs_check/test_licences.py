@@ -51,7 +51,7 @@ UNNAMED = {
     "a constant": ("rounding:MARGIN", "MARGIN = 1e-12", "MARGIN = 1e-6", {"S.gdp", "S.optimal", "S.advantage"}),
     "a constant of another module": ("rounding:UNIT", "UNIT = 2.0**-53", "UNIT = 0.0", {"S.gdp", "S.optimal"}),
     "a method": (
-        "minimiser:MinimiserRun._cost",
+        "minimiser:OutputPerturbationRun._cost",
         "if steps_without and not (",
         "if not steps_without and not (",
         {"S.history"},
@@ -137,20 +137,22 @@ def joined(room: str, file: str, kind: str, old: str, new: str) -> dict[str, str
 
 def test_what_only_joins_a_catalogue_makes_no_row_stale():
     """The rows accepted say nothing of a new method or loss; the classes that they name count as before."""
-    method = joined("methods", "sharp", "Sharp", '    "sharp": "Sharp",\n', '    "newcomer": "Newcomer",\n')
+    method = joined("methods", "noisy-gd", "NoisyGD", '    "noisy-gd": "NoisyGD",\n', '    "newcomer": "Newcomer",\n')
     loss = joined("losses", "logistic", "Logistic", '    "logistic": "Logistic",\n', '    "newcomer": "Newcomer",\n')
     assert stale_rows(method) == stale_rows(loss) == set()
 
 
 def test_another_class_under_a_name_that_a_row_uses_makes_it_stale():
     catalogue = PACKAGE.texts["methods"]
-    swapped = catalogue.replace('    "sharp": "Sharp",\n', '    "sharp": "Theorem",\n')
+    swapped = catalogue.replace('    "noisy-gd": "NoisyGD",\n', '    "noisy-gd": "Theorem",\n')
     assert swapped != catalogue
     assert "S.plans" in stale_rows({"methods": swapped}, {"S.plans"})
 
 
 def test_a_row_names_its_methods_by_class_or_by_the_name_in_the_catalogue():
-    assert {"Sharp", "Minimiser", "MinimiserRun", "Perturbed"} <= licences.named(REGISTRY["S.history"], PACKAGE)
+    assert {"NoisyGD", "OutputPerturbation", "OutputPerturbationRun", "ObjectivePerturbation"} <= licences.named(
+        REGISTRY["S.history"], PACKAGE
+    )
     assert licences.named(REGISTRY["S.gdp"], PACKAGE) == set()
 
 

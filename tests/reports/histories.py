@@ -51,7 +51,7 @@ def history(method: str, seed: int, most: int = 40) -> tuple[Plan, list[Event], 
     return plan, [*events, *(later if seed % 4 == 0 else [])], number
 
 
-def usual_plan(method: str = "sharp", **facts: Any) -> Plan:
+def usual_plan(method: str = "noisy-gd", **facts: Any) -> Plan:
     """2,000 records of 12 columns."""
     asked = {"budget": Budget(order=8, dp=1.0, deletion=0.1), "method": method, **facts}
     return make_plan(losses.Logistic(radius=1.0), **{"records": 2000, "features": 12, "regularization": 1e-2, **asked})

@@ -145,7 +145,7 @@ def test_no_claim_is_left_out_or_stands_without_its_conditions(paper, key: Path)
     for more in ("present.one", "erased.all", "in-time", "person-gone", "told", "ranges-public"):
         claims = [*paper["claims"], {"key": more, "values": {}, "conditions": []}]
         assert not verify_certificate(sign_document({**paper, "claims": claims}, key)).passed
-    cautious = [*paper["claims"], {"key": "time-unseen", "values": {"method": "sharp"}, "conditions": []}]
+    cautious = [*paper["claims"], {"key": "time-unseen", "values": {"method": "noisy-gd-tight"}, "conditions": []}]
     assert verify_certificate(
         sign_document({**paper, "claims": cautious}, key)
     ).passed  # one condition too many does no harm
@@ -271,7 +271,7 @@ HUGE = {"records": 10**4000, "regularization": 1e-300, "features": 2**62}
     [
         *[(("public_facts", "plan", "problem", name), value) for name, value in HUGE.items()],
         (("public_facts", "plan", "problem", "regularization"), 1e-15),
-        (("public_facts", "plan", "problem", "start"), "minimiser"),
+        (("public_facts", "plan", "problem", "start"), "output-perturbation"),
         (("public_facts", "plan", "learn_steps"), 10**300),
         (("public_facts", "plan", "noise_variance"), 1e-320),
         (("public_facts", "ledger", 0, "steps"), 10**300),

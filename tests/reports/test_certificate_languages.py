@@ -41,7 +41,7 @@ FORBIDDEN = re.compile(r"vergess|anonymisiert|DSGVO-konform|verlernt|kein(e)? pe
 def a_paper(
     method: str, status: str, *, rows: int = 1, replaced: int = 0, inserted: int = 0, statistic: bool = False, **facts
 ) -> dict:
-    plan = usual_plan(method, utility=method != "perturbed")
+    plan = usual_plan(method, utility=method != "objective-perturbation")
     counts = EditCounts(deleted=rows - replaced, replaced=replaced, inserted=inserted)
     events = [Event("learn", plan.learn_steps, 0, plan.mechanism)]
     if statistic:
@@ -55,16 +55,16 @@ def a_paper(
 
 
 PAPERS = {
-    "one record": lambda: a_paper("sharp", "published", notices=NOTICES, request_id="5b0c7e"),
-    "several, corrected too, by a solver": lambda: a_paper("minimiser", "published", rows=3, replaced=2, inserted=1),
-    "corrections alone, objective perturbation": lambda: a_paper("perturbed", "published", rows=2, replaced=2, inserted=2),
-    "withheld": lambda: a_paper("theorem", "withheld", rows=2),
-    "pending, nothing else stated": lambda: a_paper("sharp", "pending", received=None, edited=None),
-    "counts were published": lambda: a_paper("sharp", "published", statistic=True),
-    "in a source that counts": lambda: a_paper("perturbed", "published", rows=2, replaced=1, inserted=1, deleted_at="version:3",
+    "one record": lambda: a_paper("noisy-gd", "published", notices=NOTICES, request_id="5b0c7e"),
+    "several, corrected too, by a solver": lambda: a_paper("output-perturbation", "published", rows=3, replaced=2, inserted=1),
+    "corrections alone, objective perturbation": lambda: a_paper("objective-perturbation", "published", rows=2, replaced=2, inserted=2),
+    "withheld": lambda: a_paper("noisy-gd:analysis=paper", "withheld", rows=2),
+    "pending, nothing else stated": lambda: a_paper("noisy-gd", "pending", received=None, edited=None),
+    "counts were published": lambda: a_paper("noisy-gd", "published", statistic=True),
+    "in a source that counts": lambda: a_paper("objective-perturbation", "published", rows=2, replaced=1, inserted=1, deleted_at="version:3",
                                                read_at="version:4", counted="versions"),
-    "put in other places": lambda: a_paper("sharp", "published", publishers=PLACES),
-    "in a source": lambda: a_paper("perturbed", "published", deleted_at="version:3", read_at="version:4",
+    "put in other places": lambda: a_paper("noisy-gd", "published", publishers=PLACES),
+    "in a source": lambda: a_paper("objective-perturbation", "published", deleted_at="version:3", read_at="version:4",
                                    residue=({"place": "log", "verdict": "RESIDUAL", "found": 1, "remedy": "vacuum"},)),
 }  # fmt: skip
 

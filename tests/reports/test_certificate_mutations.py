@@ -32,9 +32,9 @@ STATED = {
 }
 # how many of ten thousand are of each kind: certificates of every method; of a mix, whose figures take longest to convert, the fewest
 KINDS = {
-    ("published", "sharp"): 900, ("withheld", "sharp"): 900, ("pending", "theorem"): 900, ("published", "theorem"): 900,
-    ("published", "perturbed"): 900, ("published", "minimiser, warm"): 900, ("withheld", "minimiser, warm"): 900, ("published", "interleaved"): 900,
-    ("published", "composition"): 900, ("published", "ladder"): 900, ("pending", "ladder with a head"): 900, ("published", "mixed"): 100,
+    ("published", "noisy-gd"): 900, ("withheld", "noisy-gd"): 900, ("pending", "noisy-gd:analysis=paper"): 900, ("published", "noisy-gd:analysis=paper"): 900,
+    ("published", "objective-perturbation"): 900, ("published", "output-perturbation, warm"): 900, ("withheld", "output-perturbation, warm"): 900,
+    ("published", "noisy-gd:analysis=composition"): 900, ("published", "staged"): 900, ("pending", "staged with a head"): 900, ("published", "mixed"): 100,
 }  # fmt: skip
 PUBLISHED = {"edited": "2026-04-01T10:00:00Z", "served": "2026-04-02T10:00:00Z", "model_after": "2" * 64}
 
@@ -48,10 +48,10 @@ def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def papers(status: str, method: str) -> dict:
     """A certificate of this status. "mixed": its releases before were made by other methods, one of them by a solver."""
-    plan = plan_by("sharp" if method == "mixed" else method)
+    plan = plan_by("noisy-gd" if method == "mixed" else method)
     edits = (EditCounts(deleted=1), EditCounts(deleted=2, replaced=1, inserted=1), EditCounts(inserted=2))
     events = []
-    for former in (plan_by("theorem"), plan_by("perturbed")) if method == "mixed" else ():
+    for former in (plan_by("noisy-gd:analysis=paper"), plan_by("objective-perturbation")) if method == "mixed" else ():
         events += [
             Event("relearn" if events else "learn", former.learn_steps, 0, former.mechanism),
             Event("unlearn", former.delete_steps, 1, former.mechanism, EditCounts(replaced=1)),
@@ -97,8 +97,8 @@ def mixed(count: int, seed: int, key: Path) -> tuple[list[str], int]:
 
 
 def test_no_mutant_claims_more_than_follows_from_the_facts(key: Path) -> None:
-    wrong, passed = tried(300, 7, key, ("published", "sharp"))
-    others = ("perturbed", "minimiser, warm", "interleaved", "ladder", "composition")
+    wrong, passed = tried(300, 7, key, ("published", "noisy-gd"))
+    others = ("objective-perturbation", "output-perturbation, warm", "staged", "noisy-gd:analysis=composition")
     more, _ = tried(30, 5, key, *(("published", method) for method in others))
     few, _ = tried(4, 3, key, ("published", "mixed"))
     swapped, held = mixed(200, 9, key)
@@ -140,13 +140,13 @@ def test_a_verifier_with_a_check_less_would_be_caught(key: Path, monkeypatch: py
         monkeypatch.setattr(verification, "of_history", lambda key: True)
     else:
         monkeypatch.setattr(verification, "_check_facts", lambda paper: Check("facts", True, ""))
-    wrong, _ = tried(200, 7, key, ("published", "sharp"))
+    wrong, _ = tried(200, 7, key, ("published", "noisy-gd"))
     swapped, _ = mixed(150, 9, key)
     assert wrong + swapped != []
 
 
 def test_claims_are_checked_whatever_version_is_named(key: Path) -> None:
-    paper = json.loads(dumped(papers("published", "sharp")))
+    paper = json.loads(dumped(papers("published", "noisy-gd")))
     other = with_value(paper, ("identity", "version"), "9.9.9")
     assert verifier(key)(dumped(sign_document(other, key)))
     for part, value in (("of_hundred", 50), ("advantage", 0.0), ("worlds", "zero-out"), ("unit", "person")):
@@ -156,7 +156,7 @@ def test_claims_are_checked_whatever_version_is_named(key: Path) -> None:
 
 @pytest.mark.parametrize("values", ["", [], [["rows", 2]]])
 def test_values_that_are_no_object_are_no_claim(key: Path, values: object) -> None:
-    paper = json.loads(dumped(papers("published", "sharp")))
+    paper = json.loads(dumped(papers("published", "noisy-gd")))
     place = next(at for at, claim in enumerate(paper["claims"]) if claim["values"] == ({"rows": 2} if values else {}))
     paper["claims"][place]["values"] = values
     assert not verifier(key)(dumped(sign_document(paper, key)))

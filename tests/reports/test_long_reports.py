@@ -24,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.mark.parametrize("method", PROBLEMS)
 def test_the_dearest_erasure_is_that_of_a_walk_through_all(method: str) -> None:
-    for seed in range(2 if method == "interleaved" else 6):
+    for seed in range(6):
         plan, events, _ = history(method, seed, most=20)
         accountant = Accountant(plan, events)
         erasing = [number for number, event in enumerate(events, 1) if number > 1 and event.counts.erased]
@@ -37,7 +37,7 @@ def test_the_dearest_erasure_is_that_of_a_walk_through_all(method: str) -> None:
 
 
 def test_what_nothing_was_erased_from_is_told_of_the_next_release() -> None:
-    plan = plan_by("sharp")
+    plan = plan_by("noisy-gd")
     accountant = Accountant(plan, [Event("learn", plan.learn_steps, 0, plan.mechanism)])
     assert erased_figures(Accountant(plan), plan)["later"] == plan.deletion
     ahead = accountant.what_if(accountant.planned())
@@ -60,7 +60,7 @@ def test_an_erased_record_that_waits_for_its_release_has_all_models_against_it(m
 
 
 def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = plan_by("theorem")
+    plan = plan_by("noisy-gd:analysis=paper")
     learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
     one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
     converted, right = [], Guarantee.epsilon
@@ -83,7 +83,7 @@ def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("code", ["en", "de"])
 def test_the_page_says_that_not_every_release_is_drawn(code: str) -> None:
-    plan = plan_by("theorem")
+    plan = plan_by("noisy-gd:analysis=paper")
     learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
     one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
     said = load_language(code).say(

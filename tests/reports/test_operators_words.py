@@ -132,7 +132,7 @@ def test_the_annex_is_about_what_the_plain_words_are_about(remaining: int | None
 
 
 def test_sums_are_not_learned_afresh() -> None:
-    plan = plan_by("sums")
+    plan = plan_by("sufficient-statistics")
     edits = EditCounts(deleted=1)
     made = erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=releases(plan, edits))
     assert "published.carried" in keys(made)

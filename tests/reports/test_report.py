@@ -83,7 +83,13 @@ def test_a_good_certificate_holds(certificate, key):
     assert [check.name for check in answer.checks] == ["format", "signature", "facts", "claims"]
 
 
-@pytest.mark.parametrize("options", [{"method": name} for name in ("theorem", "sharp", "minimiser", "perturbed")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": name}
+        for name in ("noisy-gd:analysis=paper", "noisy-gd", "output-perturbation", "objective-perturbation")
+    ],
+)
 @pytest.mark.parametrize("status", ["published", "withheld", "pending"])
 def test_every_status_and_certificate_verifies(options, status, key):
     plan = usual_plan(**options)
@@ -262,7 +268,7 @@ def test_a_bound_that_does_not_exist_is_null_and_not_a_number(plan):
 
 def test_reports_cover_empty_spent_and_relearned_stores(plan):
     assert "0 releases" in store_report(plan=plan, events=[])
-    other = usual_plan("theorem", releases=3)
+    other = usual_plan("noisy-gd:analysis=paper", releases=3)
     events = [*ledger(plan)[:2], Event("relearn", other.learn_steps, 0, other.mechanism)]
     page = store_report(plan=other, events=events, times=["a", "b", "c"], audit=ERASURE.audit)
     assert page.count("<svg") == 1

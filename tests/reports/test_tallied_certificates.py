@@ -38,7 +38,7 @@ def listing(paper: dict, events: list[Event], key: Path) -> dict:
 
 @pytest.mark.parametrize("method", PROBLEMS)
 def test_the_figures_are_those_of_the_list(method: str, key: Path) -> None:
-    for seed in range(3 if method in ("sharp", "near-gibbs") else 1):
+    for seed in range(3 if method in ("noisy-gd", "noisy-gd:analysis=theorem-5-2") else 1):
         plan, events, number = history(method, seed)
         paper = paper_of(plan, events, number, key)
         assert verify_certificate(paper).passed
@@ -55,7 +55,7 @@ def with_tallies(paper: dict, tallies: list[dict], key: Path) -> dict:
 
 
 def test_other_counts_and_another_order_do_not_verify(key: Path) -> None:
-    for method, seed in (("sharp", 1), ("composition", 5), ("near-gibbs", 4)):
+    for method, seed in (("noisy-gd", 1), ("noisy-gd:analysis=composition", 5), ("noisy-gd:analysis=theorem-5-2", 4)):
         plan, events, number = history(method, seed)
         paper = paper_of(plan, events, number, key)
         tallies = paper["public_facts"]["ledger"]
@@ -94,7 +94,7 @@ def long_history(method: str, releases: int) -> tuple[Any, list[Event]]:
     return plan, [Event("learn", plan.learn_steps, 0, plan.mechanism), *later]
 
 
-@pytest.mark.parametrize("method", ["sharp", "minimiser, warm", "perturbed", "ladder"])
+@pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation, warm", "objective-perturbation", "staged"])
 def test_size_and_work_are_those_of_a_short_history(method: str, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan, events = long_history(method, MANY)
     added: list[Event] = []
@@ -117,7 +117,7 @@ def test_size_and_work_are_those_of_a_short_history(method: str, key: Path, monk
 
 @in_a_browser
 def test_the_page_answers_for_a_hundred_thousand_releases(key: Path, tmp_path: Path) -> None:
-    plan, events = long_history("sharp", MANY)
+    plan, events = long_history("noisy-gd", MANY)
     paper = paper_of(plan, events, MANY // 2, key)
     assert len(certificate_html(paper)) < 100_000
     other = with_tallies(paper, [{**t, "releases": t["releases"] + 1} for t in paper["public_facts"]["ledger"]], key)

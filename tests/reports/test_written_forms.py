@@ -45,7 +45,7 @@ def command(text: str, key: Path, folder: Path) -> bool:
 
 @in_a_browser
 def test_whole_numbers_are_one_number_however_they_are_written(key: Path, tmp_path: Path) -> None:
-    chance, paper = random.Random(5), sign_document(json.loads(dumped(papers("published", "sharp"))), key)
+    chance, paper = random.Random(5), sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     text = dumped(paper)
     texts = [text, *(with_points(text, chance, share) for share in (0.1, 0.3, 0.6, 1.0, 1.0, 1.0))]
     assert len(set(texts)) == len(texts)
@@ -56,7 +56,7 @@ def test_whole_numbers_are_one_number_however_they_are_written(key: Path, tmp_pa
 
 
 def test_a_fraction_is_no_count_and_true_no_number(key: Path) -> None:
-    paper = json.loads(dumped(papers("published", "sharp")))
+    paper = json.loads(dumped(papers("published", "noisy-gd")))
     for value in (3.5, True, "3", 3.0000001):
         paper["request"]["rows"] = value
         assert not verify_certificate(sign_document(paper, key)).passed
@@ -66,7 +66,7 @@ def test_a_fraction_is_no_count_and_true_no_number(key: Path) -> None:
 @in_a_browser
 @pytest.mark.parametrize("mark", ["\ufeff", "\ufeff\ufeff", " \ufeff", "\u200b"])
 def test_a_byte_order_mark_is_answered_alike_by_page_and_command(key: Path, tmp_path: Path, mark: str) -> None:
-    paper = sign_document(json.loads(dumped(papers("published", "sharp"))), key)
+    paper = sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     text = mark + dumped(paper)
     state, _, _ = shown_of(page_of(paper, after=_handing(text.encode())), tmp_path)
     assert (state == "half") is command(text, key, tmp_path) is (mark == "\ufeff")

@@ -42,7 +42,7 @@ from tests.store.conftest import memory_folder
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
-from .processes import Trickle
+from .processes import PATHS, Trickle
 
 ROOT = Path(__file__).parents[2]
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -148,7 +148,7 @@ class World:
         with log.open("ab") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "noisygd_delete", "serve", *arguments],
-                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": f"{ROOT}:{ROOT / 'packages/server'}:{ROOT / 'packages/sources'}"}, stdout=out, stderr=out,
+                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": PATHS}, stdout=out, stderr=out,
             )  # fmt: skip
         last = time.monotonic() + _PATIENCE
         while time.monotonic() < last:

@@ -165,7 +165,7 @@ def test_a_replanned_store_spreads_what_its_new_total_affords(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("lasts", [None, 0.0, 2.5])
-@pytest.mark.parametrize("method", ["perturbed", "sharp"])
+@pytest.mark.parametrize("method", ["objective-perturbation", "noisy-gd"])
 def test_a_date_of_a_calendar_publishes_at_a_public_time(
     tmp_path: Path, opened: Opened, clock: Clock, monkeypatch: pytest.MonkeyPatch, method: str, lasts: float | None
 ) -> None:
@@ -190,6 +190,6 @@ def test_a_date_of_a_calendar_publishes_at_a_public_time(
             clock.now += YEAR / publications(ledger)
         desk.turn()
     public = public_duration(ledger.plan)
-    assert (public > 0) == (method == "perturbed")
+    assert (public > 0) == (method == "objective-perturbation")
     assert public < 60
     assert told == [public if lasts is None else lasts, lasts or 0.0]

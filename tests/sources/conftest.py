@@ -50,7 +50,11 @@ def people() -> list[tuple[str, str, float, float, str, str]]:
 
 
 def plan(schema: Schema = SCHEMA, slots: int = SLOTS, **changes: Any):
-    arguments = {"regularization": 0.1, "budget": Budget(order=4, dp=2.0, deletion=0.5), "method": "perturbed"}
+    arguments = {
+        "regularization": 0.1,
+        "budget": Budget(order=4, dp=2.0, deletion=0.5),
+        "method": "objective-perturbation",
+    }
     loss = losses.Logistic(radius=1.0)
     return make_plan(loss, records=slots, features=schema.features, **{"utility": False, **arguments, **changes})
 

@@ -16,7 +16,7 @@ from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.losses import Loss
-from noisygd_delete.methods import Sharp, external_row_methods
+from noisygd_delete.methods import NoisyGD, external_row_methods
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store
 
@@ -27,10 +27,12 @@ from .test_postgres import exported
 
 SIZES = {"records": SLOTS, "features": SCHEMA.features, "regularization": 0.3}
 ROWS_OF = {
-    **{one: facts for one, facts in PROBLEMS.items() if one != "near-gibbs"},  # which no machine runs on so many rows
-    "sharp, of a loss that is not convex": {"loss": losses.Sigmoid(1.0), "method": Sharp(), "budget": RENYI},
+    **{
+        one: facts for one, facts in PROBLEMS.items() if one != "noisy-gd:analysis=theorem-5-2"
+    },  # which no machine runs on so many rows
+    "noisy-gd, of a loss that is not convex": {"loss": losses.Sigmoid(1.0), "method": NoisyGD(), "budget": RENYI},
 }
-OVER_THE_REALS = {"composition", "ladder", "near-gibbs"}
+OVER_THE_REALS = {"noisy-gd:analysis=composition", "staged", "noisy-gd:analysis=theorem-5-2"}
 
 
 @cache
@@ -42,24 +44,21 @@ def asked(which: str) -> Plan:
 
 def advised(error: Exception, loss: Loss) -> list[Plan]:
     """The plans that a refusal names, made as it says."""
-    named = re.findall(r"'([a-z]+)'", str(error).partition("plan with")[2])
-    named += re.findall(r"plan with ([a-z]+:[a-z=]+)", str(error))
+    named = re.findall(r"'([a-z-]+)'", str(error).partition("plan with")[2])
+    named += re.findall(r"plan with ([a-z-]+:[a-z]+=[a-z]+(?:,[a-z]+=[a-z]+)*)", str(error))
     made = []
     for each in named:
-        method, _, option = each.partition(":")
-        told = {key: {"true": True}.get(value, value) for key, _, value in [option.partition("=")] if key}
-        facts = {"utility": False, "releases": 8 if method == "interleaved" else 1}
-        made.append(make_plan(loss, **SIZES, **facts, budget=RENYI, method=methods.resolve_method(method, **told)))
+        made.append(make_plan(loss, **SIZES, utility=False, budget=RENYI, method=each))
     return made
 
 
 @pytest.mark.parametrize("which", PROBLEMS)
 def test_the_catalogue_says_which_plans_are_taken_for_rows_in_any_order(which: str) -> None:
     plan = plan_by(which)
-    told = plan.method.name in methods.order_free_methods() and "over the reals" not in which
+    told = plan.method.variant_name() in methods.order_free_methods() and "over the reals" not in which
     if told:
         plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
-        assert plan.method.name == "sums" or not plan.in_any_order().method.in_place
+        assert plan.method.name == "sufficient-statistics" or not plan.in_any_order().method.in_place
         return
     with pytest.raises(InvalidParameter, match="lie elsewhere") as refused:
         plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
@@ -100,7 +99,7 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
         with Store.create(root, rows, SCHEMA, plan) as store:
             keys = {claim["key"] for claim in certified(store)["claims"]}
         assert ("real-arithmetic" in keys) == (
-            plan.method.name in OVER_THE_REALS or "reals" in which or "not convex" in which
+            plan.method.variant_name() in OVER_THE_REALS or "reals" in which or "not convex" in which
         )
         return
     if place == "PostgreSQL":
@@ -131,6 +130,7 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
 
 
 def test_there_is_one_to_advise() -> None:
-    assert methods.order_free_methods() == ("theorem", "sharp", "minimiser", "perturbed", "interleaved", "sums")
-    named = re.findall("'([a-z]+)'", external_row_methods(asked("perturbed").problem))
-    assert {*named} == {*methods.order_free_methods()} - {"sums"}  # which needs more of a place than that
+    free = {"noisy-gd", "noisy-gd:analysis=paper", "output-perturbation", "objective-perturbation"}
+    assert {*methods.order_free_methods()} == free | {"sufficient-statistics"}  # which needs more of a place than rows
+    named = re.findall("'([a-z-]+)'", external_row_methods(asked("objective-perturbation").problem))
+    assert {*named} == free - {"noisy-gd:analysis=paper"}

@@ -56,7 +56,7 @@ def plan(schema: Schema = CODED, **changes: Any) -> Any:
     usual = {
         "regularization": 0.1,
         "budget": Budget.from_gdp(dp=2.0, deletion=0.5),
-        "method": "sums",
+        "method": "sufficient-statistics",
         "releases": RELEASES,
     }
     loss = losses.Logistic(radius=1.0)
@@ -456,7 +456,7 @@ def test_sources_that_cannot_show_it_are_refused_with_what_works(kind: str, tmp_
         (tmp_path / "folder").mkdir()
         duckdb.sql(f"ATTACH '{place}' AS p (READ_ONLY); COPY p.people TO '{tmp_path}/folder/a.parquet'")
         place, facts = str(tmp_path / "folder"), {}
-    said = "perturbed"
+    said = "objective-perturbation"
     if kind == "one row of several":
         facts |= {"subject": "person", "rows_per_subject": 2}
         schema, said = PERSONS, "joiners=true"
@@ -664,7 +664,7 @@ def test_rows_that_a_policy_chooses_are_refused(database: str, tmp_path: Path) -
     )
     table.run("CREATE POLICY today ON people USING (now() > '2020-01-01')")
     source = source_at(database.replace("postgres@", "reader@"), id="id", table="people")
-    with pytest.raises(InvalidParameter, match="perturbed"):
+    with pytest.raises(InvalidParameter, match="objective-perturbation"):
         Store.create_over(tmp_path / "store", source, CODED, plan())
     table.run("DROP OWNED BY reader; DROP ROLE reader")
 

@@ -450,7 +450,7 @@ def test_what_nobody_told_is_what_was_counted_less_what_was_told() -> None:
 def test_a_release_that_continues_is_certified_only_with_a_count(store: Store) -> None:
     store.serve(EditRequest.delete([name(3)], request_id="r"))
     erasure, _, _ = erasure_in(store.ledger, request_id="r")
-    resuming = plan(method="sharp")
+    resuming = plan(method="noisy-gd")
     from noisygd_delete import Accountant
 
     accountant = Accountant(resuming)

@@ -29,7 +29,7 @@ bounds = [0, 10]
 [columns.c]
 categories = ["x", "z"]
 """
-PLAN = ("--method", "perturbed", "--regularization", "0.1", "--no-utility")
+PLAN = ("--method", "objective-perturbation", "--regularization", "0.1", "--no-utility")
 ROOT = Path(__file__).parents[2]
 
 
@@ -44,7 +44,7 @@ def test_from_init_to_the_certificate(folder: Path, as_json) -> None:
     made = in_duckdb(folder)
     where = ["--source", made["address"], "--table", "people", "--schema", "schema.toml"]
     told = as_json("init", "store", *where, "--dry-run", "--dp", "8")
-    assert (told["created"], told["plan"]["method"]) == (False, "perturbed"), (
+    assert (told["created"], told["plan"]["method"]) == (False, "objective-perturbation"), (
         "what is advised is taken among those that suit"
     )
     assert as_json("init", "store", *where, *PLAN, "--slots", "240")["records"] == ROWS
@@ -78,7 +78,10 @@ def test_arguments_that_do_not_go_together(folder: Path, capsys) -> None:
     for arguments, said in (
         (["--source", made, *PLAN, "--tombstones", "t", "--tombstone-key", "k"], "belong to a file"),
         (["--data", "people.csv", "--table", "people", *PLAN], "--table belongs to --source"),
-        (["--source", made, "--method", "composition", "--loss", "sigmoid"], "plan with method 'perturbed'"),
+        (
+            ["--source", made, "--method", "noisy-gd:analysis=composition", "--loss", "sigmoid"],
+            "plan with method 'objective-perturbation'",
+        ),
         (["--source", made, "--table", "people", *PLAN], "leave --table out"),
         (["--source", "nowhere", *PLAN], "postgresql://HOST/DATABASE"),
     ):

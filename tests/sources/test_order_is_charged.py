@@ -25,7 +25,7 @@ SOLVERS = ("cold", "fixed", "warm")
 def plan_by(solver: str, **options: Any) -> Any:
     budget = options.pop("budget", Budget(order=10, dp=1.0, deletion=0.2))
     facts = {"records": N, "features": D, "regularization": 0.05, "budget": budget, "adjacency": "zero-out"}
-    return make_plan(losses.Logistic(1.0), **{**facts, **options}, method=methods.Perturbed(solver=solver))
+    return make_plan(losses.Logistic(1.0), **{**facts, **options}, method=methods.ObjectivePerturbation(solver=solver))
 
 
 def test_answers_over_permuted_rows_are_apart_and_within_the_balls_that_are_charged() -> None:
@@ -66,7 +66,7 @@ def test_a_plan_in_any_order_is_charged_within_its_budgets_and_survives_json(sol
     assert mechanism_from_dict(charged.mechanism.to_dict()) == charged.mechanism
     assert plan.mechanism.to_dict()["in_place"] is True
     assert "exactly nothing" not in " ".join(charged.method.words(charged))
-    for method in ("sharp", "theorem"):  # by exact steps
+    for method in ("noisy-gd", "noisy-gd:analysis=paper"):  # by exact steps
         other = make_plan(
             losses.Logistic(1.0),
             **{"records": N, "features": D, "regularization": 0.05},

@@ -24,7 +24,7 @@ from noisygd_delete.errors import (
 )
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.methods import CountedRecords, Minimiser
+from noisygd_delete.methods import CountedRecords, OutputPerturbation
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.entry import position_covers
 from noisygd_delete.store.layout import Layout
@@ -197,12 +197,12 @@ def test_the_same_law_as_from_a_file(store: Store, tmp_path: Path) -> None:
 def test_steps_from_the_minimiser_over_a_database_are_exact(solver: str, database: str, tmp_path: Path) -> None:
     """Planned over the reals, taken in exact steps, as the rows may come in any order."""
     source = source_at(database, id="id", table="people")
-    with learned(tmp_path / "store", source, SCHEMA, plan(method=Minimiser(solver=solver))) as store:
+    with learned(tmp_path / "store", source, SCHEMA, plan(method=OutputPerturbation(solver=solver))) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         statement(database, "UPDATE people SET a = 0.5 WHERE id = %s", name(0))
         store.serve(EditRequest.delete([name(4)]))
         found, accountant = paper(store), store.accountant
-        assert store.plan.method == Minimiser(
+        assert store.plan.method == OutputPerturbation(
             solver=solver,
             exact=True,
             in_place=False,
@@ -217,7 +217,7 @@ def test_steps_from_the_minimiser_over_a_database_are_exact(solver: str, databas
 
 def test_noisy_steps_down_to_the_last_bit_over_a_database(database: str, tmp_path: Path) -> None:
     """The guarantee of the same rows in memory, but for what another order may show of those that are gone; rows change in between."""
-    asked = plan(method="sharp")
+    asked = plan(method="noisy-gd")
     with learned(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, asked) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         statement(database, "UPDATE people SET a = 0.5 WHERE id = %s", name(0))
@@ -346,7 +346,7 @@ def test_slots_stay_public(store: Store, database: str) -> None:
 
 def test_a_minimiser_over_a_source_takes_exact_steps_in_any_order(database: str, tmp_path: Path) -> None:
     source = source_at(database, id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan(method="minimiser")) as store:
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan(method="output-perturbation")) as store:
         run = store.plan.mechanism
         assert run.exact is not None
         assert not run.exact.in_place

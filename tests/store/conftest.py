@@ -121,7 +121,7 @@ def found(root: Path, needles: list[bytes]) -> list[str]:
 
 
 def plan(slots: int = SLOTS, **changes):
-    arguments = {"regularization": 0.5, "budget": Budget(order=4, dp=2.0, deletion=0.5), "method": "sharp"}
+    arguments = {"regularization": 0.5, "budget": Budget(order=4, dp=2.0, deletion=0.5), "method": "noisy-gd"}
     arguments |= {"rows_per_subject": 2, "utility": False, "features": WIDTH} | changes
     return make_plan(losses.Logistic(radius=1.0), records=slots, **arguments)
 

@@ -39,7 +39,7 @@ dry_run = partial(Store.create_from, dry_run=True)
 
 
 def plan_for(rows: int, **changes):
-    arguments = {"regularization": 0.5, "budget": Budget(order=4, dp=2.0, deletion=0.5), "method": "sharp"}
+    arguments = {"regularization": 0.5, "budget": Budget(order=4, dp=2.0, deletion=0.5), "method": "noisy-gd"}
     arguments |= {"rows_per_subject": 2, "utility": False, "records": default_slots(rows), "features": 5} | changes
     return make_plan(losses.Logistic(radius=1.0), **arguments)
 
@@ -297,7 +297,7 @@ schema = 'id = "id"\\n[label]\\ncolumn = "y"\\nclasses = ["no", "yes"]\\n'
 for name in "ab":
     schema += f"[columns.{name}]\\ncategories = {[f'v{k}' for k in range(500)]}\\n"
 (folder / "schema.toml").write_text(schema)
-(folder / "plan.toml").write_text('method = "sharp"\\nregularization = 0.5\\nno_utility = true\\n')
+(folder / "plan.toml").write_text('method = "noisy-gd"\\nregularization = 0.5\\nno_utility = true\\n')
 for blocks in (1, 2, 20):
     lines = (f"{k},v{k % 500},v{k % 499},{'yes' if k % 2 else 'no'}" for k in range(512 * blocks))
     (folder / f"{blocks}.csv").write_text("\\n".join(["id,a,b,y", *lines]) + "\\n")

@@ -17,7 +17,7 @@ from .conftest import made, name
 
 LENGTH = 1 << 31  # bytes, in no block of the disk
 MEMORY = 1 << 28
-SUMS = {"method": "sums", "releases": 8, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
+SUMS = {"method": "sufficient-statistics", "releases": 8, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
 
 
 def lengthen(path: Path) -> None:
@@ -47,11 +47,11 @@ PLACES = (
 
 @pytest.mark.parametrize(
     ("method", "place"),
-    [*(("sharp", place) for place in PLACES), *(("sums", place) for place in PLACES[:3])],
+    [*(("noisy-gd", place) for place in PLACES), *(("sufficient-statistics", place) for place in PLACES[:3])],
 )
 def test_a_file_longer_than_memory(tmp_path: Path, method: str, place: str) -> None:
-    """`sums` reads patches and draws. It is neither held in memory nor written out, a hole being erased already."""
-    changes = SUMS if method == "sums" else {}
+    """`sufficient-statistics` reads patches and draws. It is neither held in memory nor written out, a hole being erased already."""
+    changes = SUMS if method == "sufficient-statistics" else {}
     path = made(tmp_path / "store", **changes)
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(1)], request_id="r"), publish=False)

@@ -111,7 +111,7 @@ WORK = {
 }
 
 
-@pytest.mark.parametrize("method", ["sharp", "minimiser"])
+@pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation"])
 def test_what_is_done_often_costs_the_same_on_a_long_ledger(tmp_path, counted, method):
     """The same counts, to the last one, on ledgers of which one is four times as long."""
     short, long = (old_store(tmp_path / f"{size}", size, method=method) for size in (100, 400))

@@ -39,7 +39,7 @@ def made(tmp_path: Path) -> Path:
         lines.append(f"person-{k:03d},{a:.6f},{b:.6f},{'yes' if a * b > 0 else 'no'}")
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "s.toml").write_text(SCHEMA)
-    arguments = ["--data", str(tmp_path / "t.csv"), "--schema", str(tmp_path / "s.toml"), "--method", "sharp"]
+    arguments = ["--data", str(tmp_path / "t.csv"), "--schema", str(tmp_path / "s.toml"), "--method", "noisy-gd"]
     assert main(["init", str(tmp_path / "store"), *arguments, "--regularization", "0.5", "--no-utility"]) == 0
     assert main(["learn", str(tmp_path / "store")]) == 0
     return tmp_path
@@ -115,7 +115,7 @@ def test_a_plan_for_other_rows_is_refused(tmp_path: Path) -> None:
     schema = Schema.read(tmp_path / "s.toml")
     plan = make_plan(
         losses.Logistic(1.0), records=3, features=27, regularization=0.5, budget=Budget(order=4, dp=2.0, deletion=0.5),
-        method="sharp", utility=False,
+        method="noisy-gd", utility=False,
     )  # fmt: skip
     records = Records(schema.map.rows(np.eye(3, 2)), [1, -1, 1], ["a", "b", "c"])
     with pytest.raises(InvalidParameter, match="another public map"):
@@ -139,7 +139,7 @@ def test_a_network_from_a_file_is_needed_to_map_and_not_to_erase(
         "--schema",
         "s.toml",
         "--method",
-        "sharp",
+        "noisy-gd",
         "--regularization",
         "0.5",
         "--no-utility",

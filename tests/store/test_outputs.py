@@ -53,7 +53,7 @@ def said(tmp_path: Path, capfd, caplog, monkeypatch):
 
     making = [
         "--method",
-        "sharp",
+        "noisy-gd",
         "--order",
         "4",
         "--dp",

@@ -14,7 +14,7 @@ import pytest
 from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.schema.files import Table
-from noisygd_delete.losses.staged import HEAD, NETWORK, Staged
+from noisygd_delete.losses.staged import HEAD, NETWORK, StagedLoss
 from noisygd_delete.store.artifact import FILES, Artifact, plain_model
 
 LABELS = {
@@ -83,7 +83,7 @@ def losses_of(label: str) -> list[losses.Loss]:
         losses.with_class_weights(losses.Logistic(1.0), (1.0, 0.5)),
         losses.clip_loss(losses.Logistic(1.0), 0.4),
     )
-    return [*two, perceptron, weighted, clipped, Staged(1.0, perceptron, (NETWORK, NETWORK))]
+    return [*two, perceptron, weighted, clipped, StagedLoss(1.0, perceptron, (NETWORK, NETWORK))]
 
 
 def model(loss: losses.Loss, features: int) -> Model:
@@ -247,7 +247,7 @@ def test_what_the_schema_refuses_is_refused_without_it(column: str, cell: str, t
 
 
 def test_what_is_more_than_plain_numbers_is_said(tmp_path: Path) -> None:
-    head = Staged(1.0, losses.MultilayerPerceptron(1.0, classes=2, hidden=5), (NETWORK, HEAD))
+    head = StagedLoss(1.0, losses.MultilayerPerceptron(1.0, classes=2, hidden=5), (NETWORK, HEAD))
     of, logistic = schema("two", NUMBERS), losses.Logistic(1.0)
     mapped = schema("two", NUMBERS, map={"kind": "bins", "buckets": 16})
     texts = schema("two", {"review": {"text": "words", "buckets": 64}})

@@ -35,7 +35,7 @@ def test_a_target_is_told_in_its_own_unit_with_its_mean_error(tmp_path: Path) ->
         features=encoded.rows.shape[1],
         regularization=0.01,
         budget=Budget.from_gdp(dp=50.0, deletion=10.0),
-        method="sharp",
+        method="noisy-gd",
         utility=False,
     )
     rows = Records(encoded.rows, encoded.labels, encoded.ids)

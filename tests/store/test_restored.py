@@ -227,7 +227,7 @@ def test_the_commands_with_a_list(path, tmp_path: Path, capsys) -> None:
         'rows = "unit"\nintercept = false\nid = "id"\nsubject = "person"\n[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n'
         + "".join(f"[columns.{letter}]\nbounds = [-1, 1]\n" for letter in "abc")
     )
-    making = ["init", str(tmp_path / "again"), "--data", str(new), "--schema", str(schema), "--method", "sharp"]
+    making = ["init", str(tmp_path / "again"), "--data", str(new), "--schema", str(schema), "--method", "noisy-gd"]
     assert main([*making, *options]) == 2
     assert "were erased before" in capsys.readouterr().err
     assert not (tmp_path / "again").exists()

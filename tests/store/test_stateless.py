@@ -8,7 +8,7 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest, Store
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
-from noisygd_delete.methods import Minimiser
+from noisygd_delete.methods import OutputPerturbation
 
 from .conftest import SCHEMA, name
 from .conftest import plan as store_plan
@@ -23,10 +23,14 @@ KEPT = {
     "register.sqlite",
 }  # public facts, and ids of requests
 METHODS = {
-    "theorem": {"method": "theorem"},
-    "sharp": {"method": "sharp"},
-    "solved": {"method": Minimiser(solver="cold")},
-    "sums": {"method": "sums", "releases": 8, "budget": Budget(order=4, dp=20.0, deletion=4.0)},
+    "noisy-gd:analysis=paper": {"method": "noisy-gd:analysis=paper"},
+    "noisy-gd": {"method": "noisy-gd"},
+    "solved": {"method": OutputPerturbation(solver="cold")},
+    "sufficient-statistics": {
+        "method": "sufficient-statistics",
+        "releases": 8,
+        "budget": Budget(order=4, dp=20.0, deletion=4.0),
+    },
 }
 
 
@@ -65,7 +69,7 @@ def test_a_release_that_waits_is_refused_where_a_patch_would_wait_with_it(method
             "edit_all": lambda: store.edit_all([EditRequest.delete([name(6)]), EditRequest.delete([name(7)])]),
         }
         for call in deferred.values():
-            if method == "sums":
+            if method == "sufficient-statistics":
                 with pytest.raises(InvalidRequest):
                     call()
                 assert (store.ledger.length, len(store.records)) == before
@@ -77,7 +81,7 @@ def test_a_release_that_waits_is_refused_where_a_patch_would_wait_with_it(method
 
 
 def test_a_patch_that_waits_keeps_a_stateless_session_out(tmp_path: Path) -> None:
-    with created(tmp_path / "store", "sums") as store:
+    with created(tmp_path / "store", "sufficient-statistics") as store:
         store.learn()
     with Store.open(tmp_path / "store") as store:
         store.serve(EditRequest.delete([name(5)]), publish=False)

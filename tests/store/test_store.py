@@ -129,9 +129,9 @@ def test_every_kind_of_plan_survives_the_store(tmp_path: Path) -> None:
     """A plan read back from the ledger is the plan, and a release under it is accounted alike."""
     for number, changes in enumerate(
         (
-            {"method": "theorem"},
-            {"method": "minimiser", "utility": True},
-            {"method": "minimiser", "solver": "fixed", "utility": True},
+            {"method": "noisy-gd:analysis=paper"},
+            {"method": "output-perturbation", "utility": True},
+            {"method": "output-perturbation", "solver": "fixed", "utility": True},
             {"budget": Budget.from_gdp(dp=0.5, deletion=0.1)},
             {"budget": Budget.from_epsilon_delta(dp=(2.0, 1e-5), deletion=(0.5, 1e-5)), "releases": 3},
         )

@@ -51,7 +51,7 @@ from .conftest import plan as usual_plan
 RELEASES = 6
 
 
-OWN = {"method": "sums", "releases": RELEASES, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
+OWN = {"method": "sufficient-statistics", "releases": RELEASES, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
 
 
 def plan(**changes):
@@ -563,7 +563,7 @@ def test_what_the_bounds_do_not_cover_is_refused(tmp_path: Path, path: Path) -> 
 
 def test_a_plan_of_another_method_goes_on_after_sums_and_back(path: Path) -> None:
     other = usual_plan(
-        method="perturbed", solver="cold", budget=Budget.from_gdp(dp=9.0, deletion=2.0), regularization=5.0
+        method="objective-perturbation", solver="cold", budget=Budget.from_gdp(dp=9.0, deletion=2.0), regularization=5.0
     )
     with Store.open(path) as store:
         delete(store)

@@ -161,11 +161,11 @@ class Shapes:
             clip: See `normalize_rows`, as used for the rows.
 
         Raises:
-            InvalidParameter: If no bound on the noise is known (method 'sums').
+            InvalidParameter: If no bound on the noise is known (method 'sufficient-statistics').
         """
         if math.isinf(noise):
             raise InvalidParameter(
-                "no bound on the noise of these weights is known, as of method 'sums', so no curve could show what in it is noise: "
+                "no bound on the noise of these weights is known, as of method 'sufficient-statistics', so no curve could show what in it is noise: "
                 "evaluate the model, or plan by another method"
             )
         given = np.asarray(weights, np.float64).reshape(-1)

@@ -63,7 +63,7 @@ class Register:
         def update(note: Note) -> Note:
             held = self._parse(note)
             right = held.right if keep_right and held.received is not None else case.right
-            return _joined(held, case.stated(right=right)).to_dict()
+            return _join_cases(held, case.stated(right=right)).to_dict()
 
         return update
 
@@ -94,7 +94,7 @@ class Register:
             raise self._log.corrupt() from error
 
 
-def _joined(held: RequestCase, new: RequestCase) -> RequestCase:
+def _join_cases(held: RequestCase, new: RequestCase) -> RequestCase:
     if new.received is not None and datetime.fromisoformat(new.received) > datetime.now(UTC) + timedelta(days=1):
         raise InvalidRequest(f"received={new.received!r} is still to come; nothing was changed")
     if held == RequestCase():

@@ -84,7 +84,7 @@ def restrict(parsed: argparse.Namespace) -> int:
         check_own_rows(store)
         if "inserted" not in store.plan.promise.edits:
             raise InvalidParameter(
-                "the plan takes no record in, so none could be put back; plan one that does (plan --method sums:joiners=true --out FILE), and "
+                "the plan takes no record in, so none could be put back; plan one that does (plan --method sufficient-statistics:joiners=true --out FILE), and "
                 f"relearn {parsed.store} --plan FILE first"
             )
         right = Rights.RESTRICTION if parsed.command == "restrict" else Rights.OBJECTION

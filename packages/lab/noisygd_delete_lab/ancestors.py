@@ -1,6 +1,6 @@
 """Privacy accounting of single stage runs: the sum over all runs that an observed set depends on.
 
-The proof is at `methods.ladder.LadderRun`. The accountant answers for a ladder from the exposures of its events. This
+The proof is at `methods.staged.StagedRun`. The accountant answers for a ladder from the exposures of its events. This
 is the general form, for runs in any order and with any inputs: varying stages, bases learned again under published
 heads, discarded trials. The observed runs are stated with each question and are not stored.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from noisygd_delete.accountant.events import Event, EventKinds
 from noisygd_delete.errors import InvalidParameter, check_count
 from noisygd_delete.methods.base import Mechanism
-from noisygd_delete.methods.ladder import LadderRun
+from noisygd_delete.methods.staged import StagedRun
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE, Guarantee
 
 GROUP_LAWS = ("linear", "none")
@@ -198,7 +198,7 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
             continue
         before = {} if afresh else dict(current)
         current = dict(before)
-        inner = mechanism.stages_run(event.steps) if isinstance(mechanism, LadderRun) else ()
+        inner = mechanism.stages_run(event.steps) if isinstance(mechanism, StagedRun) else ()
         for stage, own, steps in inner or ((0, mechanism, event.steps),):
             below = [run for other, run in current.items() if other < stage]
             resumed = [before[stage]] if stage in before and not inner and not event.fresh else []

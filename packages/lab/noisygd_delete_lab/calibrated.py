@@ -98,9 +98,9 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
     batch_noise = largest_harmless([0.003, 0.01, 0.03, 0.1, 0.3], after_sgd, after_sgd(1e-4))
     budget = Budget.from_epsilon_delta(dp=(setting.dp, setting.delta), deletion=(setting.deletion, setting.delta))
     planned: dict[str, Any] = {"records": n, "features": d, **same, "budget": budget}
-    sharp = make_plan(loss, **planned, method="sharp", utility=False)
-    theorem = make_plan(loss, **planned, method="theorem", utility=False)
-    solved = make_plan(loss, **planned, method="minimiser", solver="cold")
+    sharp = make_plan(loss, **planned, method="noisy-gd", utility=False)
+    theorem = make_plan(loss, **planned, method="noisy-gd:analysis=paper", utility=False)
+    solved = make_plan(loss, **planned, method="output-perturbation", solver="cold")
     sized: dict[str, Any] = {"records": n, "features": d}
     methods: list[Baseline] = [
         NoisyGD(sharp, delta=setting.delta),
@@ -120,7 +120,7 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
         GradientAscent(loss, **same),
     ]
     with suppress(PlanInfeasible):  # if λ is too small for its proof
-        tilted = make_plan(loss, **planned, method="perturbed", solver="cold")
+        tilted = make_plan(loss, **planned, method="objective-perturbation", solver="cold")
         methods.insert(3, PerturbedSolve(tilted, delta=setting.delta))
     if loss.outputs == 1:
         with suppress(AssumptionViolated):  # if λ is too small, no noise meets their bound
@@ -136,7 +136,7 @@ def line_up(setting: Setting, train: Records, test: Records, rng: np.random.Gene
 def title(method: Baseline) -> str:
     """Return the method's name, with its setting where two settings run."""
     if type(method) is NoisyGD:
-        return f"Noisy-GD, {method.plan.method.name}"
+        return f"Noisy-GD, {method.plan.method.analysis}"
     if isinstance(method, DPSGD):
         return f"{method.name} (ε={method.epsilon:g})"
     return method.name

@@ -5,7 +5,7 @@ by DP-SGD (Opacus) is the first event of the head's ledger. Its Rényi cost is p
 the accountant adds it to every answer, in the adjacency of the question: DP-SGD is accounted for add/remove, which is
 zero-out here (a null record has gradient 0), and against another record by way of the null record.
 
-A ladder whose last stage is a head (`methods.Ladder`, with `networks.NetworkLoss` or `losses.MultilayerPerceptron`)
+A ladder whose last stage is a head (`methods.Staged`, with `networks.NetworkLoss` or `losses.MultilayerPerceptron`)
 trains Φ at ε_dd in the same plan, and is planned, published and accounted as one. A store can hold that. This module
 stays outside the package because a store's ledger cannot begin with the training of a map, and a head without a ledger
 loses Φ's cost when the process ends.

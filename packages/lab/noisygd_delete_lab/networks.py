@@ -243,7 +243,7 @@ class LadderReleases(Baseline):
 
     plan: Plan
 
-    name: ClassVar[str] = "ladder"
+    name: ClassVar[str] = "staged"
     source: ClassVar[str] = "this package"
     guarantees: ClassVar[str] = "the base's ε_dd for the erased after any number of requests; ε_dp for those who stay"
     does_not_guarantee: ClassVar[str] = "that the base forgets"

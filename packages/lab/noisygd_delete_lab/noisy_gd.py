@@ -71,7 +71,7 @@ class SolveThenDiffuse(NoisyGD):
     """Output perturbation: every release takes noisy steps from the minimiser of the current records, solved from 0."""
 
     name: ClassVar[str] = "solve, then diffuse"
-    source: ClassVar[str] = "this package, methods.Minimiser(solver='cold')"
+    source: ClassVar[str] = "this package, methods.OutputPerturbation(solver='cold')"
     guarantees: ClassVar[str] = "the release never saw the erased record, and is private for the remaining ones"
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
@@ -88,7 +88,7 @@ class PerturbedSolve(SolveThenDiffuse):
     """Objective perturbation: every release minimises a freshly perturbed objective of the current records, from 0."""
 
     name: ClassVar[str] = "objective perturbation (perturbed)"
-    source: ClassVar[str] = "this package, methods.Perturbed(solver='cold')"
+    source: ClassVar[str] = "this package, methods.ObjectivePerturbation(solver='cold')"
 
 
 class PrivateRetraining(NoisyGD):

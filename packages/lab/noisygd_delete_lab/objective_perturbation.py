@@ -1,4 +1,4 @@
-"""Objective perturbation with the accounting of Redberg, Koskela & Wang: `method="perturbed"` with their ε.
+"""Objective perturbation with the accounting of Redberg, Koskela & Wang: `method="objective-perturbation"` with their ε.
 
 b ~ N(0, s²I) is added to the gradient sum and the minimiser is published. For one gradient direction per record, x
 against the null record, their Rényi bound (NeurIPS 2023, Theorem 3.2) reads, with A = L/s and ρ = β/(nλ),

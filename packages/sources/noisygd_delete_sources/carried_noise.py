@@ -61,7 +61,7 @@ class SummedRows(RowsElsewhere):
         """Do nothing: the rows were checked when they were summed."""
 
     def sums(self, loss: Loss) -> Sums:
-        raise InvalidParameter("rows that were summed for method 'sums' answer nothing else")
+        raise InvalidParameter("rows that were summed for method 'sufficient-statistics' answer nothing else")
 
     def exact_sums(self, moments: IntegerMoments) -> Integers:
         if moments != self._moments:

@@ -288,7 +288,7 @@ class Source(ABC):
             instead: What else to do, from `methods.external_row_methods`.
         """
         raise InvalidParameter(
-            f"{self.address}: nothing there shows that no other program changed rows since a release, from which one by method 'sums' goes on; {instead}, or "
+            f"{self.address}: nothing there shows that no other program changed rows since a release, from which one by method 'sufficient-statistics' goes on; {instead}, or "
             "give a table of PostgreSQL, a table of a DuckDB file or a Delta table, without a query"
         )
 

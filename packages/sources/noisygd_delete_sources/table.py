@@ -218,7 +218,7 @@ class TableInSource(TrainingTable):
             _check_chain(self.source, plan)
             if not self.source.is_watched():
                 raise InvalidParameter(
-                    f"{self.source.address}: nothing counts yet what other programs change there, and a release by method 'sums' goes on from rows that "
+                    f"{self.source.address}: nothing counts yet what other programs change there, and a release by method 'sufficient-statistics' goes on from rows that "
                     f"nobody else changed; run noisygd-delete watch {self._files.layout.root} first"
                 )
         if plan.problem.rows_per_subject != self.source.rows_per_subject:

@@ -24,7 +24,7 @@ def table(seed: int = 0) -> Records:
 
 def learned(releases: int = 1, dp: float = 1.0) -> Curator:
     facts = {"records": N, "features": WIDTH, "regularization": 0.1, "budget": Budget.from_gdp(dp=dp, deletion=0.1)}
-    plan = make_plan(losses.Logistic(radius=1.0), **facts, method="sharp", releases=releases)
+    plan = make_plan(losses.Logistic(radius=1.0), **facts, method="noisy-gd", releases=releases)
     curator = Curator(table(), plan)
     curator.learn(np.random.default_rng(1))
     return curator

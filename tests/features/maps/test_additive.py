@@ -165,9 +165,11 @@ def test_an_additive_model_is_learned_and_deleted_from_sparse_rows() -> None:
     numbers = RNG.uniform(-1, 1, (4000, 2))
     names = np.where(np.abs(numbers[:, 0]) > 0.5, "far", "near")
     columns = NoisyGDClassifier(
-        feature_bounds=(-1, 1), method="perturbed", budget=Budget(order=10, dp=1.0, deletion=0.1)
+        feature_bounds=(-1, 1), method="objective-perturbation", budget=Budget(order=10, dp=1.0, deletion=0.1)
     )
-    model = make_mapped_pipeline(maps.Additive((0, 0)), NoisyGDClassifier(method="perturbed", budget=columns.budget))
+    model = make_mapped_pipeline(
+        maps.Additive((0, 0)), NoisyGDClassifier(method="objective-perturbation", budget=columns.budget)
+    )
     model.fit(numbers, names)
     assert model[-1]._curator.records.sparse is not None
     assert model[-1].plan_.problem.feature_map == maps.Additive((0, 0)).digest

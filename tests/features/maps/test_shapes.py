@@ -14,7 +14,6 @@ from noisygd_delete import Budget, NoisyGDClassifier, Records, Store, learn, los
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.estimators import make_mapped_pipeline
 from noisygd_delete.features.maps import Shapes, catalogue
-from noisygd_delete.methods.forecast import steps_deviation
 from noisygd_delete.reports.shapes import shapes_of, shapes_page, shapes_picture
 from tests.bank import sized_plan
 from tests.cli.planned import main
@@ -76,7 +75,7 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
         MAP.width + 1,
         0.5,
         Budget.from_gdp(dp=1.0, deletion=0.1),
-        method=methods.Perturbed(chain=chain),
+        method=methods.ObjectivePerturbation(chain=chain),
     )
     records = Records(MAP.rows(raw_rows(1)), [1.0], slots=400)
     noise, drawn = plan.outlook.weight_deviation, []
@@ -87,7 +86,7 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
     bound = Shapes.of(MAP, model.weights, noise=noise, unit="log odds").noise
     deviation = np.array(drawn).std(axis=0).mean()
     assert 0.7 * bound < deviation < 1.05 * bound  # the mean that is taken off takes some of it along
-    steps = sized_plan(losses.Logistic(1.0), 400, 9, 0.5, Budget(order=4, dp=1.0, deletion=0.5), method="sharp")
+    steps = sized_plan(losses.Logistic(1.0), 400, 9, 0.5, Budget(order=4, dp=1.0, deletion=0.5), method="noisy-gd")
     assert steps.outlook.weight_deviation == pytest.approx(
         math.sqrt(steps.noise_variance / (0.5 * (1 - steps.step_size / 4)))
     )
@@ -96,7 +95,12 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
 def test_the_band_of_a_chain_that_may_curve_away_holds_its_noise() -> None:
     """Sigmoid's rows may bend the objective by −β₋: the pull towards the model before is then handed on more than once over."""
     plan = sized_plan(
-        losses.Sigmoid(1.0), 400, 3, 0.5, Budget(order=4, dp=1.0, deletion=0.5), method=methods.Perturbed(chain=3)
+        losses.Sigmoid(1.0),
+        400,
+        3,
+        0.5,
+        Budget(order=4, dp=1.0, deletion=0.5),
+        method=methods.ObjectivePerturbation(chain=3),
     )
     convexity, variance = plan.problem.strong_convexity, 0.0
     assert convexity < 0.45
@@ -129,7 +133,9 @@ def a_store(path, *plan: str, rows: int = 300) -> Store:
         "--id",
         "id",
     ]
-    assert main([*made, *(plan or ("--method", "perturbed")), "--dp", "5", "--regularization", "0.05"]) == 0
+    assert (
+        main([*made, *(plan or ("--method", "objective-perturbation")), "--dp", "5", "--regularization", "0.05"]) == 0
+    )
     assert main(["learn", str(path / "s")]) == 0
     return Store.open(path / "s")
 
@@ -191,7 +197,7 @@ def test_a_model_of_columns_is_refused_with_what_to_do(tmp_path, capsys) -> None
         "--schema",
         str(tmp_path / "schema.toml"),
     ]
-    assert main([*made, "--method", "perturbed", "--dp", "5", "--regularization", "0.5"]) == 0
+    assert main([*made, "--method", "objective-perturbation", "--dp", "5", "--regularization", "0.5"]) == 0
     assert main(["learn", str(tmp_path / "s")]) == 0
     assert main(["explain", str(tmp_path / "s")]) == 2
     assert "--map additive" in capsys.readouterr().err
@@ -200,7 +206,7 @@ def test_a_model_of_columns_is_refused_with_what_to_do(tmp_path, capsys) -> None
 def test_curves_of_sums_are_refused_with_the_reason(tmp_path, capsys) -> None:
     with pytest.raises(InvalidParameter, match="no bound on the noise"):
         Shapes.of(MAP, np.zeros(MAP.width + 1), noise=math.inf, unit="score")
-    a_store(tmp_path, "--method", "sums", "--releases", "4").close()
+    a_store(tmp_path, "--method", "sufficient-statistics", "--releases", "4").close()
     assert main(["explain", str(tmp_path / "s")]) == 2
     assert "no bound on the noise" in capsys.readouterr().err
 
@@ -211,36 +217,16 @@ def test_an_estimator_explains_itself() -> None:
     labels = (table["age"] > 0).astype(int)
     model = make_mapped_pipeline(
         maps.Additive((0, 0), levels=3),
-        NoisyGDClassifier(method="perturbed", regularization=0.02, budget=Budget(order=4, dp=8.0, deletion=1.0)),
+        NoisyGDClassifier(
+            method="objective-perturbation", regularization=0.02, budget=Budget(order=4, dp=8.0, deletion=1.0)
+        ),
     )
     shapes = model.fit(table, labels).explain()
     assert {shape.name for shape in shapes.shapes} == {"column 0", "column 1"}
     first = shapes.shapes[0].values
     assert np.mean(first[4:]) > np.mean(first[:4])
     with pytest.raises(InvalidParameter, match="additive"):
-        make_mapped_pipeline(maps.BinsAndCrosses((0, 0)), NoisyGDClassifier(method="perturbed")).explain()
-
-
-def test_the_band_of_a_stream_holds_the_noise_of_a_fresh_publication_too() -> None:
-    """Whose noise has the public shape of the columns. Planted: the steps alone, which is what a method's own noise is as a rule."""
-    plan = sized_plan(
-        losses.Logistic(1.0),
-        4000,
-        41,
-        0.05,
-        Budget.from_gdp(dp=3.0, deletion=2.5),
-        method="interleaved",
-        releases=8,
-        one_hot_blocks=(0, 0, 30, 0, 8),
-    )
-    row = np.zeros((1, 41), np.float32)
-    row[0, [0, 2, 33]] = 0.2, 0.3, 0.3
-    records = Records(row, [1.0], slots=4000)
-    drawn = [learn(records, plan, np.random.default_rng(seed)).weights.reshape(-1) for seed in range(400)]
-    steps = steps_deviation(plan.problem, plan.step_size, plan.noise_variance)
-    band = plan.outlook.weight_deviation
-    widest = np.array(drawn)[:, np.array(plan.noise_shape) > 0.999 * max(plan.noise_shape)].std(axis=0).mean()
-    assert 1.1 * steps < widest < 1.05 * band
+        make_mapped_pipeline(maps.BinsAndCrosses((0, 0)), NoisyGDClassifier(method="objective-perturbation")).explain()
 
 
 @pytest.mark.parametrize("fact", [{"noise": math.inf}, {"noise": -1.0}, {"constant": math.nan}, {"release": 1e999}])

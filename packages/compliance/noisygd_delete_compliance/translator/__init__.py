@@ -42,7 +42,7 @@ NATIVE = frozenset(
         "records.limited_io",  # reads files, which a page has none of
         "lazy_imports:on_first_use",  # a page has loaded everything
         "privacy.sentences:load_catalogue",  # the catalogues stand in the script
-        "methods.base:assumptions_of",  # told to people; no figure depends on it
+        "methods.base:assumptions_of",  # text for people; no figure depends on it
         "reports.texts:page_labels",
     }
 )

@@ -1,4 +1,4 @@
-"""Which definitions of the package a few of its functions reach: by names, following imports, and no method that nobody asks for."""
+"""Find the definitions that a few functions reach: by names, following imports, without methods that are never called."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from .modules import ModuleText, home_of, module_text, path_of
 
-# of a `Method`: how plans are made, forecast and told of. What is checked was planned before
+# of a `Method`: how plans are made, forecast and described. A checked plan was made before
 PLANNING = {"plan", "complete", "together", "towards", "words", "forecast", "excess_risk", "start", "noise", "allowed"}
 NEVER = PLANNING | {"deletion_observed", "__repr__"}
 
 
 @dataclass
 class Demand:
-    """What is reached: names of modules in the order in which they were asked for, and methods, each if somebody asks anything for its name.
+    """The reached definitions: names of modules in the order of first use, and each method whose name is used as an attribute.
 
     natives  modules and names ("module:name") that the runtime brings
     """
@@ -25,7 +25,7 @@ class Demand:
     _asked: set[str] = field(default_factory=set)  # names of attributes
     _kept: set[int] = field(default_factory=set)
     _left: list[tuple[ModuleText, ast.AST]] = field(default_factory=list)
-    _waiting: list[tuple[ModuleText, ast.FunctionDef]] = field(default_factory=list)  # nobody asked for them yet
+    _waiting: list[tuple[ModuleText, ast.FunctionDef]] = field(default_factory=list)  # not used yet
 
     def native(self, module: str, name: str | None = None) -> bool:
         return module in self.natives or f"{module}:{name}" in self.natives
@@ -59,7 +59,7 @@ class Demand:
         if name in names:
             return
         names[name] = None
-        if name == "__getattr__":  # whoever asks it may ask for any of its names
+        if name == "__getattr__":  # its caller may use any of its names
             for each, home in module_text(module).homes.items():
                 self._want(home, each)
         source = module_text(module)
@@ -74,7 +74,7 @@ class Demand:
         return method not in NEVER and (method in self._asked or method.startswith("__") or method == "_missing_")
 
     def _follow(self, source: ModuleText, statement: ast.AST) -> None:
-        """Whatever a statement asks for: no annotations but of fields, and no methods before somebody asks for them."""
+        """Add what a statement uses: annotations of fields only, and methods only once they are used."""
         left: list[ast.AST] = [statement]
         asks = any(isinstance(node, ast.Name) and node.id in ("getattr", "hasattr") for node in ast.walk(statement))
         while left:

@@ -28,7 +28,7 @@ class Untranslatable(Exception):
     """A construct that the translation does not know."""
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     return json.dumps(text)
 
 
@@ -80,7 +80,7 @@ class Expressions:
         if isinstance(target, ast.Name):
             return f"{self.variable(target.id)} = {value};"
         if isinstance(target, ast.Attribute):
-            return f"$.sa({self.value(target.value)}, {quoted(target.attr)}, {value});"
+            return f"$.sa({self.value(target.value)}, {quote_text(target.attr)}, {value});"
         if isinstance(target, ast.Subscript):
             return f"$.si({self.value(target.value)}, {self.value(target.slice)}, {value});"
         if isinstance(target, (ast.Tuple, ast.List)):
@@ -112,7 +112,7 @@ class Expressions:
         pairs += [
             (one, value) for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value is not None
         ]
-        return "{" + ", ".join(f"{quoted(one.arg)}: {self.value(value)}" for one, value in pairs) + "}"
+        return "{" + ", ".join(f"{quote_text(one.arg)}: {self.value(value)}" for one, value in pairs) + "}"
 
     def _on_Call(self, node: ast.Call) -> str:
         given = self._arguments(node)
@@ -123,8 +123,8 @@ class Expressions:
                 and isinstance(made.value.func, ast.Name)
                 and made.value.func.id == "super"
             ):
-                return f"$.sup({self.classes[-1]}, self, {quoted(made.attr)})({given})"
-            return f"$.cm({self.value(made.value)}, {quoted(made.attr)}, {given})"
+                return f"$.sup({self.classes[-1]}, self, {quote_text(made.attr)})({given})"
+            return f"$.cm({self.value(made.value)}, {quote_text(made.attr)}, {given})"
         return f"{self.value(made)}({given})"
 
     def _arguments(self, node: ast.Call) -> str:
@@ -134,7 +134,7 @@ class Expressions:
         named = (
             f"...$.named({self.value(keyword.value)})"
             if keyword.arg is None
-            else f"{quoted(keyword.arg)}: {self.value(keyword.value)}"
+            else f"{quote_text(keyword.arg)}: {self.value(keyword.value)}"
             for keyword in node.keywords
         )
         return f"{placed}, {{{', '.join(named)}}}"
@@ -183,10 +183,10 @@ class Expressions:
                 continue
             if name in scope.names:
                 return safe(name)
-        return quoted(self.name) if name == "__name__" else f"$.b.{name}"
+        return quote_text(self.name) if name == "__name__" else f"$.b.{name}"
 
     def _module(self, node: ast.expr) -> str | None:
-        """Where a module stands, if the expression names one."""
+        """Return the namespace of a module, if the expression names one."""
         if not isinstance(node, ast.Name) or node.id not in self.modules:
             return None
         local = any(node.id in scope.names for scope in self.scopes[1:] if not scope.of_class)
@@ -195,8 +195,8 @@ class Expressions:
     def _on_Attribute(self, node: ast.Attribute) -> str:
         module = self._module(node.value)
         if module is not None:
-            return f"{module}.{safe(node.attr)}" if node.attr.isidentifier() else f"{module}[{quoted(node.attr)}]"
-        return f"$.ga({self.value(node.value)}, {quoted(node.attr)})"
+            return f"{module}.{safe(node.attr)}" if node.attr.isidentifier() else f"{module}[{quote_text(node.attr)}]"
+        return f"$.ga({self.value(node.value)}, {quote_text(node.attr)})"
 
     def _on_Constant(self, node: ast.Constant) -> str:
         value = node.value
@@ -207,7 +207,7 @@ class Expressions:
         if isinstance(value, float):
             return "Infinity" if value == float("inf") else repr(value)
         if isinstance(value, str):
-            return quoted(value)
+            return quote_text(value)
         if isinstance(value, bytes):
             return f"new Uint8Array({list(value)})"
         return "$.ellipsis"
@@ -216,7 +216,7 @@ class Expressions:
         return "(" + " + ".join(['""', *map(self.value, node.values)]) + ")"
 
     def _on_FormattedValue(self, node: ast.FormattedValue) -> str:
-        way = quoted("" if node.conversion < 0 else chr(node.conversion))
+        way = quote_text("" if node.conversion < 0 else chr(node.conversion))
         spec = self.value(node.format_spec) if node.format_spec is not None else '""'
         return f"$.formatted({self.value(node.value)}, {way}, {spec})"
 
@@ -287,7 +287,7 @@ class Expressions:
         return self._generated(node.generators, node.elt)
 
     def _generated(self, generators: list[ast.comprehension], *parts: ast.expr) -> str:
-        """A generator of the values, or of pairs. What it runs over is asked for at once, as Python does."""
+        """A generator of the values, or of pairs. Its iterable is evaluated at once, as in Python."""
         first = self.value(generators[0].iter)
         names = {
             inner.id

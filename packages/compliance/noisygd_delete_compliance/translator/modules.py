@@ -16,7 +16,7 @@ PACKAGE = Path(str(_SPEC.origin)).parent
 
 @dataclass(frozen=True)
 class Imported:
-    """What a name that an import binds stands for: `name` of a module, or the module itself (None)."""
+    """The meaning of a name that an import binds: `name` of a module, or the module itself (None)."""
 
     module: str
     name: str | None
@@ -35,7 +35,7 @@ class ModuleText:
 
     @cached_property
     def imports(self) -> dict[str, Imported]:
-        """Every name that an import binds, wherever it stands."""
+        """Every name that an import binds, anywhere in the module."""
         found: dict[str, Imported] = {}
         for node in _without_types(self.tree):
             if isinstance(node, ast.Import):
@@ -58,11 +58,11 @@ class ModuleText:
             if (
                 isinstance(statement, ast.Assign)
                 and isinstance(statement.value, ast.Call)
-                and bound(statement) == ["__getattr__"]
+                and bound_names(statement) == ["__getattr__"]
             ):
                 table = statement.value.args[1]
                 pairs = zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ()
-                return {name: f"{self.name}.{home}" for key, value in pairs for name, home in _listed(key, value)}
+                return {name: f"{self.name}.{home}" for key, value in pairs for name, home in _read_pair(key, value)}
         return {}
 
     def _absolute(self, node: ast.ImportFrom) -> str:
@@ -77,12 +77,12 @@ class ModuleText:
         """The statements that bind each name of the module, but for imports."""
         found: dict[str, list[ast.stmt]] = {}
         for statement in self.tree.body:
-            for name in bound(statement):
+            for name in bound_names(statement):
                 found.setdefault(name, []).append(statement)
         return found
 
 
-def _listed(key: ast.expr | None, value: ast.expr) -> list[tuple[str, str]]:
+def _read_pair(key: ast.expr | None, value: ast.expr) -> list[tuple[str, str]]:
     """The pairs of one part of a table: of `"Name": "module"`, or of `**dict.fromkeys(("Name", ...), "module")`."""
     names, home = (key, value) if key is not None else value.args if isinstance(value, ast.Call) else (None, None)
     read = ast.literal_eval(names) if names is not None else ()
@@ -113,7 +113,7 @@ def path_of(module: str) -> Path | None:
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
 
 
-def bound(statement: ast.stmt) -> list[str]:
+def bound_names(statement: ast.stmt) -> list[str]:
     """The names that a statement of a module binds."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
@@ -123,7 +123,7 @@ def bound(statement: ast.stmt) -> list[str]:
 
 
 def _without_types(tree: ast.Module) -> Iterator[ast.AST]:
-    """Every node but what stands there for type checkers alone."""
+    """Yield every node except those for type checkers only."""
     for statement in tree.body:
         if not (
             isinstance(statement, ast.If)

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 
 from .demand import Demand, names_of
-from .expressions import Expressions, Scope, Untranslatable, quoted, safe
-from .modules import ModuleText, bound
+from .expressions import Expressions, Scope, Untranslatable, quote_text, safe
+from .modules import ModuleText, bound_names
 
 _WORD = re.compile(r"[\w$]+")
 _NO_BASES = {"ABC", "Protocol", "Generic"}
@@ -35,27 +35,31 @@ class Translation(Expressions):
         }
 
     def home(self, module: str) -> str:
-        """Where the namespace of a module stands."""
-        return f"$.libraries[{quoted(module)}]" if self.demand.native(module) else f"$.modules[{quoted(module)}]"
+        """Return the namespace of a module."""
+        return (
+            f"$.libraries[{quote_text(module)}]" if self.demand.native(module) else f"$.modules[{quote_text(module)}]"
+        )
 
     def text(self) -> str:
         """The module as one statement."""
         kept = [
             statement
             for statement in self.source.tree.body
-            if any(name in self.wanted for name in bound(statement)) and not _typing_only(statement)
+            if any(name in self.wanted for name in bound_names(statement)) and not _typing_only(statement)
         ]
-        names = list(dict.fromkeys(name for statement in kept for name in bound(statement)))
+        names = list(dict.fromkeys(name for statement in kept for name in bound_names(statement)))
         written = [self.statement(statement) for statement in kept]
         own = [name for name in self.source.definitions if self.demand.native(self.source.name, name)]
         names = [name for name in names if name not in own]
-        lines = [*(f"const {safe(name)} = $.libraries[{quoted(self.source.name)}][{quoted(name)}];" for name in own)]
+        lines = [
+            *(f"const {safe(name)} = $.libraries[{quote_text(self.source.name)}][{quote_text(name)}];" for name in own)
+        ]
         lines += [*self._imports(names, set(_WORD.findall("\n".join(written)))), *written]
         declared = f"let {', '.join(map(safe, names))};" if names else ""
         again = [name for name in self.wanted if name in self.source.imports and name not in names]
         given = ", ".join(name if safe(name) == name else f"{name}: {safe(name)}" for name in (*names, *again))
         body = "\n".join(filter(None, [declared, *lines]))
-        return f"$.modules[{quoted(self.source.name)}] = (() => {{\n{body}\nreturn {{{given}}};\n}})();"
+        return f"$.modules[{quote_text(self.source.name)}] = (() => {{\n{body}\nreturn {{{given}}};\n}})();"
 
     def _imports(self, names: list[str], used: set[str]) -> list[str]:
         lines = []
@@ -67,8 +71,8 @@ class Translation(Expressions):
             elif imported.name is not None:
                 native = self.demand.native(imported.module, imported.name)
                 if native or name in self.wanted:
-                    home = f"{'$.libraries' if native else '$.modules'}[{quoted(imported.module)}]"
-                    lines.append(f"const {safe(name)} = {home}[{quoted(imported.name)}];")
+                    home = f"{'$.libraries' if native else '$.modules'}[{quote_text(imported.module)}]"
+                    lines.append(f"const {safe(name)} = {home}[{quote_text(imported.name)}];")
         return lines
 
     # --- statements ---
@@ -124,8 +128,8 @@ class Translation(Expressions):
             return self.assigned(node.target, f"{operation}({self.value(node.target)}, {self.value(node.value)})")
         if isinstance(node.target, ast.Attribute):
             whole = self.value(node.target.value)
-            now = f"$.ga({whole}, {quoted(node.target.attr)})"
-            return f"$.sa({whole}, {quoted(node.target.attr)}, {operation}({now}, {self.value(node.value)}));"
+            now = f"$.ga({whole}, {quote_text(node.target.attr)})"
+            return f"$.sa({whole}, {quote_text(node.target.attr)}, {operation}({now}, {self.value(node.value)}));"
         if isinstance(node.target, ast.Subscript):
             whole, place = self.fresh(), self.fresh()
             now = f"{operation}($.gi({whole}, {place}), {self.value(node.value)})"
@@ -205,7 +209,7 @@ class Translation(Expressions):
         ended = "" if isinstance(node.body[-1], ast.Return) else "\nreturn null;"
         names = ", ".join(map(safe, arguments))
         return (
-            f"$.fn({quoted(node.name)}, {self.signature(node.args)}, {self.defaults(node.args)}, "
+            f"$.fn({quote_text(node.name)}, {self.signature(node.args)}, {self.defaults(node.args)}, "
             f"function{star} ({names}) {{\n{declared}{body}{ended}\n}})"
         )
 
@@ -216,7 +220,7 @@ class Translation(Expressions):
         body = "\n".join(self.statement(one) for one in node.body if self.demand.keeps(one) and _binds(one))
         self.scopes.pop()
         self.class_body = outer
-        made = f"$.cls({quoted(node.name)}, [{', '.join(bases)}], ($ns) => {{\n{body}\n}})"
+        made = f"$.cls({quote_text(node.name)}, [{', '.join(bases)}], ($ns) => {{\n{body}\n}})"
         for decorator in node.decorator_list:
             if not _is(decorator.func if isinstance(decorator, ast.Call) else decorator, {"dataclass"}):
                 raise Untranslatable(f"{self.source.name}: class {node.name} is decorated by {ast.unparse(decorator)}")
@@ -228,14 +232,14 @@ class Translation(Expressions):
         return ", ".join(f"{keyword.arg}: {self.value(keyword.value)}" for keyword in given)
 
     def _fields(self, node: ast.ClassDef) -> str:
-        """[name, type] of every field in the order of the class; types are looked up when somebody asks."""
+        """[name, type] of every field in the order of the class; types are looked up on use."""
         found = [
             (one.target.id, one.annotation)
             for one in node.body
             if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
             if not any(name.id == "ClassVar" for name in names_of(one.annotation))
         ]
-        return ", ".join(f"[{quoted(name)}, () => {self.hint(kind)}]" for name, kind in found)
+        return ", ".join(f"[{quote_text(name)}, () => {self.hint(kind)}]" for name, kind in found)
 
 
 def _parameters(given: ast.arguments) -> list[ast.arg]:
@@ -267,7 +271,7 @@ def _typing_only(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and _is(statement.test, {"TYPE_CHECKING"})
 
 
-def _within(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
+def _nodes_within(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
     """The nodes of one function, without the functions inside it; a comprehension's own names are its own."""
     left: list[ast.AST] = list(body)
     while left:
@@ -284,7 +288,7 @@ def _within(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
 def _assigned_in(body: Iterable[ast.stmt]) -> set[str]:
     """The local names of a function."""
     found = set[str]()
-    for node in _within(body):
+    for node in _nodes_within(body):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)) and node.name:
@@ -293,4 +297,4 @@ def _assigned_in(body: Iterable[ast.stmt]) -> set[str]:
 
 
 def _yields(node: ast.FunctionDef) -> bool:
-    return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in _within(node.body))
+    return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in _nodes_within(node.body))

@@ -121,7 +121,7 @@ class GradientSum(SumsQuestion):
 
 @dataclass(frozen=True)
 class ExactSum(PartitionQuestion):
-    """The statistics that method 'sums' publishes, before noise: integers, the same in any order."""
+    """The statistics that method 'sufficient-statistics' publishes, before noise: integers, the same in any order."""
 
     moments: IntegerMoments
 

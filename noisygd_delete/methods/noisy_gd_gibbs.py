@@ -1,7 +1,7 @@
 """Theorem 5.2 for non-convex losses, as printed or sharper: a runnable plan, or an error with every number.
 
-The model stays near the Gibbs law of the current records, which is independent of a deleted record. `theorem` and
-`sharp` resolve to this method if the loss is too far from convex for its regulariser.
+The model stays near the Gibbs law of the current records, which is independent of a deleted record. Analyses `paper`
+and `tight` resolve to this one if the loss is too far from convex for its regulariser.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SOURCES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class NearGibbsRun(NoisySteps):
+class GibbsNoisyGDRun(NoisySteps):
     """Noisy GD on a bounded non-convex loss.
 
     Once an earlier model was observed, only the composition of steps is certified; `fading` covers models without an
@@ -43,7 +43,7 @@ class NearGibbsRun(NoisySteps):
         gibbs: Further facts that Theorem 5.2 needs.
     """
 
-    method: ClassVar[str] = "near-gibbs"
+    method: ClassVar[str] = "noisy-gd-theorem-5-2"
     source: ClassVar[str] = (
         "composition of noisy steps, each a Gaussian mechanism (in Rényi form: Chourasia & Shah 2023, G.7)"
     )
@@ -54,7 +54,7 @@ class NearGibbsRun(NoisySteps):
         return {"rate": rate} if self.gibbs.form == "printed" else {"gdp_squared": 2 * rate}
 
     @property
-    def fading(self) -> NearGibbsRun:
+    def fading(self) -> GibbsNoisyGDRun:
         return self
 
     def distance_after(self, before: float | None, steps: float, edits: int) -> float:
@@ -73,7 +73,7 @@ class NearGibbsRun(NoisySteps):
 
 
 @dataclass(frozen=True)
-class NearGibbs(Method):
+class GibbsNoisyGD(Method):
     """σ², η, K_A and K_Ā from the fixed point of (18) and (19).
 
     `utility` has no effect: (162) follows from closeness.
@@ -85,8 +85,9 @@ class NearGibbs(Method):
         order: q; None: the budget's, or the one with the least noise. A plan states the order it uses.
     """
 
-    name: ClassVar[str] = "near-gibbs"
-    summary: ClassVar[str] = "Theorem 5.2, as printed or sharpened; rarely runnable"
+    name: ClassVar[str] = "noisy-gd"
+    analysis: ClassVar[str] = "theorem-5-2"
+    summary: ClassVar[str] = "noisy gradient descent by Theorem 5.2, as printed or sharpened; rarely runnable"
     weighed: ClassVar[str] = "never"
 
     form: str = "printed"
@@ -102,7 +103,7 @@ class NearGibbs(Method):
 
     @classmethod
     def instead_of(cls, step_size: float | None, noise_variance: float | str | None, *, form: str) -> Self:
-        """Return the method that `theorem` and `sharp` resolve to for a loss that is too far from convex."""
+        """Return what analyses `paper` and `tight` resolve to for a loss that is too far from convex."""
         if step_size is not None:
             raise InvalidParameter("step_size is fixed by Theorem 5.2 and G.22; leave it out")
         return cls(form=form, noise_variance=noise_variance)
@@ -155,7 +156,7 @@ class NearGibbs(Method):
         if budget.measure == "gdp":
             raise InvalidParameter(
                 "a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one Rényi order; give the "
-                "budget with an order, λ > β₋ with method 'sharp', or method 'composition'"
+                "budget with an order, λ > β₋ with analysis 'tight', or analysis 'composition'"
             )
         if self.order is not None:
             return [self.order]
@@ -203,7 +204,7 @@ class NearGibbs(Method):
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Return the plan with ε_dp given the model published before (18).
 
-        Its deletion guarantee is `NearGibbsRun.forgets`.
+        Its deletion guarantee is `GibbsNoisyGDRun.forgets`.
         """
         if self.order is None:
             raise InvalidParameter("a plan by Theorem 5.2 states its Rényi order", order=None)
@@ -222,7 +223,7 @@ class NearGibbs(Method):
         )
         return Plan.of(
             problem,
-            NearGibbsRun(**facts, gibbs=gibbs),
+            GibbsNoisyGDRun(**facts, gibbs=gibbs),
             numbers,
             promise=PlannedGuarantees(dp=known, unbounded=self.form == "sharper"),
         )
@@ -230,7 +231,7 @@ class NearGibbs(Method):
     def outlook(self, plan: Plan) -> Prospects:
         """Return (162) at the closeness of the learned model, or of one after requests if that is worse."""
         facts = plan.mechanism
-        assert isinstance(facts, NearGibbsRun)
+        assert isinstance(facts, GibbsNoisyGDRun)
         gibbs, learned = facts.gibbs, facts.distance_after(None, plan.learn_steps, 0)
         barrier = theorem_5_2.log_barrier if self.form == "sharper" else theorem_5_2.log_barrier_printed
         risk = theorem_5_2.excess_risk(
@@ -263,16 +264,16 @@ class NearGibbs(Method):
     def _check(self, problem: Problem) -> None:
         constants = problem.loss.constants
         if constants.convex:
-            raise InvalidParameter("is for non-convex losses; use 'theorem' or 'sharp'", method="near-gibbs")
+            raise InvalidParameter("is for non-convex losses; use analysis 'tight'", analysis=self.analysis)
         if not constants.proven:
             raise AssumptionViolated(
-                f"the {problem.loss.name} loss only declares its constants; Theorem 5.2 needs proven ones: use method "
-                "'composition'"
+                f"the {problem.loss.name} loss only declares its constants; Theorem 5.2 needs proven ones: use "
+                "analysis 'composition'"
             )
         if not math.isfinite(constants.range):
             raise AssumptionViolated(
                 f"the {problem.loss.name} loss has range ω={constants.range:g}: Theorem 5.2 needs a bounded loss. Use a "
-                f"bounded one, λ > β₋={constants.weak_convexity:g} with method 'sharp', or method 'composition'"
+                f"bounded one, λ > β₋={constants.weak_convexity:g} with analysis 'tight', or analysis 'composition'"
             )
         if problem.deletion_notion is not Worlds.DEFINITION_4_1:
             raise InvalidParameter(

@@ -1,4 +1,8 @@
-"""Noisy GD by the tight bound (shifted interpolation): half the noise variance, far fewer steps."""
+"""Noisy gradient descent, the article's algorithm, by its tight bound (shifted interpolation).
+
+It needs half the noise variance and far fewer steps than the bounds as printed. Other analyses of the same algorithm:
+`noisy_gd_paper`, `noisy_gd_gibbs` (Theorem 5.2, non-convex losses) and `noisy_gd_composition`.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +32,10 @@ _ATTEMPTS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharpRun(GridRun):
+class NoisyGDRun(GridRun):
     """Noisy GD as bounded by shifted interpolation: η ≤ 2/(m+M)."""
 
-    method: ClassVar[str] = "sharp"
+    method: ClassVar[str] = "noisy-gd-tight"
     source: ClassVar[str] = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD"
 
     @property
@@ -55,7 +59,7 @@ class SharpRun(GridRun):
 
 
 @dataclass(frozen=True)
-class Sharp(GridMethod):
+class NoisyGD(GridMethod):
     """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction of E‖θ − θ*‖².
 
     Covers convex losses, and others with λ > β₋; for the rest Theorem 5.2 sharpened (`near_gibbs.py`). A larger η, up
@@ -70,12 +74,18 @@ class Sharp(GridMethod):
             is at most this.
     """
 
-    name: ClassVar[str] = "sharp"
-    summary: ClassVar[str] = "the tight bound of the same algorithm (λ > β₋, else Theorem 5.2 sharpened)"
+    name: ClassVar[str] = "noisy-gd"
+    analysis: ClassVar[str] = "tight"
+    summary: ClassVar[str] = "noisy gradient descent by its tight bound (λ > β₋, else Theorem 5.2 sharpened)"
 
     step_size: float | None = None
     noise_variance: float | str | None = None
     excess_risk_target: float | None = None
+
+    @classmethod
+    def variant_name(cls) -> str:
+        """Return the name alone: this analysis is the default."""
+        return cls.name
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,9 +101,9 @@ class Sharp(GridMethod):
                 raise InvalidParameter(
                     f"excess_risk_target= needs λ > β₋={problem.loss.constants.weak_convexity:g}; raise λ or leave it out"
                 )
-            from .near_gibbs import NearGibbs  # rarely needed
+            from .noisy_gd_gibbs import GibbsNoisyGD  # rarely needed
 
-            return NearGibbs.instead_of(self.step_size, self.noise_variance, form="sharper").plan(problem)
+            return GibbsNoisyGD.instead_of(self.step_size, self.noise_variance, form="sharper").plan(problem)
         constants, m = problem.loss.constants, problem.strong_convexity
         eta = contracting_step_size(problem, self.step_size)
         by_tolerance = problem.utility and self.excess_risk_target is None
@@ -150,7 +160,7 @@ class Sharp(GridMethod):
 
         None if no such plan exists.
         """
-        chosen: Sharp = replace(self, exact=False, in_place=True)
+        chosen: NoisyGD = replace(self, exact=False, in_place=True)
         over = math.inf
         for _ in range(_ATTEMPTS):
             real = chosen._over_reals(replace(problem, method=chosen))
@@ -179,7 +189,7 @@ class Sharp(GridMethod):
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        run = SharpRun(**self.run_facts(problem, numbers))
+        run = NoisyGDRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:

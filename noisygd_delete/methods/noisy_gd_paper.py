@@ -28,14 +28,14 @@ from .problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class TheoremRun(GridRun):
+class PaperNoisyGDRun(GridRun):
     """Noisy GD as bounded by Theorem 5.1: G.15 and G.9 with η < 1/M.
 
-    For exact steps the proven bound is the tighter one of `sharp`, which counts roundings. The larger of it and the
+    For exact steps the proven bound is the tighter one of `noisy-gd`, which counts roundings. The larger of it and the
     printed bound is stated, which is the printed one unless there is almost nothing to bound.
     """
 
-    method: ClassVar[str] = "theorem"
+    method: ClassVar[str] = "noisy-gd-paper"
     source: ClassVar[str] = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)"
 
     @property
@@ -57,7 +57,7 @@ class TheoremRun(GridRun):
 
 
 @dataclass(frozen=True)
-class Theorem(GridMethod):
+class PaperNoisyGD(GridMethod):
     """Theorem 5.1: σ² from ε_dp, (16) for deletion and (17) for utility.
 
     Non-convex losses: Theorem 5.2 as printed.
@@ -68,8 +68,9 @@ class Theorem(GridMethod):
             only.
     """
 
-    name: ClassVar[str] = "theorem"
-    summary: ClassVar[str] = "Theorem 5.1 as printed (5.2 for a non-convex loss)"
+    name: ClassVar[str] = "noisy-gd"
+    analysis: ClassVar[str] = "paper"
+    summary: ClassVar[str] = "noisy gradient descent by Theorem 5.1 as printed (5.2 for a non-convex loss)"
 
     step_size: float | None = None
     noise_variance: float | str | None = None
@@ -90,9 +91,9 @@ class Theorem(GridMethod):
     def _over_reals(self, problem: Problem) -> Plan:
         """Return the plan by the printed numbers, which exact steps use too."""
         if not problem.loss.constants.convex:
-            from .near_gibbs import NearGibbs  # rarely needed
+            from .noisy_gd_gibbs import GibbsNoisyGD  # rarely needed
 
-            return NearGibbs.instead_of(self.step_size, self.noise_variance, form="printed").plan(problem)
+            return GibbsNoisyGD.instead_of(self.step_size, self.noise_variance, form="printed").plan(problem)
         eta = self._step_size(problem)
         constants, lam = problem.loss.constants, problem.regularization
         dp_rate, dp_order = problem.dp_rate()
@@ -146,7 +147,7 @@ class Theorem(GridMethod):
         if eta != printed and problem.utility:
             raise AssumptionViolated(
                 f"is not η=1/(2(λ+β))={printed:g}, for which alone the utility condition (17) is stated; leave it "
-                "out, or that condition, or use method 'sharp'",
+                "out, or that condition, or use analysis 'tight'",
                 step_size=eta,
             )
         return eta
@@ -164,7 +165,7 @@ class Theorem(GridMethod):
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        run = TheoremRun(**self.run_facts(problem, numbers))
+        run = PaperNoisyGDRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:
@@ -184,13 +185,13 @@ class Theorem(GridMethod):
 def _check_covered(problem: Problem) -> None:
     if problem.deletion_notion is not Worlds.DEFINITION_4_1:
         raise InvalidParameter(
-            "needs method 'sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)",
+            "needs analysis 'tight': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)",
             deletion_notion="pairwise",
         )
     if not (problem.loss.constants.convex and problem.loss.twice_differentiable):
         raise AssumptionViolated(
-            f"the {problem.loss.name} loss is not twice differentiable and convex, which Theorem 5.1 assumes; method "
-            "'sharp' needs less and is tighter"
+            f"the {problem.loss.name} loss is not twice differentiable and convex, which Theorem 5.1 assumes; "
+            "analysis 'tight' needs less"
         )
 
 

@@ -1,4 +1,4 @@
-"""method="perturbed" from plan to accountant: budgets kept, few refusals, what is published, and what the papers say of it."""
+"""method="objective-perturbation" from plan to accountant: budgets kept, few refusals, what is published, and what the papers say of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ SMALL = {"records": 400, "features": 6, "regularization": 0.02}
 
 
 def planned(loss=None, **changes) -> Plan:
-    return make_plan(loss or losses.Logistic(1.0), **{**ADULT, "budget": BUDGET, "method": "perturbed", **changes})
+    return make_plan(
+        loss or losses.Logistic(1.0), **{**ADULT, "budget": BUDGET, "method": "objective-perturbation", **changes}
+    )
 
 
 def table(slots: int = 400, classes: int = 2, seed: int = 0) -> Records:
@@ -293,7 +295,7 @@ def test_an_estimator_takes_it() -> None:
     generator = np.random.default_rng(3)
     rows = generator.normal(size=(900, 4))
     labels = (rows[:, 0] > 0).astype(int)
-    model = estimators.NoisyGDClassifier(feature_bounds=(-5, 5), method="perturbed", regularization=0.05)
+    model = estimators.NoisyGDClassifier(feature_bounds=(-5, 5), method="objective-perturbation", regularization=0.05)
     model.fit(rows, labels)
     assert model.n_iter_ == 1
     assert model.certified_

@@ -1,4 +1,4 @@
-"""method="minimiser" from plan to accountant: budgets kept, histories added up, the law of what is published."""
+"""method="output-perturbation" from plan to accountant: budgets kept, histories added up, the law of what is published."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.methods.minimiser import forecast_excess_risk
+from noisygd_delete.methods.output_perturbation import forecast_excess_risk
 from noisygd_delete.store import Store
 from tests.bank import unit_records, unit_rows
 from tests.store.conftest import SCHEMA
@@ -40,7 +40,7 @@ BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 
 
 def solved(loss=None, **changes) -> Plan:
-    arguments = {**ADULT, "budget": BUDGET, "method": "minimiser", **changes}
+    arguments = {**ADULT, "budget": BUDGET, "method": "output-perturbation", **changes}
     return make_plan(loss or losses.Logistic(1.0), **arguments)
 
 
@@ -115,7 +115,7 @@ def test_a_history_costs_its_observed_releases(solver) -> None:
 
 
 def test_a_chain_may_turn_into_another() -> None:
-    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="sharp")
+    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="noisy-gd")
     plan = solved()
     history = Accountant(resumed, [Event("learn", resumed.learn_steps, 0, resumed.mechanism)])
     history.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))  # solved anew: needs no common chain
@@ -129,8 +129,16 @@ def test_a_chain_may_turn_into_another() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"method": "theorem", "solver": "cold"}, InvalidParameter, "solver belongs to 'minimiser'"),
-        ({"method": "sharp", "diffusion_steps": 3}, InvalidParameter, "diffusion_steps belongs to 'minimiser'"),
+        (
+            {"method": "noisy-gd:analysis=paper", "solver": "cold"},
+            InvalidParameter,
+            "solver belongs to 'output-perturbation'",
+        ),
+        (
+            {"method": "noisy-gd", "diffusion_steps": 3},
+            InvalidParameter,
+            "diffusion_steps belongs to 'output-perturbation'",
+        ),
         ({"start": "published"}, InvalidParameter, "no option start"),
         ({"gradient_tolerance": 1e-17}, InvalidParameter, "rounding"),
         ({"gradient_tolerance": 1.0}, InvalidParameter, "solver 'cold'"),
@@ -147,7 +155,7 @@ def test_refusals_name_the_way_out(arguments, error, words) -> None:
 
 
 def test_a_store_keeps_neither_passes_nor_seconds(tmp_path) -> None:
-    plan = store_plan(method="minimiser")
+    plan = store_plan(method="output-perturbation")
     with Store.create(tmp_path / "store", store_records(), SCHEMA, plan) as store:
         store.learn()
         release = store.serve(EditRequest.delete(["identifier-token-0003"]))
@@ -271,15 +279,15 @@ def adult(**changes):
 
 def test_the_planner_takes_the_cheapest_way_that_is_good_enough() -> None:
     ways = {candidate.method: candidate for candidate in adult().candidates}
-    assert adult().chosen.method == "perturbed"
-    assert ways["perturbed"].delete_passes < ways["minimiser"].delete_passes
-    assert ways["minimiser"].delete_passes <= 30
-    assert 100 < ways["sharp"].delete_passes < ways["theorem"].delete_passes
-    assert ways["minimiser"].learn_passes <= 60
-    assert adult(regularization=1e-4).chosen.method == "sharp"
-    assert adult(budget=Budget(order=10, dp=0.01, deletion=0.001)).chosen.method == "sharp"
+    assert adult().chosen.method == "objective-perturbation"
+    assert ways["objective-perturbation"].delete_passes < ways["output-perturbation"].delete_passes
+    assert ways["output-perturbation"].delete_passes <= 30
+    assert 100 < ways["noisy-gd"].delete_passes < ways["noisy-gd:analysis=paper"].delete_passes
+    assert ways["output-perturbation"].learn_passes <= 60
+    assert adult(regularization=1e-4).chosen.method == "noisy-gd"
+    assert adult(budget=Budget(order=10, dp=0.01, deletion=0.001)).chosen.method == "noisy-gd"
     # a target between the two noises is met by diffusing longer
-    tight = next(found for found in adult(target=0.0025).candidates if found.method == "minimiser")
+    tight = next(found for found in adult(target=0.0025).candidates if found.method == "output-perturbation")
     assert 14 < tight.plan.delete_steps < 287
     assert tight.excess_risk <= 0.0025
 
@@ -303,14 +311,13 @@ def test_over_many_observed_releases_it_counts_and_batches() -> None:
             assert history.dp_cumulative().renyi(10) <= 1 + 1e-9
             if candidate.publications > 1:
                 assert candidate.excess_risk <= comparison.target
-    assert adult(requests=10).chosen.method == "interleaved"  # resuming pays for its own steps only
 
 
 def test_a_way_that_does_not_apply_says_why() -> None:
     comparison = adult(budget=Budget.from_gdp(dp=0.4, deletion=0.1))
     theorem = comparison.candidates[0]
     assert theorem.plan is None
-    assert "sharp" in theorem.reason
+    assert "noisy-gd" in theorem.reason
     assert theorem.reason in comparison.table()
     assert comparison.to_dict()["candidates"][0]["noise_variance"] is None
     with pytest.raises(NoisyGDDeleteError, match="records"):
@@ -324,18 +331,18 @@ def test_words_and_command_line(capsys) -> None:
     assert f"{solved().gradient_tolerance:.3g}" in words
     assert "fixed in advance" in solved(solver="fixed").explain()
     sizes = ["--records", "26000", "--features", "108"]
-    assert main(["plan", *sizes, "--method", "minimiser", "--json"]) == 0
-    assert '"method": "minimiser"' in capsys.readouterr().out
-    assert main(["plan", *sizes, "--method", "theorem:solver=cold"]) == 2
-    assert "solver belongs to 'minimiser'" in capsys.readouterr().err
+    assert main(["plan", *sizes, "--method", "output-perturbation", "--json"]) == 0
+    assert '"method": "output-perturbation"' in capsys.readouterr().out
+    assert main(["plan", *sizes, "--method", "noisy-gd:analysis=paper,solver=cold"]) == 2
+    assert "solver belongs to 'output-perturbation'" in capsys.readouterr().err
     assert main(["plan", *sizes, "--compare"]) == 0
-    assert "perturbed" in next(line for line in capsys.readouterr().out.splitlines() if "chosen" in line)
+    assert "objective-perturbation" in next(line for line in capsys.readouterr().out.splitlines() if "chosen" in line)
 
 
 def test_inflation_is_what_the_noise_pays() -> None:
     few, many = solved(diffusion_steps=5), solved(diffusion_steps=50_000)
     chain = {"step_size": few.step_size, "strong_convexity": 1e-3}
-    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="sharp")
+    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="noisy-gd")
     assert many.noise_variance == pytest.approx(resumed.noise_variance, rel=1e-6)
     inflation = few.noise_variance / resumed.noise_variance
     assert inflation == pytest.approx(shifted_interpolation.noise_inflation(steps=5, **chain), rel=0.03)

@@ -27,14 +27,14 @@ _CONDITION = f"{NON_ADAPTIVE} than those since the last fresh learn"  # all step
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompositionRun(NoisySteps):
+class CompositionNoisyGDRun(NoisySteps):
     """Each noisy step is a Gaussian mechanism. Steps without the record add nothing and take nothing away.
 
     With `batches` = m > 1 a step counted here is a pass: m noisy steps, each on a Poisson sample of the slots with rate 1/m, charged by the Rényi
     curve of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019) at the listed orders.
     """
 
-    method: ClassVar[str] = "composition"
+    method: ClassVar[str] = "noisy-gd-composition"
     source: ClassVar[str] = (
         "composition of noisy steps, each a Gaussian mechanism (in Rényi form: Chourasia & Shah 2023, G.7)"
     )
@@ -72,7 +72,7 @@ class CompositionRun(NoisySteps):
 
 
 @dataclass(frozen=True)
-class Composition(Method):
+class CompositionNoisyGD(Method):
     """σ² such that all noisy steps that a record can take part in cost at most both budgets together.
 
     A record present for T steps since the last fresh learn costs μ² = Δ²ηT/(2σ²n²). dp: any one release, including the
@@ -90,8 +90,11 @@ class Composition(Method):
             all rows.
     """
 
-    name: ClassVar[str] = "composition"
-    summary: ClassVar[str] = "non-convex losses: every noisy step costs, a fresh learn forgets"
+    name: ClassVar[str] = "noisy-gd"
+    analysis: ClassVar[str] = "composition"
+    summary: ClassVar[str] = (
+        "noisy gradient descent by composition: every noisy step costs, a fresh learn forgets; non-convex losses"
+    )
     weighed: ClassVar[str] = "never"
 
     learn_steps: int | None = None
@@ -115,9 +118,7 @@ class Composition(Method):
 
     def plan(self, problem: Problem) -> Plan:
         if problem.loss.constants.convex:
-            raise InvalidParameter(
-                "is not available for convex losses; use 'theorem', 'sharp' or 'minimiser'", method="composition"
-            )
+            raise InvalidParameter("is not available for convex losses; use analysis 'tight'", analysis=self.analysis)
         if not math.isfinite(problem.loss.constants.lipschitz):
             raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
         if self.batches > 1:
@@ -160,10 +161,10 @@ class Composition(Method):
         return learns * max(learn, delete) + (problem.releases - learns) * delete
 
     def _at_least(self, calibrated: float) -> float:
-        """Return the noise variance asked for, or else the least one.
+        """Return the requested noise variance, or else the least one.
 
         Raises:
-            InvalidParameter: If the one asked for is below the least.
+            InvalidParameter: If the requested one is below the least.
         """
         noise_variance = calibrated if self.noise_variance is None else self.noise_variance
         if not noise_variance >= calibrated * (1 - 1e-11):
@@ -245,7 +246,7 @@ class Composition(Method):
             relearns=self.fresh_learn == "automatic",
         )
         facts = problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance)
-        run = CompositionRun(**facts, batches=self.batches)
+        run = CompositionNoisyGDRun(**facts, batches=self.batches)
         if self.batches == 1:
             return Plan.of(problem, run, numbers, promise=promise)
         passes = self._published(problem, numbers.learn_steps, numbers.delete_steps)

@@ -21,7 +21,7 @@ from noisygd_delete.methods.moments import GRID, MomentsRun
 from noisygd_delete.methods.sampled_steps import SampledSteps
 
 from ..bank import unit_rows
-from .test_ladder import MOMENTS, OTHERS, SAMPLED, plan_for, table
+from .test_staged import MOMENTS, OTHERS, SAMPLED, plan_for, table
 
 RENYI = Budget(order=10, dp=1.0, deletion=0.1)
 PAIRS = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.5, 1e-5))

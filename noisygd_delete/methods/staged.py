@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1
 from ..errors import InvalidParameter, check_choice, check_count, check_positive
-from ..losses.staged import HEAD, NETWORK, Staged
+from ..losses.staged import HEAD, NETWORK, StagedLoss
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee, Worlds
 from ..privacy.sentences import format_bound
 from . import moments
 from .base import Condition, Cost, Mechanism
 from .budget_split import Amounts
-from .composition import Composition, check_sampled
-from .minimiser import Minimiser
+from .noisy_gd_composition import CompositionNoisyGD, check_sampled
+from .output_perturbation import OutputPerturbation
 from .plan import MOST_STAGES, Calibration, Method, Plan, method_of
 from .problem import PlannedGuarantees, Problem, Sampling, WorstCaseRun
 from .sampled_steps import SampledSteps, least_multiplier, sampled_epochs
@@ -102,7 +102,7 @@ class SampledStage(Method):
 
     def plan(self, problem: Problem) -> Plan:
         raise InvalidParameter(
-            "steps on samples are a stage of a ladder: method 'ladder' with Stage('network', steps, sampling_rate=) "
+            "steps on samples are a stage of a ladder: method 'staged' with Stage('network', steps, sampling_rate=) "
             "plans them"
         )
 
@@ -129,7 +129,7 @@ class SampledStage(Method):
         return Plan.of(problem, run, numbers, sampling=Sampling(self.sampling_rate, self.draws))
 
 
-def of_stage(stage: Stage, number: int, problem: Problem, staged: Staged, *, gdp: float, worlds: Worlds) -> Problem:
+def of_stage(stage: Stage, number: int, problem: Problem, staged: StagedLoss, *, gdp: float, worlds: Worlds) -> Problem:
     """Return the problem of one stage, with a budget of μ = `gdp` for this neighbouring relation."""
     return replace(
         problem,
@@ -160,7 +160,7 @@ def plan_stage(stage: Stage, own: Problem, *, gdp: float, order: float | None) -
         order: Rényi order q at which a stage on samples is counted, as q gdp²/2.
     """
     if stage.kind == HEAD:
-        solved = Minimiser(solver="cold", diffusion_steps=stage.steps, step_size=stage.step_size)
+        solved = OutputPerturbation(solver="cold", diffusion_steps=stage.steps, step_size=stage.step_size)
         return solved.plan(replace(own, method=solved))
     if stage.kind == MOMENTS:
         return of_moments(own, gdp)
@@ -177,7 +177,7 @@ def plan_stage(stage: Stage, own: Problem, *, gdp: float, order: float | None) -
         steps=stage.steps,
     )
     noise = 2 * rate / gdp**2
-    counted = Composition(learn_steps=stage.steps, delete_steps=stage.steps, step_size=eta, noise_variance=noise)
+    counted = CompositionNoisyGD(learn_steps=stage.steps, delete_steps=stage.steps, step_size=eta, noise_variance=noise)
     return noisy_steps(replace(own, method=counted), eta, noise, stage.steps)
 
 
@@ -223,7 +223,7 @@ def describe_stage(stage: Plan) -> str:
             f"{method.draws} noisy steps of size η={stage.step_size:.4g}, each on a random {100 * method.sampling_rate:.3g} % of the rows "
             f"({stage.learn_steps} passes), z={method.noise_multiplier:.4g}"
         )
-    if isinstance(method, Minimiser):
+    if isinstance(method, OutputPerturbation):
         return (
             f"a solve from 0 ({stage.learn_solver_passes} gradient passes by forecast) and {stage.learn_steps} diffusion steps, "
             f"σ²={stage.noise_variance:.4g}"
@@ -236,7 +236,7 @@ _ROOM = 1 - 1e-12  # margin for the rounding of sums of squares
 
 
 @dataclass(frozen=True)
-class Ladder(Method):
+class Staged(Method):
     """Least noise for which the kept stages cost ε_dd, and one release, later stages included, costs ε_dp.
 
     With l = `level` the stages 0…l are kept by a deletion and l+1…S are rerun on the current rows. For a record of the
@@ -249,7 +249,7 @@ class Ladder(Method):
         level: l; −1 keeps nothing: every deletion is a fresh run of all stages, and ε_dd = 0.
     """
 
-    name: ClassVar[str] = "ladder"
+    name: ClassVar[str] = "staged"
     summary: ClassVar[str] = "networks: a published base at ε_dd, later stages run again at every deletion, no horizon"
     weighed: ClassVar[str] = "never"
 
@@ -265,7 +265,7 @@ class Ladder(Method):
         if not 2 <= len(self.stages) <= MOST_STAGES:
             raise InvalidParameter(
                 f"{len(self.stages)} stage(s), where 2 to {MOST_STAGES} can be: a base and at least one stage that a "
-                "deletion runs again; the one-stage case is method 'composition'"
+                "deletion runs again; the one-stage case is method 'noisy-gd:analysis=composition'"
             )
         if not -1 <= self.level <= len(self.stages) - 2:
             raise InvalidParameter(
@@ -279,17 +279,17 @@ class Ladder(Method):
         """Whether a stage uses samples of the rows."""
         return any(stage.sampling_rate is not None for stage in self.stages)
 
-    def _staged(self, problem: Problem) -> Staged:
-        return Staged(
+    def _staged(self, problem: Problem) -> StagedLoss:
+        return StagedLoss(
             radius=problem.loss.radius, network=problem.loss, kinds=tuple(stage.form for stage in self.stages)
         )
 
     def plan(self, problem: Problem) -> Plan:
         if problem.loss.constants.convex:
             raise InvalidParameter(
-                f"is for networks; the {problem.loss.name} loss is convex, and 'sharp', 'minimiser' or 'perturbed' forget "
+                f"is for networks; the {problem.loss.name} loss is convex, and 'noisy-gd', 'output-perturbation' or 'objective-perturbation' forget "
                 "more for less: a linear model on what a network computes is the stage Stage('head') of a ladder",
-                method="ladder",
+                method="staged",
             )
         if not math.isfinite(problem.loss.constants.lipschitz):
             raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
@@ -319,7 +319,7 @@ class Ladder(Method):
             stages=stages,
             kept=number,
         )
-        run = LadderRun(
+        run = StagedRun(
             records=problem.records,
             row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
@@ -345,7 +345,7 @@ class Ladder(Method):
         steps = ((stage.sampling_rate, stage.steps) for stage in self.stages)
         return next((Sampling(rate, draws) for rate, draws in steps if rate is not None and draws is not None), None)
 
-    def _kept(self, problem: Problem, staged: Staged, amounts: Amounts) -> tuple[tuple[Plan, ...], float]:
+    def _kept(self, problem: Problem, staged: StagedLoss, amounts: Amounts) -> tuple[tuple[Plan, ...], float]:
         """Return the plans of the kept stages and their share of the dp budget, at most `_MOST_KEPT` of it."""
         if self.level < 0:
             return (), 0.0
@@ -369,7 +369,7 @@ class Ladder(Method):
     def _calibrated(
         self,
         problem: Problem,
-        staged: Staged,
+        staged: StagedLoss,
         numbers: Sequence[int],
         squared: float,
         worlds: Worlds,
@@ -419,7 +419,7 @@ class Ladder(Method):
             else "Nothing is kept, so nothing of a deleted record is: ε_dd is 0."
         )
         return (
-            "\n".join(["Ladder: every stage is published, and nothing else is kept between requests.", *listed]),
+            "\n".join(["Staged: every stage is published, and nothing else is kept between requests.", *listed]),
             f"A learn takes {passes['learn'] // plan.records} passes over the table, a deletion {passes['delete'] // plan.records}, "
             f"however many there were before: there is no horizon, and no fresh learn falls due. {kept}",
             "The figure for later models alone is false once a request depended on an earlier model: a requester may write what a "
@@ -429,11 +429,11 @@ class Ladder(Method):
 
 KEPT = "the base's ε_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn"
 
-_LEARN, _RERUN = 3, 2  # exposures; see `LadderRun`
+_LEARN, _RERUN = 3, 2  # exposures; see `StagedRun`
 
 
 @dataclass(frozen=True, kw_only=True)
-class LadderRun(Mechanism):
+class StagedRun(Mechanism):
     """One learn runs every stage; a request reruns the later ones on the current rows, from the kept stages' outputs.
 
     A run e of a stage reads some rows and the outputs of other runs, its parents. For *every* value of its parents it
@@ -461,7 +461,7 @@ class LadderRun(Mechanism):
         later_steps: Noisy steps of each later stage.
     """
 
-    method: ClassVar[str] = "ladder"
+    method: ClassVar[str] = "staged"
     source: ClassVar[str] = (
         "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs"
     )
@@ -476,7 +476,7 @@ class LadderRun(Mechanism):
         super().__post_init__()
         if not self.later:
             raise InvalidParameter(
-                "a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"
+                "a ladder needs a stage that a deletion runs again; give later stages, or take 'noisy-gd:analysis=composition'"
             )
         if len(self.kept) != len(self.kept_steps) or len(self.later) != len(self.later_steps):
             raise InvalidParameter("every stage of a ladder states its steps: as many numbers as stages")
@@ -485,7 +485,7 @@ class LadderRun(Mechanism):
             *zip(self.later, self.later_steps, strict=True),
         ):
             stage.check(check_count("steps of a stage", steps))
-            if isinstance(stage, LadderRun) or stage.left or stage.shows_start or stage.records != self.records:
+            if isinstance(stage, StagedRun) or stage.left or stage.shows_start or stage.records != self.records:
                 raise InvalidParameter(
                     f"a run by {stage.method!r} on {stage.records} slots is no stage of this ladder of {self.records}: a stage starts at "
                     "a kept stage or at a public point, never where the last published model was"

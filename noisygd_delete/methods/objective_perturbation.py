@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbedRun(SingleRelease):
+class ObjectivePerturbationRun(SingleRelease):
     """Public facts of one release.
 
     Attributes:
@@ -70,7 +70,7 @@ class PerturbedRun(SingleRelease):
             published.
     """
 
-    method: ClassVar[str] = "perturbed"
+    method: ClassVar[str] = "objective-perturbation"
     source: ClassVar[str] = (
         "objective perturbation with an exact discrete Gaussian on the output (tilted densities in Rényi DP; a flow of "
         "densities in Gaussian DP)"
@@ -249,9 +249,9 @@ def row_facts(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _trial_run(problem: Problem) -> PerturbedRun:
+def _trial_run(problem: Problem) -> ObjectivePerturbationRun:
     """Return a run with noise 1: its curve has the Hessian cost and ρ of every run of the problem."""
-    return PerturbedRun(**row_facts(problem), linear_term=1.0, output_noise=1.0, gradient_tolerance=1.0)
+    return ObjectivePerturbationRun(**row_facts(problem), linear_term=1.0, output_noise=1.0, gradient_tolerance=1.0)
 
 
 def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
@@ -400,7 +400,7 @@ _RAISED, _TRIED = (
 
 
 @dataclass(frozen=True)
-class Perturbed(Method):
+class ObjectivePerturbation(Method):
     """s from the better of two proofs, τ from its share of the excess risk, γ from its share of the budget.
 
     Attributes:
@@ -413,7 +413,7 @@ class Perturbed(Method):
             exactly nothing.
     """
 
-    name: ClassVar[str] = "perturbed"
+    name: ClassVar[str] = "objective-perturbation"
     summary: ClassVar[str] = (
         "objective perturbation: minimise under a random linear term; few passes, exact on a machine"
     )
@@ -434,7 +434,7 @@ class Perturbed(Method):
         """
         _check_curving(problem.loss)
 
-    def in_any_order(self) -> Perturbed:
+    def in_any_order(self) -> ObjectivePerturbation:
         return replace(self, in_place=False)
 
     @property
@@ -479,7 +479,7 @@ class Perturbed(Method):
         start = procedure.Minimizer(numbers.gradient_tolerance, self.solver, self.chain)
         return Plan.of(problem, self.run(problem, numbers), numbers, learning=start, serving=start)
 
-    def run(self, problem: Problem, numbers: Calibration) -> PerturbedRun:
+    def run(self, problem: Problem, numbers: Calibration) -> ObjectivePerturbationRun:
         """Return the facts of a release."""
         facts: dict[str, Any] = {
             "linear_term": numbers.linear_term,
@@ -487,7 +487,7 @@ class Perturbed(Method):
             "gradient_tolerance": numbers.gradient_tolerance,
         }
         own: dict[str, Any] = {"warm": self.solver == "warm", "in_place": self.in_place, "chain": self.chain}
-        return PerturbedRun(**facts, **row_facts(problem), **own)
+        return ObjectivePerturbationRun(**facts, **row_facts(problem), **own)
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
@@ -534,7 +534,7 @@ def chain_plan(plan: Plan) -> Plan | None:
     """
     problem, lipschitz, alone = plan.problem, plan.loss.constants.lipschitz, plan.method
     asked = problem.asked_regularization
-    if not isinstance(alone, Perturbed) or alone.chain > 1 or asked is None:
+    if not isinstance(alone, ObjectivePerturbation) or alone.chain > 1 or asked is None:
         return None
     if problem.loss.label_kind != "binary" or form_of(problem) != ONE_DIRECTION:
         return None
@@ -548,7 +548,7 @@ def chain_plan(plan: Plan) -> Plan | None:
         except (NoisyGDDeleteError, ArithmeticError):
             continue
         facts = found.mechanism
-        assert isinstance(facts, PerturbedRun)
+        assert isinstance(facts, ObjectivePerturbationRun)
         if facts.ratios()[0] * found.linear_term <= bounds.LARGEST_KAPPA * loss.constants.lipschitz:
             return found
     return None
@@ -571,13 +571,13 @@ def check_covered(problem: Problem) -> None:
     if not constants.convex and problem.rows_per_subject > 1:
         raise AssumptionViolated(
             f"is more than one: for the {loss.name} loss, which is not convex, method "
-            "'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss",
+            "'objective-perturbation' is proven for one row per data subject; use method 'noisy-gd', or a convex loss",
             rows_per_subject=problem.rows_per_subject,
         )
     if problem.budget.measure is Measures.GDP and form_of(problem) != ONE_DIRECTION:
         raise InvalidParameter(
             f"a Gaussian-DP budget needs a convex loss with one gradient direction per row, not {loss.name}: method "
-            "'perturbed' has a Rényi curve for it. Give the budget as (q, ε) or (ε, δ)"
+            "'objective-perturbation' has a Rényi curve for it. Give the budget as (q, ε) or (ε, δ)"
         )
 
 
@@ -585,8 +585,8 @@ def _check_curving(loss: losses.Loss) -> None:
     if not loss.curving:
         raise AssumptionViolated(
             "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, "
-            f"pseudo-Huber, linear, clipped, sigmoid), not for {loss.name}; use method 'sharp' or 'composition'",
-            method="perturbed",
+            f"pseudo-Huber, linear, clipped, sigmoid), not for {loss.name}; use method 'noisy-gd' or 'noisy-gd:analysis=composition'",
+            method="objective-perturbation",
         )
 
 
@@ -612,9 +612,9 @@ def _infeasible_error(problem: Problem, inexact_rate: float) -> PlanInfeasible:
     return PlanInfeasible(
         f"cannot keep {problem.budget.describe()} at λ={problem.regularization:g}, n={problem.records}: how one "
         f"row bends the objective costs more than the budget, whatever the noise. {way} suffices; or use method "
-        "'sharp'",
-        method="perturbed",
-        alternatives=(way, "method 'sharp'"),
+        "'noisy-gd'",
+        method="objective-perturbation",
+        alternatives=(way, "method 'noisy-gd'"),
     )
 
 
@@ -640,7 +640,7 @@ def _explain_perturbation(plan: Plan) -> str:
     )
 
 
-def _explain_solver(plan: Plan, method: Perturbed) -> str:
+def _explain_solver(plan: Plan, method: ObjectivePerturbation) -> str:
     solver, nothing = method.solver, "a deleted record leaves exactly nothing"
     if not method.in_place:
         nothing = "what is left of a deleted record is what the rounding of sums in another order may tell"

@@ -1,4 +1,4 @@
-"""`minimiser` with exact steps: plan, run, papers; what its bound assumes of the machine, tried on the machine."""
+"""`output-perturbation` with exact steps: plan, run, papers; what its bound assumes of the machine, tried on the machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from noisygd_delete import Budget, EditRequest, Execution, Records, learn, losse
 from noisygd_delete.bounds import exact_steps
 from noisygd_delete.curator.learning import train
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
-from noisygd_delete.methods import Minimiser
+from noisygd_delete.methods import OutputPerturbation
 from noisygd_delete.methods.serialization import mechanism_from_dict
 
 from ..bank import unit_records
@@ -27,7 +27,7 @@ def plan_by(solver: str = "warm", loss: Any = None, **facts: Any) -> Any:
     sizes: dict[str, Any] = {"records": 26_000, "features": 108, "regularization": 1e-3, "budget": RENYI, "exact": True}
     given = {**sizes, **facts}
     own = {name: given.pop(name) for name in ("exact", "in_place", "step_size") if name in given}
-    return make_plan(loss or losses.Logistic(1.0), **given, method=Minimiser(solver=solver, **own))
+    return make_plan(loss or losses.Logistic(1.0), **given, method=OutputPerturbation(solver=solver, **own))
 
 
 def table(n: int = 400) -> Records:
@@ -94,10 +94,10 @@ def test_refusals_name_a_way_out() -> None:
     with pytest.raises(AssumptionViolated, match="leave exact out"):
         plan_by(loss=losses.Sigmoid(1.0), regularization=0.3)
     with pytest.raises(InvalidParameter, match="needs exact steps"):
-        Minimiser(exact=False, in_place=False)
+        OutputPerturbation(exact=False, in_place=False)
     with pytest.raises(InvalidParameter, match="solver 'cold', which forgets exactly"):
         plan_by(records=10**13)
-    with pytest.raises(InvalidParameter, match="use method 'perturbed'"):
+    with pytest.raises(InvalidParameter, match="use method 'objective-perturbation'"):
         plan_by("cold", records=10**13, in_place=False)
     plan = plan_by(records=400, features=5, regularization=0.1)
     with pytest.raises(InvalidParameter, match="on the processor"):

@@ -16,10 +16,10 @@ from .base import Condition, Cost
 from .exact_steps import ExactSteps, GridMethod
 from .explanations import condition_number
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
+from .noisy_gd import NoisyGDRun, contracting_step_size
 from .noisy_steps import calibrate_noise
 from .plan import Calibration, Plan
 from .problem import SOLVERS, Problem, forecast_passes, solver_passes
-from .sharp import SharpRun, contracting_step_size
 
 _SHARE = 0.01  # share of one record's influence that the solver's tolerance may add
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
@@ -29,7 +29,7 @@ _DIFFUSION_SHARE = 5 / 3  # of the forecast solver passes: the most that diffusi
 
 
 @dataclass(frozen=True, kw_only=True)
-class MinimiserRun(SharpRun):
+class OutputPerturbationRun(NoisyGDRun):
     """Noisy GD from the minimiser, so that every release is a fresh publication.
 
     The solver reads the current records only: an erased record can influence only where, within the tolerance, a warm
@@ -40,7 +40,7 @@ class MinimiserRun(SharpRun):
         warm: Whether the solver of a request starts from the published model (else from 0).
     """
 
-    method: ClassVar[str] = "minimiser"
+    method: ClassVar[str] = "output-perturbation"
     source: ClassVar[str] = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser"
     fresh: ClassVar[bool] = True
 
@@ -95,7 +95,7 @@ class MinimiserRun(SharpRun):
 
 
 @dataclass(frozen=True)
-class Minimiser(GridMethod):
+class OutputPerturbation(GridMethod):
     """γ from the rounding of gradients and the deletion budget, K from noise inflation against passes, σ² from both.
 
     Attributes:
@@ -108,7 +108,7 @@ class Minimiser(GridMethod):
         noise_variance: σ²; None takes the calibrated one, a larger value is allowed.
     """
 
-    name: ClassVar[str] = "minimiser"
+    name: ClassVar[str] = "output-perturbation"
     summary: ClassVar[str] = (
         "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for"
     )
@@ -128,7 +128,7 @@ class Minimiser(GridMethod):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
 
-    def in_any_order(self) -> Minimiser:
+    def in_any_order(self) -> OutputPerturbation:
         """Return the variant for any row order; γ is chosen again, since it may affect the deletion guarantee."""
         return replace(super().in_any_order(), gradient_tolerance=None) if self.in_place else self
 
@@ -197,7 +197,7 @@ class Minimiser(GridMethod):
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Return the plan, in which every release is a fresh publication of K steps."""
         own: dict[str, Any] = {"gradient_tolerance": numbers.gradient_tolerance, "warm": self.solver == "warm"}
-        run = MinimiserRun(**self.run_facts(problem, numbers), **own)
+        run = OutputPerturbationRun(**self.run_facts(problem, numbers), **own)
         start = procedure.Minimizer(numbers.gradient_tolerance, self.solver)
         promise = procedure.PlannedGuarantees(
             dp=procedure.WorstCaseRun(max(numbers.learn_steps, numbers.delete_steps)),
@@ -262,7 +262,7 @@ class Minimiser(GridMethod):
         )
 
 
-def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int) -> float:
+def _tolerance(problem: Problem, method: OutputPerturbation, step_size: float, steps: int) -> float:
     """Return γ: small compared with one record's influence, within the deletion budget, large compared with rounding.
 
     Raises:
@@ -282,7 +282,7 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
     tolerance = method.gradient_tolerance
     if tolerance is None:
         tolerance = max(least, min(_SHARE * delta / (2 * n), most))
-    otherwise = "solver 'cold', which forgets exactly" if method.in_place else "method 'perturbed'"
+    otherwise = "solver 'cold', which forgets exactly" if method.in_place else "method 'objective-perturbation'"
     if not tolerance <= most:
         raise InvalidParameter(
             f"must be at most {most:g} for this deletion budget; lower it, raise the budget, or use {otherwise}",
@@ -347,10 +347,10 @@ def diffusion_steps(problem: Problem, step_size: float) -> int:
 def with_diffusion_for(plan: Plan, target: float) -> Plan:
     """Return the plan with the fewest diffusion steps (to 5 %) whose forecast meets `target`.
 
-    The plan is unchanged if no number of steps meets it, or if its method is not `Minimiser`.
+    The plan is unchanged if no number of steps meets it, or if its method is not `OutputPerturbation`.
     """
     asked = plan.method
-    if not isinstance(asked, Minimiser):
+    if not isinstance(asked, OutputPerturbation):
         return plan
 
     @cache

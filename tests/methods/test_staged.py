@@ -14,9 +14,9 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
-from noisygd_delete.methods import Ladder, Stage
-from noisygd_delete.methods.ladder import KEPT
+from noisygd_delete.methods import Stage, Staged
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
+from noisygd_delete.methods.staged import KEPT
 from noisygd_delete.planner import explain_plan
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
 from noisygd_delete.privacy.sentences import format_bound
@@ -33,7 +33,7 @@ THREE = (Stage("network", 6), Stage("network", 3, share=2.0), Stage("head", 2, r
 
 def plan_for(stages=NETWORKS, level=0, **options):
     facts = {"records": 60, "features": 4, "regularization": 0.01, "budget": BUDGET, "adjacency": "zero-out", **options}
-    return make_plan(facts.pop("loss", LOSS), method=Ladder(stages=stages, level=level), **facts)
+    return make_plan(facts.pop("loss", LOSS), method=Staged(stages=stages, level=level), **facts)
 
 
 def table():
@@ -104,7 +104,7 @@ def test_plans_and_events_read_back_from_json_and_name_every_stage(stages, level
 
 def test_descriptions_without_end_or_sense_are_refused():
     facts = plan_for(THREE).mechanism.to_dict()
-    inner = {"records": 60, "later": [facts["later"][0]], "later_steps": [3], "method": "ladder"}
+    inner = {"records": 60, "later": [facts["later"][0]], "later_steps": [3], "method": "staged"}
     with pytest.raises(InvalidParameter, match="no stages of its own"):
         mechanism_from_dict({**facts, "later": [inner], "later_steps": [3]})
     with pytest.raises(InvalidParameter, match="at most"):
@@ -125,10 +125,10 @@ def test_descriptions_without_end_or_sense_are_refused():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Ladder(stages=(Stage("network", 5),)), "one-stage case is method 'composition'"),
-        (lambda: Ladder(stages=(*NETWORKS, Stage("head")), level=2), "level=2 must lie between -1"),
-        (lambda: Ladder(level=-2), "level=-2"),
-        (lambda: Ladder(stages=("network", "head")), "methods.Stage objects"),
+        (lambda: Staged(stages=(Stage("network", 5),)), "one-stage case is method 'noisy-gd:analysis=composition'"),
+        (lambda: Staged(stages=(*NETWORKS, Stage("head")), level=2), "level=2 must lie between -1"),
+        (lambda: Staged(level=-2), "level=-2"),
+        (lambda: Staged(stages=("network", "head")), "methods.Stage objects"),
         (lambda: Stage("network"), "needs steps="),
         (lambda: Stage("tree", 3), "kind of a stage"),
         (lambda: Stage("network", 3, step_size=math.nan), "finite"),
@@ -313,7 +313,7 @@ def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> N
     call(capsys, "verify-certificate", paper, "--public-key", f"{key}.pub")
     call(capsys, "budget", store)
     call(capsys, "status", store)
-    call(capsys, "plan", "--method", "ladder:stages=network:4,network:2", "--out", plan)
+    call(capsys, "plan", "--method", "staged:stages=network:4,network:2", "--out", plan)
     call(capsys, "relearn", store, "--plan", plan)
 
 
@@ -326,7 +326,7 @@ def test_stages_that_cannot_be_read_are_one_line(capsys) -> None:
 
 
 def test_methods_name_the_ladder() -> None:
-    assert isinstance(methods.resolve_method("ladder"), Ladder)
+    assert isinstance(methods.resolve_method("staged"), Staged)
 
 
 # ---------------------------------------------------------------- honest refusals of waiting
@@ -335,27 +335,36 @@ def test_methods_name_the_ladder() -> None:
 def test_a_plan_that_does_not_contract_says_what_waiting_can_buy_and_what_does_forget():
     common = {"records": 200, "features": 4, "regularization": 0.01, "budget": BUDGET}
     tanh = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
-    plan = make_plan(tanh, method="composition", **common)
+    plan = make_plan(tanh, method="noisy-gd:analysis=composition", **common)
     expansion = 1 + plan.step_size * (tanh.constants.weak_convexity - 0.01)
     text = plan.explain()
     assert f"c={expansion:.6g}" in text
     assert format_bound((math.log(2) - 0.5) / math.log(expansion)) in text
     assert "e^−" in text
-    assert "method 'ladder'" in text
+    assert "method 'staged'" in text
     assert f"in {plan.learn_steps} passes" in text
-    assert "clean steps forget nothing" in make_plan(LOSS, method="composition", **common).explain()
-    for contracting in (make_plan(losses.Logistic(1.0), method="sharp", **common), plan_for()):
+    assert "clean steps forget nothing" in make_plan(LOSS, method="noisy-gd:analysis=composition", **common).explain()
+    for contracting in (make_plan(losses.Logistic(1.0), method="noisy-gd", **common), plan_for()):
         assert "Waiting:" not in contracting.explain()
 
 
 def test_theorem_5_2_refused_names_the_ladder():
     with pytest.raises(PlanInfeasible) as refused:
         make_plan(losses.Sigmoid(1.0), records=200, features=2, regularization=0.05, budget=BUDGET)
-    assert any(way.startswith("'ladder' (") and "no horizon" in way for way in refused.value.alternatives)
+    assert any(way.startswith("'staged' (") and "no horizon" in way for way in refused.value.alternatives)
 
 
 def test_the_command_says_what_waiting_can_buy(capsys) -> None:
-    sizes = ["--records", "200", "--features", "4", "--regularization", "0.01", "--method", "composition"]
+    sizes = [
+        "--records",
+        "200",
+        "--features",
+        "4",
+        "--regularization",
+        "0.01",
+        "--method",
+        "noisy-gd:analysis=composition",
+    ]
     assert main(["plan", *sizes, "--loss", "tanh-network:outer_weights=1,-1"]) == 0
     said = capsys.readouterr().out
     assert "Waiting: λ is below the weak convexity" in said

@@ -40,7 +40,7 @@ SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkovSumsRun(SingleRelease):
+class SufficientStatisticsRun(SingleRelease):
     """Facts of a chain of draws, the same for every draw; its position in the chain determines c and σ².
 
     Attributes:
@@ -54,7 +54,7 @@ class MarkovSumsRun(SingleRelease):
         rows_per_subject: Number of rows of one data subject that count as one record, including erased rows.
     """
 
-    method: ClassVar[str] = "sums"
+    method: ClassVar[str] = "sufficient-statistics"
     source: ClassVar[str] = SOURCE
     steps: ClassVar[int] = 0
 
@@ -77,7 +77,7 @@ class MarkovSumsRun(SingleRelease):
             raise InvalidParameter("is too little noise for the grid", variance=self.variance)
 
     @property
-    def carries(self) -> MarkovSumsRun:
+    def carries(self) -> SufficientStatisticsRun:
         return self
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
@@ -141,7 +141,7 @@ class MarkovSumsRun(SingleRelease):
 
 
 @lru_cache(maxsize=256)
-def _charges(run: MarkovSumsRun, between_records: bool, leaves: bool) -> tuple[float, ...]:
+def _charges(run: SufficientStatisticsRun, between_records: bool, leaves: bool) -> tuple[float, ...]:
     draws, weight = run.draws, run.label_weight
     apart = run.apart(between_records=between_records)
     rounded = correlated_sums.rounding_norm(features=run.features, outputs=run.outputs, label_weight=weight)
@@ -181,7 +181,7 @@ def check_exact(loss: Loss, records: int) -> None:
         )
 
 
-def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> MarkovSumsRun | None:
+def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> SufficientStatisticsRun | None:
     """Return the run with the least V whose releases together have at most this μ²; None if the grid cannot hold it.
 
     A draw has variance at least V/(1 + √(T/2)), of which Gaussian DP takes 144 max(2, β²): `gaussian_factor`.
@@ -194,7 +194,7 @@ def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> Markov
     for _ in range(_TRIES):
         if variance > _WIDEST:
             break
-        run = MarkovSumsRun(**facts, variance=variance)
+        run = SufficientStatisticsRun(**facts, variance=variance)
         spent = run.charges(worlds)[-1]
         if spent <= squared:
             return run
@@ -203,7 +203,7 @@ def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> Markov
 
 
 @dataclass(frozen=True)
-class MarkovSums(Method):
+class SufficientStatistics(Method):
     """V such that all releases together are within the dp budget, whenever a record is inserted or erased.
 
     An observer of later models only learns nothing about an erased record.
@@ -214,7 +214,7 @@ class MarkovSums(Method):
             codes are then counted.
     """
 
-    name: ClassVar[str] = "sums"
+    name: ClassVar[str] = "sufficient-statistics"
     summary: ClassVar[str] = (
         "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing"
     )
@@ -274,7 +274,7 @@ class MarkovSums(Method):
         check_count("features", problem.features, maximum=MOST_FEATURES)
         if problem.releases < 2:
             raise InvalidParameter(
-                "must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be",
+                "must be at least 2 by method 'sufficient-statistics', whose noise is planned for all of them: state how many releases there will be",
                 releases=problem.releases,
             )
         check_count("releases", problem.releases, maximum=MOST_RELEASES)
@@ -286,7 +286,7 @@ class MarkovSums(Method):
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Return the plan; it retains exactly nothing of an erased record, because only noise is carried over."""
         bits, weight = grid_of(problem.loss)
-        run = MarkovSumsRun(**self._facts(problem), variance=numbers.noise_variance * 4.0**bits)
+        run = SufficientStatisticsRun(**self._facts(problem), variance=numbers.noise_variance * 4.0**bits)
         carried = procedure.CarriedSums(
             draws=run.draws,
             variance=run.variance,
