@@ -80,7 +80,7 @@ def in_note() -> Iterator[str]:
         "(q, ε_dp) = (10, 1) for every release of every row, ε_dd = 0.1 where"
         in (ROOT / "benchmarks" / "results" / "ladder.md").read_text()
     )
-    ladder = {row["way"]: row for row in paper.rows("staged", "way")}
+    ladder = {row["way"]: row for row in paper.rows("ladder", "way")}
     short, cold, whole = (
         ladder[name]
         for name in (
@@ -104,7 +104,7 @@ def in_note() -> Iterator[str]:
     yield f"For 1,000 releases the charge is {1 + reserve:.1f} times that of one; fresh noise pays 1,000 times."
     many = {
         row["what"]: row["accuracy"].split(" ")[0]
-        for row in paper.rows("sufficient-statistics", "releases")
+        for row in paper.rows("sums", "releases")
         if row["releases"] == "1001"
     }
     assert (
