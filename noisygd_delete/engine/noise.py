@@ -148,6 +148,7 @@ class SecureNoise:
         self._drawn = 0
 
     def normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return independent standard normal numbers of this shape."""
         size = int(np.prod(shape))
         self._check_process()
         with self._lock:
@@ -157,6 +158,7 @@ class SecureNoise:
         return drawn.reshape(shape)
 
     def words(self, size: int) -> NDArray[np.uint64]:
+        """Return `size` uniform 64-bit words."""
         self._check_process()
         with self._lock:
             return self._words(size)
@@ -218,9 +220,11 @@ class ResearchNoise:
         self._generator = generator
 
     def normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return standard normal numbers of this shape from the caller's generator."""
         return self._generator.standard_normal(shape)
 
     def words(self, size: int) -> NDArray[np.uint64]:
+        """Return `size` uniform 64-bit words from the caller's generator."""
         return self._generator.integers(0, 2**64, size, dtype=np.uint64)
 
 

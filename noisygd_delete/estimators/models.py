@@ -112,10 +112,12 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
 
     @property
     def coef_(self) -> Array:
+        """Coefficients of raw features within their bounds, (1 or classes, features)."""
         return self._linear()[0]
 
     @property
     def intercept_(self) -> Array:
+        """Intercepts, (1,) or (classes,)."""
         return self._linear()[1]
 
 
@@ -173,8 +175,10 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Array:
+        """Coefficients of raw features within their bounds, (features,)."""
         return np.asarray(self._target_half * self._linear()[0][0])
 
     @property
     def intercept_(self) -> float:
+        """Intercept in units of the target."""
         return float(self._target_middle + self._target_half * self._linear()[1][0])

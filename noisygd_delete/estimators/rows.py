@@ -222,6 +222,7 @@ class TableRows(MappedRows):
 
     @property
     def schema(self) -> Schema:
+        """The schema of the declared columns."""
         fields: dict[str, Any] = {"label": {"column": "(label)", "classes": ["no", "yes"]}, "columns": self.columns}
         schema = Schema.from_dict({**fields, "rows": "unit", "intercept": True, "confirmed": True}, "columns")
         curves = check_choice("kind", self.kind, ("additive", "columns")) == "additive"
@@ -229,6 +230,7 @@ class TableRows(MappedRows):
 
     @property
     def map(self) -> PublicMap | None:  # type: ignore[override]
+        """The public map of the schema; None if columns are read unchanged."""
         return self.schema.map
 
     def transform(self, X: Any) -> Any:

@@ -35,15 +35,18 @@ class Verification:
 
     @property
     def passed(self) -> bool:
+        """Whether every check passed."""
         return all(check.passed for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the checks as a JSON object."""
         return {
             "passed": self.passed,
             "checks": [asdict(check) for check in self.checks],
         }
 
     def text(self) -> str:
+        """Return one line per check and the verdict."""
         lines = [f"{'ok  ' if check.passed else 'FAIL'} {check.name}: {check.detail}" for check in self.checks]
         return "\n".join([*lines, "the certificate holds" if self.passed else "the certificate does NOT hold"])
 

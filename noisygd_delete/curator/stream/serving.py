@@ -129,7 +129,8 @@ class Requester(Protocol):
     """
 
     @property
-    def observable(self) -> Container[int] | None: ...
+    def observable(self) -> Container[int] | None:
+        """The releases that it sees, numbered from 1; None: every release."""
 
     def next(self, seen: Mapping[int, Model]) -> EditRequest | None:
         """Return the next request, given the observable releases so far; None ends the stream."""
@@ -144,6 +145,7 @@ class NonAdaptive:
         self._requests = iter(requests)
 
     def next(self, seen: Mapping[int, Model]) -> EditRequest | None:
+        """Return the next request of the list; `seen` is ignored."""
         return next(self._requests, None)
 
 
@@ -284,22 +286,28 @@ class Curating(Protocol):
     """The interface that a stream needs; implemented by `Curator` in memory and `Store` on disk."""
 
     @property
-    def plan(self) -> Plan: ...
+    def plan(self) -> Plan:
+        """The plan in force."""
 
     @property
-    def accountant(self) -> Accountant: ...
+    def accountant(self) -> Accountant:
+        """The accountant of all releases."""
 
     @property
-    def model(self) -> Model: ...
+    def model(self) -> Model:
+        """The last published model."""
 
     @property
-    def pending_edits(self) -> int: ...
+    def pending_edits(self) -> int:
+        """Number of edits that no release includes yet."""
 
     def serve(
         self, request: EditRequest, *, publish: bool = True, execution: Execution | None = None
-    ) -> Release | None: ...
+    ) -> Release | None:
+        """Edit the rows and, unless `publish` is false, release a model."""
 
-    def publish(self, *, execution: Execution | None = None) -> Release: ...
+    def publish(self, *, execution: Execution | None = None) -> Release:
+        """Release a model for the pending edits."""
 
 
 class Stream:

@@ -77,6 +77,7 @@ class Coding:
 
     @property
     def directions(self) -> int:
+        """Number of directions of all columns together."""
         return self.starts[-1]
 
     def filled(self, codes: Codes) -> NDArray[np.int64]:

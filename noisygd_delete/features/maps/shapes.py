@@ -59,6 +59,7 @@ class Side:
 
     @property
     def parts(self) -> int:
+        """Number of bins or labels."""
         return len(self.edges) - 1 if self.edges else len(self.labels)
 
 

@@ -44,7 +44,8 @@ class Kind(ABC):
 
     @property
     @abstractmethod
-    def width(self) -> int: ...
+    def width(self) -> int:
+        """Number of columns of the row."""
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -52,7 +53,8 @@ class Kind(ABC):
         return (0,) * self.width
 
     @abstractmethod
-    def names(self, column: str) -> list[str]: ...
+    def names(self, column: str) -> list[str]:
+        """Return the names of those columns."""
 
     @abstractmethod
     def write(self, out: Floats, table: Table, column: str) -> Written:
@@ -67,7 +69,8 @@ class Kind(ABC):
         return "text"
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]: ...
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the schema file."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,7 @@ class Numeric(Kind):
         return np.copysign(np.log1p(np.abs(found) / self.least), found)
 
     def outside(self, found: Floats) -> int:
+        """Return how many values lie outside the bounds."""
         return int(np.count_nonzero((found < self.lower) | (found > self.upper)))
 
     def to_dict(self) -> dict[str, Any]:

@@ -206,6 +206,7 @@ class Schema:
 
     @property
     def features(self) -> int:
+        """Number of features of a row, the intercept included."""
         columns = sum(kind.width for kind in self.columns.values())
         return (columns if self.map is None else self.map.width) + self.intercept
 
