@@ -61,7 +61,7 @@ def register(commands: Any) -> None:
         help="enter it into this log of certificates, random ids and SHA-256 alone; needs --key",
     )
     certificate.add_argument(
-        "--log-proof", metavar="FILE", help="write here, signed, that it stands in the log; goes with --log"
+        "--log-proof", metavar="FILE", help="write a signed proof of inclusion in the log to this file; requires --log"
     )
     certificate.add_argument(
         "--received",

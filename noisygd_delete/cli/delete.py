@@ -23,7 +23,7 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--reapply",
         action="store_true",
-        help="erase again what the list of --tombstones says was erased before, where a backup was put back",
+        help="erase again the ids in the list of --tombstones, after a restore from backup",
     )
     add_promises(parser)
     add_request_options(parser)
@@ -59,7 +59,7 @@ def delete(parsed: argparse.Namespace) -> int:
         request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
         if subjects and (aside := store.request_log.kept_aside()):
             print_error(
-                f"noisygd-delete delete: this does not reach rows kept aside (`restrict`, `object`) by {format_request_ids(aside)}. Where one of them is of a person "
+                f"noisygd-delete delete: this does not reach rows restricted (`restrict`, `object`) by {format_request_ids(aside)}. Where one of them is of a person "
                 "named here, `lift` it with --no-publish and delete once more, or destroy its file and key",
                 0,
             )

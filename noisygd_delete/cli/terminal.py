@@ -53,7 +53,7 @@ def print_answer(text: str) -> None:
         BrokenPipeError: If the reader closed the pipe.
     """
     if sys.stdout is None:
-        raise AnswerLost("standard output is closed, so the answer is lost; what the command did stands")
+        raise AnswerLost("standard output is closed, so the answer is lost; what the command did remains done")
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -61,7 +61,7 @@ def print_answer(text: str) -> None:
     except OSError as error:
         _discard_output(sys.stdout.fileno())
         raise AnswerLost(
-            f"the answer could not be written to standard output ({error.strerror}); what the command did stands"
+            f"the answer could not be written to standard output ({error.strerror}); what the command did remains done"
         ) from error
 
 

@@ -24,7 +24,7 @@ def register(commands: Any) -> None:
     checking.add_argument(
         "--certificate",
         metavar="FILE",
-        help="the last certificate issued, kept outside: shows whether an older copy of the store was put back",
+        help="the last certificate issued, kept outside: shows whether an older copy of the store was restored",
     )
     checking.add_argument("--public-key", metavar="FILE", help="public key that must have signed the certificate")
 
@@ -67,7 +67,7 @@ def _verify_tombstones(parsed: argparse.Namespace, result: Soundness) -> Soundne
         return result
     with open_store(parsed) as store:
         found = len(store.returned())
-    faults = (f"{found} records were erased before: a backup was put back; delete --reapply erases them again",)
+    faults = (f"{found} records were erased before: a backup was restored; delete --reapply erases them again",)
     return replace(result, checked=(*result.checked, "the list of erased ids"), faults=faults if found else ())
 
 

@@ -78,8 +78,8 @@ class Waiting(Struct, frozen=True):
     state: Annotated[str, Meta(description="accepted, aside, edited or refused")]
     since: Annotated[str | None, Meta(description="when the service took it in")]
     asked_by: Annotated[str | None, Meta(description="the name of the token that it was sent with")]
-    reason: Annotated[str | None, Meta(description="why it was set aside or refused")]
-    tries: Annotated[int, Meta(description="how often it failed before it was set aside")]
+    reason: Annotated[str | None, Meta(description="why it was parked or refused")]
+    tries: Annotated[int, Meta(description="how often it failed before it was parked")]
 
 
 def pending_requests(kept: QueuedRequest) -> Waiting:

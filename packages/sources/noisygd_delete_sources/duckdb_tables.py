@@ -373,7 +373,7 @@ class DeltaTable(Lake):
                 raise InvalidSchema(f"{self.address}: no column {column!r}; correct the schema")
             if column in table.metadata().partition_columns:
                 raise InvalidSchema(
-                    f"{self.address}: the column {column!r} divides the table and lies in the names of its folders, which workers do not read; "
+                    f"{self.address}: the column {column!r} partitions the table and is in the names of its folders, which workers do not read; "
                     "leave it out of the schema, or use no --engine"
                 )
         paths = _data_files(table, self.address)
