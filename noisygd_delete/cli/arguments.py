@@ -108,6 +108,7 @@ class Intermixed(argparse.ArgumentParser):
         self.takes += names
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments with options and positional arguments in any order."""
         in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has subcommands
         if self._mixing or in_order:
             return super().parse_known_args(args, namespace)

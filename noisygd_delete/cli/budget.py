@@ -20,6 +20,7 @@ _FROM, _REQUESTS = 1, 30
 
 
 def register(commands: Any) -> None:
+    """Add the commands `status` and `budget` to the parser."""
     store_command(commands, "status", "status STORE --json", _status)
     asking = store_command(commands, "budget", "budget STORE --delta 1e-6", _budget)
     asking.add_argument("--order", type=parse_number, help="Rényi order; default: the plan's, or 10")

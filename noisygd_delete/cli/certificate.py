@@ -25,6 +25,7 @@ _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every cer
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     certificate = add_command(
         commands,
         "certificate",

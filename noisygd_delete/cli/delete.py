@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
+    """Add the commands `delete`, `insert` and `replace` to the parser."""
     parser = store_command(commands, "delete", "delete STORE 17 42 --request-id 9f2c", delete)
     parser.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
     parser.add_argument("--subject", action="append", default=[], metavar="S", help="every record of this person")
@@ -45,6 +46,7 @@ def register(commands: Any) -> None:
 
 
 def delete(parsed: argparse.Namespace) -> int:
+    """Run `delete` and return its exit status."""
     from ..records import EditRequest
     from .release import open_store, serve_request
 
@@ -86,6 +88,7 @@ def _read_id_lines(source: str | None) -> list[str]:
 
 
 def insert(parsed: argparse.Namespace) -> int:
+    """Run `insert` and return its exit status."""
     from ..errors import InvalidRequest
     from ..records import EditRequest
     from .release import open_store, serve_request
@@ -104,6 +107,7 @@ def insert(parsed: argparse.Namespace) -> int:
 
 
 def correct(parsed: argparse.Namespace) -> int:
+    """Run `replace` and return its exit status."""
     from dataclasses import replace
 
     from ..records import EditRequest

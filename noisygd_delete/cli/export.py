@@ -16,6 +16,7 @@ _PLAIN = b'{"format": 1, "kind": "'
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "export",

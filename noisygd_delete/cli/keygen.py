@@ -18,6 +18,7 @@ from .terminal import print_error, print_result
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "keygen",
@@ -88,6 +89,7 @@ _LONGEST = 1000  # bytes; just below the limit of the key file's format
 
 
 def add_passphrase_file(parser: argparse._ActionsContainer) -> None:
+    """Add the option for the passphrase of a signing key."""
     parser.add_argument(
         "--passphrase-file",
         metavar="FILE",

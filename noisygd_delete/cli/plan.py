@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "plan",
@@ -50,6 +51,7 @@ def register(commands: Any) -> None:
 
 
 def plan(parsed: argparse.Namespace) -> int:
+    """Run `plan` and return its exit status."""
     from ..evidence.atomic_write import open_output
     from .plan_selection import alternatives_text
 

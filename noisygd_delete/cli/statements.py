@@ -36,6 +36,7 @@ def add_promises(parser: argparse.ArgumentParser) -> None:
 
 
 def add_request_id(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the request id."""
     parser.add_argument(
         "--request-id", metavar="TOKEN", help="random token of this request: sent again, it gets its first answer"
     )

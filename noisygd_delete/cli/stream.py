@@ -30,6 +30,7 @@ _AT_ONCE = 500  # lines of a file held in memory at once
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "stream",
@@ -46,6 +47,7 @@ def register(commands: Any) -> None:
 
 
 def stream(parsed: argparse.Namespace) -> int:
+    """Run `stream` and return its exit status."""
     from ..curator.stream import Stream
     from ..curator.stream.parsing import parse_requests
     from ..records import limited_io

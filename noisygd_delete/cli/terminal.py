@@ -39,7 +39,7 @@ def open_missing_streams() -> None:
 
 
 def escape_unencodable() -> None:
-    """Letters that an output cannot write are written as \\\\-escapes."""
+    """Let outputs write letters outside their encoding as backslash escapes."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -13,6 +13,7 @@ from .terminal import print_result
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "verify-certificate",

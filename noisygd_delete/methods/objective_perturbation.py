@@ -124,7 +124,7 @@ class ObjectivePerturbationRun(SingleRelease):
 
     @property
     def grid(self) -> float:
-        """h = τ/2²⁴."""
+        """Width h = τ/2²⁴ of the published grid."""
         return math.ldexp(self.output_noise, -GRID_BITS)
 
     @property

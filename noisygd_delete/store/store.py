@@ -85,7 +85,12 @@ class Store:
         """Create a store in `path`, which must be absent, empty, or left over from an interrupted `create`.
 
         Args:
-            stateless: as in `open`.
+            path: Folder of the store.
+            records: The rows, labels, ids and data subjects.
+            schema: The schema of the table.
+            plan: The plan of every release.
+            stateless: See `open`.
+            disk: The file operations; another one injects faults.
 
         Raises:
             InvalidRecords, AssumptionViolated: If the records do not match the plan; nothing was written.

@@ -181,6 +181,7 @@ class RequestCase:
 
     @property
     def refused(self) -> bool:
+        """Whether the request was refused."""
         return self.decision in REFUSALS
 
     def stated(self, **facts: Any) -> RequestCase:

@@ -40,6 +40,7 @@ _LISTED = 50
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "register",

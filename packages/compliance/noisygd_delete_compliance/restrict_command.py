@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
+    """Add the commands `restrict`, `object` and `lift` to the parser."""
     for name in ("restrict", "object"):
         parser = store_command(
             commands,
@@ -68,6 +69,7 @@ def register(commands: Any) -> None:
 
 
 def restrict(parsed: argparse.Namespace) -> int:
+    """Run `restrict` or `object` and return its exit status."""
     from noisygd_delete.cli.release import open_store, report_release, tracking_progress
     from noisygd_delete.errors import InvalidRequest
     from noisygd_delete.evidence.atomic_write import check_outside_store, open_output
@@ -113,11 +115,13 @@ def restrict(parsed: argparse.Namespace) -> int:
 
 
 def check_own_rows(store: Store) -> None:
+    """Raise InvalidParameter if the rows are in an external source."""
     if store.source is not None:
         raise InvalidParameter("the rows lie in a source of their own: restrict them there, and publish")
 
 
 def warn_restricted(command: str, store: Store, aside: RestrictedRecords, *, back: bool) -> None:
+    """Print the warning of restricted records that are restored or removed, if there is one."""
     said = aside.warning(store.records, store.plan, back=back)
     if said:
         print_error(f"noisygd-delete {command}: {said}", 0)
@@ -125,13 +129,13 @@ def warn_restricted(command: str, store: Store, aside: RestrictedRecords, *, bac
 
 def erasures_since(store: Store, taken: int | None) -> list[str]:
     """Return the erasure requests that were served after position `taken` of the ledger."""
-
     asked = [token for token, (_, case) in Register(store.request_log).cases().items() if case.right is Rights.ERASURE]
     served = store.ledger.positions(asked)
     return [token for token in asked if taken is not None and served.get(token, -1) > taken]
 
 
 def lift(parsed: argparse.Namespace) -> int:
+    """Run `lift` and return its exit status."""
     from noisygd_delete.cli.release import open_store, report_release, tracking_progress
 
     from .restricted_records import RestrictedRecords, read_key

@@ -93,6 +93,7 @@ class RegisterRow:
 
     @property
     def state(self) -> States:
+        """The state of the request."""
         case, served = self.case, self.served
         if self.closing is not None:
             return States.ANSWERED

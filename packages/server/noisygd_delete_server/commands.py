@@ -24,6 +24,7 @@ _SHOWN = 20  # requests shown of each state
 
 
 def register(commands: Any) -> None:
+    """Add the commands `token` and `requests` to the parser."""
     parser = add_command(
         commands,
         "token",

@@ -68,6 +68,7 @@ class DeletionList:
 
     @property
     def name(self) -> str:
+        """The name of the file."""
         return self.path.name
 
     @classmethod

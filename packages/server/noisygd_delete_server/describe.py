@@ -155,6 +155,7 @@ class Call(NamedTuple):
     parameters: Sequence[Mapping[str, Any]] = ()
 
     def described(self) -> dict[str, Any]:
+        """Return the operation as OpenAPI describes it."""
         errors = (*self.errors, *((401, 403, 429, 503) if self.roles else ()))
         roles = f" (role {' or '.join(self.roles)})" if self.roles else ""
         found: dict[str, Any] = {"operationId": self.name, "summary": self.summary + roles}

@@ -68,6 +68,7 @@ class QueuedRequest:
 
     @property
     def token(self) -> str | None:
+        """The request id; None for a message to be sent."""
         return self.fields.get("request_id") if self.stage is not Stages.OUTGOING else None
 
 
@@ -155,6 +156,7 @@ class Inbox:
         return any(folder.is_dir() and any(folder.iterdir()) for folder in folders)
 
     def close(self) -> None:
+        """Release the lock of the inbox."""
         self._lock.release()
 
     def accept(self, fields: Mapping[str, Any]) -> QueuedRequest:

@@ -125,6 +125,7 @@ class Service:
         self._stopped = False
 
     def start(self) -> None:
+        """Start the threads."""
         for one in self._threads:
             one.start()
 

@@ -103,6 +103,7 @@ class Writer:
         self.releases = self.refusals = 0
 
     def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     def end(self) -> None:

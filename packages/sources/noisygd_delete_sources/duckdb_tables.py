@@ -179,6 +179,7 @@ class DuckdbFile(Lake):
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
+        """Return whether an address is of this kind."""
         return path.suffix == ".duckdb" and path.is_file()
 
     def check_chain(self, instead: str) -> None:
@@ -261,6 +262,7 @@ class DeltaTable(Lake):
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
+        """Return whether an address is of this kind."""
         return (path / "_delta_log").is_dir()
 
     @property
@@ -492,6 +494,7 @@ class ParquetFolder(Lake):
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
+        """Return whether an address is of this kind."""
         return path.is_dir() and any(path.glob("*.parquet"))
 
     @contextmanager

@@ -56,6 +56,7 @@ class MySQL(StoreSource):
 
     @staticmethod
     def recognises(address: str) -> bool:
+        """Return whether an address is of this kind."""
         return address.startswith(("mysql://", "mariadb://"))
 
     @contextmanager

@@ -79,6 +79,7 @@ class Postgres(StoreSource):
 
     @staticmethod
     def recognises(address: str) -> bool:
+        """Return whether an address is of this kind."""
         return address.startswith(("postgresql://", "postgres://"))
 
     @contextmanager

@@ -104,6 +104,7 @@ class Deletion:
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, None]]:
+        """The request id and its edits."""
         return ((self.request_id, self.counts, None),)
 
     def to_bytes(self) -> bytes:
