@@ -112,10 +112,13 @@ def test_an_objection_waits_for_its_decision(folder: Path, as_json) -> None:
         (("restrict", "store", "identifier-006", "--to", "new.bin", "--archive-key", "people.csv"), "not a key"),
         (("lift", "store", "t", "--from", "aside.bin", "--archive-key", "no.key", "--told", "2026-05-20"), "no key"),
         (("lift", "store", "first", "--from", "aside.bin", *ASIDE, "--told", "2026-05-20"), "of another request"),
-        (("lift", "store", "t", "--from", "people.csv", *ASIDE, "--told", "2026-05-20"), "not a file of records"),
+        (
+            ("lift", "store", "t", "--from", "people.csv", *ASIDE, "--told", "2026-05-20"),
+            "not a file of restricted records",
+        ),
         (
             ("lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", (date.today() + timedelta(2)).isoformat()),
-            "still to come",
+            "is in the future",
         ),
     ],
 )
