@@ -723,7 +723,7 @@ class Accountant:
         """
         last, account = self.last, self._history.account
         if account.trained > (last.kind is EventKinds.EXTRACTOR):  # no deletion takes back what it learned
-            return self.deletion(1, self.releases, [self.releases])
+            return self.deletion(1, self.releases, range(self.releases, self.releases + 1))
         if last.kind is not EventKinds.UNLEARN:
             return self._alone("deletion", self._world("deletion", None), ())
         hidden = hidden_past(last.mechanism, account.closeness)
