@@ -38,7 +38,7 @@ def parse_datetime(name: str, when: Any, *, utc: bool = True) -> str:
         if found.tzinfo is None:
             raise InvalidParameter("needs a time zone, for example a trailing Z or +02:00", **{name: when})
         if not 1971 <= found.year <= 9000:  # far from the limits of calendars and time zones
-            raise InvalidParameter("is not a time at which anybody asked for an erasure", **{name: when})
+            raise InvalidParameter("is not a plausible time of a request", **{name: when})
         found = found.replace(microsecond=0)
         return (found.astimezone(UTC) if utc else found).isoformat()
     except (TypeError, ValueError, OverflowError) as error:

@@ -55,7 +55,7 @@ def missing_package(package: str, what: str) -> MissingDependency:
 
     Args:
         package: Name of the package, without `noisygd-delete-`.
-        what: What was asked for, as a user wrote it.
+        what: The missing thing, as a user wrote it.
     """
     return MissingDependency(
         f"{what} belongs to the package noisygd-delete-{package}; pip install 'noisygd-delete[{_EXTRAS.get(package, package)}]' "

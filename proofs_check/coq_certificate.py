@@ -410,7 +410,8 @@ def _just_above(value: float) -> Fraction:
 
 # --- (ε, δ) and the advantage ---
 
-_INTEGRAL = "unfold bell, lost, decay, half_below; first [{0}53) | {0}90)]".format(
+# proves an inequality between an integral and a number, or takes minutes to give up
+INTEGRAL = "unfold bell, lost, decay, half_below; first [{0}53) | {0}90)]".format(
     "integral with (i_fuel 300, i_degree 15, i_prec "
 )
 
@@ -420,12 +421,12 @@ def _gaussian_proof(limit: str, mu: Fraction, epsilon: Fraction | None, delta: s
     if not mu:
         return f"apply (converts_below _ 0); [exact {limit} | apply converts_nothing]."
     if epsilon is None:
-        shown = f"apply (advantage_shown {_ratio(mu)} {delta} half_at_least); [lra | lra | {_INTEGRAL}]"
+        shown = f"apply (advantage_shown {_ratio(mu)} {delta} half_at_least); [lra | lra | {INTEGRAL}]"
     else:
         far = f"({_ratio(epsilon)} / {_ratio(mu)} - {_ratio(mu)} / 2)"
         reach = max(0, math.ceil(mu / 2 - epsilon / mu)) + 9
         shown = f"apply (epsilon_shown {_ratio(mu)} {_ratio(epsilon)} {delta} {far} {reach} half_at_least)"
-        shown += f"; [lra | reflexivity | lra | interval | {_INTEGRAL}]"
+        shown += f"; [lra | reflexivity | lra | interval | {INTEGRAL}]"
     return f"apply (converts_below _ {_ratio(mu)}); [exact {limit} | {shown}]."
 
 

@@ -151,7 +151,7 @@ class Account:
         if last is not None and are_contradictory(event.mechanism, last.mechanism):
             raise InvalidParameter(CONTRADICTION)
         if event.kind is EventKinds.STATISTIC and (last is None or last.kind is EventKinds.EXTRACTOR):
-            raise InvalidParameter("a statistic is made with the model in force, and there is none: learn first")
+            raise InvalidParameter("a statistic is computed with the current model, and there is none: run learn first")
         if event.kind is not EventKinds.UNLEARN:
             return
         if last is None:

@@ -20,7 +20,7 @@ Example:
     >>> accountant.record(accountant.planned())  # an unlearn
     2
     >>> round(accountant.deletion_later_releases().renyi(10), 5)
-    0.00191
+    0.00793
 """
 
 from __future__ import annotations
@@ -723,7 +723,7 @@ class Accountant:
         """
         last, account = self.last, self._history.account
         if account.trained > (last.kind is EventKinds.EXTRACTOR):  # no deletion takes back what it learned
-            return self.deletion(1, self.releases, [self.releases])
+            return self.deletion(1, self.releases, range(self.releases, self.releases + 1))
         if last.kind is not EventKinds.UNLEARN:
             return self._alone("deletion", self._world("deletion", None), ())
         hidden = hidden_past(last.mechanism, account.closeness)

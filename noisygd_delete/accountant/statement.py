@@ -171,7 +171,7 @@ def _measures(delta: float, order: float) -> tuple[Measure, Measure]:
 
 def _notes(accountant: Accountant) -> Iterable[str]:
     account = accountant.account
-    yield "What was observed is an assertion of whoever asks; the default, every release, is the safe one."
+    yield "The observed releases are the caller's assertion; the default, every release, is the safe choice."
     if any(facts.slack for facts in account.mechanisms):
         yield "The theorems speak of real numbers; the rounding slack of this machine's gradient sums is included in every figure."
     if account.relearned:
@@ -218,7 +218,7 @@ def _format_releases(answers: dict[str, Any]) -> str:
     rows = answers["releases"]
     skipped = answers["count"] - len(rows)
     head = f"{answers['count']} releases" + (f" (the first {skipped} not listed)" if skipped else "")
-    head += f"\n  alone: to whoever saw no other model, if {NON_ADAPTIVE}"
+    head += f"\n  alone: for an observer of no other model, if {NON_ADAPTIVE}"
     lines = [
         f"  {row['release']:>6}  {row['label']:<9} {row['steps']:>7} steps  {row['edits']:>5} edits  alone: {_format_figures(row['dp'])}"
         for row in rows

@@ -121,7 +121,7 @@ class TallyAccount:
         sums, about = self._sums, 0 if self.about is None else self.about
         if sums.releases < about <= sums.releases + tally.releases:
             if tally.releases != 1:
-                raise InvalidParameter(f"release {about} stands among others of its kind; it must stand by itself")
+                raise InvalidParameter(f"release {about} is grouped with others of its kind; list it separately")
             self.served = tally.event
             sums.record(tally.event)
             self._then = sums.copy()

@@ -16,6 +16,7 @@ from .terminal import MORE, print_result
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "advise",

@@ -44,16 +44,16 @@ LINES = {
     "evaluate": "how good the published model is: on labelled rows kept out of training, or on the records under noise",
     "predict": "what the published model says about the rows of a file; with labels, how often it is right",
     "explain": "what an additive model says: a curve for each column, with the band of the noise, as a page, a picture or plain numbers",
-    "status": "sizes, releases, pending edits, and which model is in force",
+    "status": "sizes, releases, pending edits, and the current model",
     "budget": "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)",
     "verify": "check that the store is what its ledger says; or that given texts are in no byte of it",
     "audit": "attack a plan with synthetic worst-case records: claimed against measured",
     "certificate": "the erasure certificate of a request, as signed JSON and as a page to print",
     "restrict": "take records out of the table for a time (Article 18 GDPR): kept encrypted in a file of yours, used by no release",
     "object": "the same for an objection (Article 21 GDPR), until it is decided: then lift, or destroy file and key",
-    "lift": "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",
-    "register": "the requests of a store: due and late first, decisions, who was told; forget what may be forgotten",
-    "export": "the model in force as ONNX or plain numbers",
+    "lift": "restore records whose processing was restricted, after the person was informed (Article 18(3) GDPR)",
+    "register": "the requests of a store: due and late first, decisions, who was informed; forget what may be forgotten",
+    "export": "the current model as ONNX or plain numbers",
     "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
     "document": "a model card, an annex to an impact assessment, fields for a registry of deployments (YAML)",
     "publish-to": "publish the current model, and every later one, to a folder, an object store or a model registry",
@@ -62,8 +62,8 @@ LINES = {
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
     "serve": "a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
-    "token": "make a token for somebody who asks the service, and add its hash to a file of tokens",
-    "requests": "requests that the service has not finished, in the first store that it was given; retry or drop what was set aside",
+    "token": "make a token for a client of the service, and add its hash to a file of tokens",
+    "requests": "requests that the service has not finished, in the first store of the service; retry or drop parked ones",
 }
 
 
@@ -108,6 +108,7 @@ class Intermixed(argparse.ArgumentParser):
         self.takes += names
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments with options and positional arguments in any order."""
         in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has subcommands
         if self._mixing or in_order:
             return super().parse_known_args(args, namespace)

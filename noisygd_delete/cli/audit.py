@@ -23,6 +23,7 @@ WAYS = ("chains", "releases", "one-run")
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "audit",

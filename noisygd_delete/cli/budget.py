@@ -20,6 +20,7 @@ _FROM, _REQUESTS = 1, 30
 
 
 def register(commands: Any) -> None:
+    """Add the commands `status` and `budget` to the parser."""
     store_command(commands, "status", "status STORE --json", _status)
     asking = store_command(commands, "budget", "budget STORE --delta 1e-6", _budget)
     asking.add_argument("--order", type=parse_number, help="Rényi order; default: the plan's, or 10")
@@ -32,7 +33,7 @@ def register(commands: Any) -> None:
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
-    asked = parser.add_argument_group("questions (each answered for the worst case unless told otherwise)")
+    asked = parser.add_argument_group("questions (the default of each is the worst case)")
     asked.add_argument(
         "--present-from",
         type=parse_integer,
@@ -106,7 +107,7 @@ def _budget(parsed: argparse.Namespace) -> int:
         f"a release: who saw no other model, if {NON_ADAPTIVE}; all: who kept every model, if {FIXED_SCHEDULE}"
     )
     if answer["released"] and not asked:
-        lines.append(f"{MORE}: what is told of an erased record, and of requests to come")
+        lines.append(f"{MORE}: what is revealed about an erased record, and forecasts")
     elif answer["statement"] is not None:
         from ..accountant import statement_text
 

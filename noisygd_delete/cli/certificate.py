@@ -25,6 +25,7 @@ _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every cer
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     certificate = add_command(
         commands,
         "certificate",
@@ -61,7 +62,7 @@ def register(commands: Any) -> None:
         help="enter it into this log of certificates, random ids and SHA-256 alone; needs --key",
     )
     certificate.add_argument(
-        "--log-proof", metavar="FILE", help="write here, signed, that it stands in the log; goes with --log"
+        "--log-proof", metavar="FILE", help="write a signed proof of inclusion in the log to this file; requires --log"
     )
     certificate.add_argument(
         "--received",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
+    """Add the commands `delete`, `insert` and `replace` to the parser."""
     parser = store_command(commands, "delete", "delete STORE 17 42 --request-id 9f2c", delete)
     parser.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
     parser.add_argument("--subject", action="append", default=[], metavar="S", help="every record of this person")
@@ -23,7 +24,7 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--reapply",
         action="store_true",
-        help="erase again what the list of --tombstones says was erased before, where a backup was put back",
+        help="erase again the ids in the list of --tombstones, after a restore from backup",
     )
     add_promises(parser)
     add_request_options(parser)
@@ -45,6 +46,7 @@ def register(commands: Any) -> None:
 
 
 def delete(parsed: argparse.Namespace) -> int:
+    """Run `delete` and return its exit status."""
     from ..records import EditRequest
     from .release import open_store, serve_request
 
@@ -59,7 +61,7 @@ def delete(parsed: argparse.Namespace) -> int:
         request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
         if subjects and (aside := store.request_log.kept_aside()):
             print_error(
-                f"noisygd-delete delete: this does not reach rows kept aside (`restrict`, `object`) by {format_request_ids(aside)}. Where one of them is of a person "
+                f"noisygd-delete delete: this does not reach rows restricted (`restrict`, `object`) by {format_request_ids(aside)}. Where one of them is of a person "
                 "named here, `lift` it with --no-publish and delete once more, or destroy its file and key",
                 0,
             )
@@ -86,6 +88,7 @@ def _read_id_lines(source: str | None) -> list[str]:
 
 
 def insert(parsed: argparse.Namespace) -> int:
+    """Run `insert` and return its exit status."""
     from ..errors import InvalidRequest
     from ..records import EditRequest
     from .release import open_store, serve_request
@@ -104,6 +107,7 @@ def insert(parsed: argparse.Namespace) -> int:
 
 
 def correct(parsed: argparse.Namespace) -> int:
+    """Run `replace` and return its exit status."""
     from dataclasses import replace
 
     from ..records import EditRequest

@@ -17,6 +17,7 @@ _JSON = b'{"kind": "shapes"'
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = store_command(commands, "explain", "explain STORE --out shapes.html", _run)
     parser.add_argument("--out", metavar="FILE", help="a page (.html), a picture (.png) or plain numbers (.json)")
     parser.add_argument(

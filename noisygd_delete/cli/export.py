@@ -16,20 +16,21 @@ _PLAIN = b'{"format": 1, "kind": "'
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "export",
-        description="The model in force in a portable format. A model card and other documents: `document`.",
+        description="Write the current model in a portable format. A model card and other documents: `document`.",
         epilog="example: noisygd-delete export STORE --onnx model.onnx --plain model.json",
     )
     parser.add_argument("store", metavar="STORE")
     parser.add_argument(
         "--onnx",
         metavar="FILE",
-        help="the model in force as a graph from raw columns to labels, normalisation and all; a model with a public map has none",
+        help="the current model as a graph from raw columns to labels, with the normalisation; not available with a public map",
     )
     parser.add_argument(
-        "--plain", metavar="FILE", help="the model in force as coefficients in JSON (see docs/publishers.md)"
+        "--plain", metavar="FILE", help="the current model as coefficients in JSON (see docs/publishers.md)"
     )
     parser.add_argument(
         "--monotone",

@@ -28,6 +28,7 @@ NUMBERED = "record"  # id column given to a table without one
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "init",
@@ -107,6 +108,7 @@ def _map(text: str) -> str:
 
 
 def init(parsed: argparse.Namespace) -> int:
+    """Run `init` and return its exit status."""
     return _draft(parsed) if parsed.draft_schema else create_store(parsed)
 
 

@@ -18,6 +18,7 @@ from .terminal import print_error, print_result
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "keygen",
@@ -29,7 +30,9 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--tombstones", metavar="LIST", help="make the key of a list of erased ids instead, and the empty list"
     )
-    parser.add_argument("--passphrase", action="store_true", help="encrypt the key under a passphrase, asked for twice")
+    parser.add_argument(
+        "--passphrase", action="store_true", help="encrypt the key under a passphrase, which is prompted for twice"
+    )
     add_passphrase_file(parser)
     parser.take("--json")
     parser.set_defaults(run=_run)
@@ -73,7 +76,7 @@ def _write_signing_key(parsed: argparse.Namespace) -> int:
     kept = (
         "encrypted: it signs only with its passphrase; keep both"
         if password is not None
-        else "not encrypted: whoever can read it can sign. Keep it; --passphrase makes one that is encrypted"
+        else "not encrypted: anyone who can read it can sign. Protect it, or make an encrypted key with --passphrase"
     )
     kept += "; it was there, and only its public half was made" if there else ""
     text = f"key id {name}\nprivate key {parsed.file} ({kept})\npublic key {parsed.file}.pub (publish it)"
@@ -86,10 +89,11 @@ _LONGEST = 1000  # bytes; just below the limit of the key file's format
 
 
 def add_passphrase_file(parser: argparse._ActionsContainer) -> None:
+    """Add the option for the passphrase of a signing key."""
     parser.add_argument(
         "--passphrase-file",
         metavar="FILE",
-        help=f"first line: the passphrase of the key (default: ${VARIABLE}, or asked for on a terminal)",
+        help=f"first line: the passphrase of the key (default: ${VARIABLE}, or prompted for on a terminal)",
     )
 
 

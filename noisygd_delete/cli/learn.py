@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
+    """Add the commands `learn` and `relearn` to the parser."""
     parser = store_command(commands, "learn", "learn STORE", learn)
     parser.take("--dry-run", "--explain", "--device", "--memory")
     add_request_id(parser)
@@ -33,6 +34,7 @@ def register(commands: Any) -> None:
 
 
 def learn(parsed: argparse.Namespace) -> int:
+    """Run `learn` and return its exit status."""
     from .release import open_store, report_release, tracking_progress
     from .remaining_budget import weak_plan_warning
 
@@ -51,6 +53,7 @@ def learn(parsed: argparse.Namespace) -> int:
 
 
 def relearn(parsed: argparse.Namespace) -> int:
+    """Run `relearn` and return its exit status."""
     from ..records import check_size
     from .plan_selection import describe_plan, replan
     from .release import open_store, report_release, tracking_progress

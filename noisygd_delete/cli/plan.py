@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "plan",
@@ -39,7 +40,7 @@ def register(commands: Any) -> None:
     )
     add_problem_arguments(parser)
     parser.add_argument(
-        "--out", metavar="FILE", help="write what is asked here to a file (TOML), for --plan FILE of other commands"
+        "--out", metavar="FILE", help="write these options to a file (TOML), for --plan FILE of other commands"
     )
     comparing = parser.add_argument_group("comparison")
     comparing.add_argument(
@@ -50,6 +51,7 @@ def register(commands: Any) -> None:
 
 
 def plan(parsed: argparse.Namespace) -> int:
+    """Run `plan` and return its exit status."""
     from ..evidence.atomic_write import open_output
     from .plan_selection import alternatives_text
 
@@ -74,7 +76,7 @@ def _plan_from_file(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[
     if None in (parsed.records, parsed.features):
         if parsed.out is None:
             raise InvalidParameter(
-                f"give --records and --features; or write what is asked, for other commands: {plan_command(asked)}"
+                f"give --records and --features; or write the options for other commands: {plan_command(asked)}"
             )
         from ..privacy.guarantee import check_delta
 
@@ -89,7 +91,7 @@ def _plan_from_file(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[
     if parsed.out is not None and (parsed.compare or not {"requests", "period"}.isdisjoint(asked)):
         unsized = {name: value for name, value in asked.items() if name not in SIZES}
         raise InvalidParameter(
-            "--out writes what is asked, not what a forecast chose: leave --compare out, and with --requests the sizes: "
+            "--out writes the given options, not the choice of a forecast: leave out --compare, and with --requests the sizes: "
             + plan_command(unsized, file=parsed.out)
         )
     return format_plan_file(_default_arguments(parsed) | asked), *_answer_plan(

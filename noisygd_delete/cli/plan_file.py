@@ -236,7 +236,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")
     many = "deletion requests that --dp, then of all publications, must last for"
     add(stream, "--requests", type=parse_integer, metavar="N", help=many)
-    add(stream, "--period", type=parse_number, metavar="DAYS", help="the --requests come in so many days")
+    add(stream, "--period", type=parse_number, metavar="DAYS", help="number of days in which the --requests arrive")
     add(stream, "--excess-risk", type=parse_number, help="target, nats per record (default 0.01)")
 
 

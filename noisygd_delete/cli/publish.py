@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = store_command(commands, "publish", "publish STORE", publish)
     parser.add_argument("--force", action="store_true", help="even with no edit pending: new noise, charged in full")
     elsewhere = parser.add_argument_group(
@@ -36,6 +37,7 @@ def register(commands: Any) -> None:
 
 
 def publish(parsed: argparse.Namespace) -> int:
+    """Run `publish` and return its exit status."""
     from .release import open_store, report_release, tracking_progress
     from .remaining_budget import before_and_after
 

@@ -40,6 +40,7 @@ _WIDE = 60  # characters in one line
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     command = add_command(
         commands,
         "quickstart",
@@ -80,6 +81,7 @@ def register(commands: Any) -> None:
 
 
 def quickstart(parsed: argparse.Namespace) -> int:
+    """Run `quickstart` and return its exit status."""
     from ..features.schema import draft_schema, read_table
 
     if not 0 <= parsed.holdout < 1:

@@ -32,7 +32,7 @@ def left_text(left: Mapping[str, Any]) -> str:
     elif left["publications"]:
         more = f"room for {left['publications']} more"
     else:
-        more = "no room for another one: rows are erased when asked, nothing more is published"
+        more = "no budget for another one: rows are still erased on request, and no model is published"
     return f"spent so far: {spent}, of {cap}; {more}"
 
 

@@ -36,8 +36,9 @@ def add_promises(parser: argparse.ArgumentParser) -> None:
 
 
 def add_request_id(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the request id."""
     parser.add_argument(
-        "--request-id", metavar="TOKEN", help="random token of this request: sent again, it is told its first answer"
+        "--request-id", metavar="TOKEN", help="random token of this request: sent again, it gets its first answer"
     )
 
 

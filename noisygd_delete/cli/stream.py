@@ -30,6 +30,7 @@ _AT_ONCE = 500  # lines of a file held in memory at once
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "stream",
@@ -46,6 +47,7 @@ def register(commands: Any) -> None:
 
 
 def stream(parsed: argparse.Namespace) -> int:
+    """Run `stream` and return its exit status."""
     from ..curator.stream import Stream
     from ..curator.stream.parsing import parse_requests
     from ..records import limited_io
@@ -176,7 +178,7 @@ class _Listening:
             if isinstance(line, EOFError):
                 return
             if isinstance(line, Exception):
-                raise InvalidRequest(f"the stream ended before its end: {line}; what was read before it stands")
+                raise InvalidRequest(f"the stream ended early: {line}; the requests read before it are carried out")
             yield line
 
 
@@ -205,7 +207,7 @@ def _format_summary(summary: StreamSummary, delta: float) -> str:
             lines.append(f"  {name:<70}{describe_guarantee(guarantee, delta=delta, several=True)}")
     if summary.odds is not None:
         epsilon, most = summary.odds[0], format_bound(math.exp(min(summary.odds[0], 700.0)))
-        name = "whoever is erased, and whenever, over all releases of the total"
+        name = "any erased record at any time, over all releases of the total"
         lines.append(
             f"  {name:<70}odds at most {most} to 1 (ε={format_bound(epsilon)}), but for δ={format_bound(summary.odds[1])} per record, "
             f"{FIXED_TOTAL}"
@@ -227,13 +229,13 @@ def add_batches(parser: Any) -> None:
         "--batch",
         type=parse_integer,
         metavar="EDITS",
-        help="publish as soon as so many edits wait; what waits together gets one release",
+        help="publish when this many edits are pending; pending edits share one release",
     )
     parser.add_argument(
         "--expect",
         type=parse_integer,
         metavar="EDITS",
-        help="choose --batch so that the budget's publications last for so many edits",
+        help="choose --batch so that the budget's publications last for this many edits",
     )
     parser.add_argument(
         "--period",

@@ -39,7 +39,7 @@ def open_missing_streams() -> None:
 
 
 def escape_unencodable() -> None:
-    """Letters that an output cannot write are written as \\\\-escapes."""
+    """Let outputs write letters outside their encoding as backslash escapes."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -53,7 +53,7 @@ def print_answer(text: str) -> None:
         BrokenPipeError: If the reader closed the pipe.
     """
     if sys.stdout is None:
-        raise AnswerLost("standard output is closed, so the answer is lost; what the command did stands")
+        raise AnswerLost("standard output is closed, so the answer is lost; what the command did remains done")
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -61,7 +61,7 @@ def print_answer(text: str) -> None:
     except OSError as error:
         _discard_output(sys.stdout.fileno())
         raise AnswerLost(
-            f"the answer could not be written to standard output ({error.strerror}); what the command did stands"
+            f"the answer could not be written to standard output ({error.strerror}); what the command did remains done"
         ) from error
 
 

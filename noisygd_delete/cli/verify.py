@@ -18,13 +18,14 @@ _INTEGRITY = 5
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     checking = store_command(commands, "verify", "verify STORE --absent gone.txt", _verify)
     checking.take("--tombstones", "--tombstone-key")
     checking.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
     checking.add_argument(
         "--certificate",
         metavar="FILE",
-        help="the last certificate issued, kept outside: shows whether an older copy of the store was put back",
+        help="the last certificate issued, kept outside: shows whether an older copy of the store was restored",
     )
     checking.add_argument("--public-key", metavar="FILE", help="public key that must have signed the certificate")
 
@@ -67,7 +68,7 @@ def _verify_tombstones(parsed: argparse.Namespace, result: Soundness) -> Soundne
         return result
     with open_store(parsed) as store:
         found = len(store.returned())
-    faults = (f"{found} records were erased before: a backup was put back; delete --reapply erases them again",)
+    faults = (f"{found} records were erased before: a backup was restored; delete --reapply erases them again",)
     return replace(result, checked=(*result.checked, "the list of erased ids"), faults=faults if found else ())
 
 

@@ -13,6 +13,7 @@ from .terminal import print_result
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "verify-certificate",
@@ -26,9 +27,7 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--timestamp-root", metavar="FILE", help="root certificate (PEM) that you trust to vouch for the server"
     )
-    parser.add_argument(
-        "--log-proof", metavar="FILE", help="the signer's proof that it stands in a log of certificates"
-    )
+    parser.add_argument("--log-proof", metavar="FILE", help="the signer's proof of inclusion in a log of certificates")
     parser.add_argument("--log", metavar="FILE", help="that log as it is now: it must begin with what was signed then")
     parser.take("--json")
     parser.set_defaults(run=_run)

@@ -49,6 +49,7 @@ def tanh(x):  # type: ignore[no-untyped-def]
 
 @_compiled
 def root(x):  # type: ignore[no-untyped-def]
+    """Return √x."""
     return np.sqrt(x)
 
 

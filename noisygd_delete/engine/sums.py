@@ -210,9 +210,7 @@ class RowsElsewhere(ABC):
 
     def exact_sums(self, moments: IntegerMoments) -> Integers:
         """Return exact integer sums, as the function `exact_sums`; `InvalidParameter` unless overridden."""
-        raise InvalidParameter(
-            "whoever holds these rows answers no exact sums; plan with method 'objective-perturbation'"
-        )
+        raise InvalidParameter("these rows cannot be summed exactly; plan with method 'objective-perturbation'")
 
 
 CurrentRecords = Records | RowsElsewhere

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -143,10 +143,32 @@ _FITTING = ("fit", "fit_transform", "fit_predict", "_fit", "partial_fit")
 _FUNCTIONS = ("cross_validate", "cross_val_predict", "learning_curve", "validation_curve", "permutation_test_score")
 _ONE_FIT = (Pipeline, FeatureUnion, ColumnTransformer)  # they fit each step once
 _TASK = _FuncWrapper.__call__.__code__  # of scikit-learn: one call of several that may run in parallel
-_Call = tuple[int, int, int]
 _calls: WeakKeyDictionary[Any, tuple[_Call, int]] = (
     WeakKeyDictionary()
 )  # the last call of a meta-estimator or function, and fits in it
+
+
+class _Call:
+    """A call on the stack, told from later ones whose frame has the same address by the data that it was given."""
+
+    def __init__(self, frame: FrameType) -> None:
+        self._frame = id(frame)
+        self._given = [_reference(frame.f_locals.get(name)) for name in ("X", "y")]
+
+    def is_same(self, other: _Call) -> bool:
+        """Return whether both are one call: one frame, and data that are still there and the same objects."""
+        pairs = zip(self._given, other._given, strict=True)
+        return self._frame == other._frame and all(one() is not None and one() == two() for one, two in pairs)
+
+
+def _reference(data: Any) -> Callable[[], int | None]:
+    """Return a function that returns the address of an object while it is alive, then None; rows are not kept alive."""
+    address = id(data)
+    try:
+        found = ref(data)
+    except TypeError:  # None, lists and tuples
+        return lambda: address
+    return lambda: None if found() is None else address
 
 
 def warn_of_several_fits(estimator: Any) -> None:
@@ -156,12 +178,12 @@ def warn_of_several_fits(estimator: Any) -> None:
     another thread or process is recognised there as such, and warned about each time.
     """
     owner, call, is_task = _outermost_call(estimator)
-    if owner is None:
+    if owner is None or call is None:
         if is_task:
             _warn_of_fits("scikit-learn, in parallel,")
         return
     before, fits = _calls.get(owner, (call, 0))
-    _calls[owner] = (call, fits + 1 if before == call else 1)
+    _calls[owner] = (call, fits + 1 if before.is_same(call) else 1)
     if _calls[owner][1] > 1:
         _warn_of_fits(getattr(owner, "__name__", type(owner).__name__))
 
@@ -182,15 +204,15 @@ def _frames(above: int) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _outermost_call(estimator: Any) -> tuple[Any, _Call, bool]:
+def _outermost_call(estimator: Any) -> tuple[Any, _Call | None, bool]:
     """Return the outermost call on the stack that may fit several models.
 
     Returns:
         The other estimator, or the function of scikit-learn; None if there is none.
-        The identity of the call.
+        The call.
         Whether the stack is that of one task of a parallel call.
     """
-    found, call, is_task = None, (0, 0, 0), False
+    found, outermost, is_task = None, None, False
     for frame in _frames(3):
         code, given = frame.f_code, frame.f_locals
         is_task |= code is _TASK
@@ -202,8 +224,8 @@ def _outermost_call(estimator: Any) -> tuple[Any, _Call, bool]:
         elif code.co_name in _FUNCTIONS and str(frame.f_globals.get("__name__")).startswith("sklearn."):
             owner = frame.f_globals.get(code.co_name)
         if owner is not None:
-            found, call = owner, (id(frame), id(given.get("X")), id(given.get("y")))
-    return found, call, is_task
+            found, outermost = owner, frame
+    return found, None if outermost is None else _Call(outermost), is_task
 
 
 def _warn_of_fits(what: str) -> None:

@@ -98,9 +98,7 @@ def check_outside_store(option: str, file: str | None) -> None:
 def _outside_stores(name: str, path: Path) -> None:
     store = next((folder for folder in path.parents if _holds_a_store(folder)), None)
     if store is not None:
-        raise InvalidParameter(
-            f"{name} lies inside the store {store}; only the store writes there: choose another place"
-        )
+        raise InvalidParameter(f"{name} is inside the store {store}, where only the store writes: choose another path")
 
 
 def _holds_a_store(folder: Path) -> bool:

@@ -64,7 +64,7 @@ def find_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) ->
     if erasure.release is None:
         if erasure.notices.put_back is not None:
             raise InvalidParameter(
-                "lies before any model was published without the rows: there is nothing to certify",
+                "precedes every model published without the rows: there is nothing to certify",
                 put_back=erasure.notices.put_back,
             )
         if history.last_model is None or history.last_model.mechanism != plan.mechanism:

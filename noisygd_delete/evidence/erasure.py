@@ -199,14 +199,14 @@ def _require_erased(ledger: Ledger, log: RequestLog, place: int, release: int) -
     for entry in (ledger.outline[place], *before):
         if entry.commitment is not None and entry.commitment not in known:
             raise InvalidParameter(
-                "covered a request that the register was made to forget, so nobody knows whether it only set rows aside; certify the "
+                "covered a request that the register has forgotten, so it may only have restricted rows; certify the "
                 "others by their ids",
                 release=release,
             )
         token, found = known.get(entry.commitment or "", ("", Restriction()))
         if found.restricted is not None:
             raise InvalidParameter(
-                f"covered rows that request {token!r} set aside; certify each request by its own id", release=release
+                f"covered rows that request {token!r} restricted; certify each request by its own id", release=release
             )
 
 

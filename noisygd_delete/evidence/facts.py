@@ -178,7 +178,7 @@ def check_chronological(**days: str | None) -> None:
     for (before, first), (after, second) in pairwise(known):
         if first > second:
             raise InvalidParameter(
-                "are in the wrong order: the second lies before the first", **{before: first, after: second}
+                "are in the wrong order: the second precedes the first", **{before: first, after: second}
             )
 
 

@@ -37,7 +37,7 @@ def find_overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
     """
     found = [(name, word) for name, text in texts.items() for word in _OVERCLAIMS if word in str(text or "").lower()]
     return tuple(
-        f"{name} says {word!r}: no certificate shows that, and what stands in your papers is your statement. Say what was done instead"
+        f"{name} says {word!r}: no certificate shows that, and the text of a document is your statement. State what was done instead"
         for name, word in dict(reversed(found)).items()
     )
 
@@ -108,7 +108,7 @@ class Notices:
         if (self.extended_until is None) != (self.extension_reason is None):
             raise InvalidParameter("extended_until and extension_reason belong together; give both")
         if self.put_back is not None and (self.set_aside is None or self.put_back < self.set_aside):
-            raise InvalidParameter("lies before the rows were set aside", put_back=self.put_back)
+            raise InvalidParameter("precedes the restriction of the rows", put_back=self.put_back)
         if self.extension_reason is not None:
             object.__setattr__(self, "extension_reason", Reasons(self.extension_reason))
         object.__setattr__(self, "holidays", parse_days("holidays", self.holidays))
@@ -130,7 +130,7 @@ class Notices:
         for name in _NOTICED:
             when = getattr(self, name)
             if when is not None and when < start:
-                raise InvalidParameter(f"lies before the receipt, {received}", **{name: when})
+                raise InvalidParameter(f"precedes the receipt, {received}", **{name: when})
         if self.extended_until is not None and not last_day(received) <= self.extended_until <= last_day(
             received, months=3
         ):
@@ -153,7 +153,7 @@ class Notices:
                 when = getattr(self, name)
                 if when is not None and when < done:
                     raise InvalidParameter(
-                        f"lies before {done.isoformat()}, when the rows were edited; leave it out, or state the day on which it "
+                        f"precedes {done.isoformat()}, when the rows were edited; leave it out, or state the day on which it "
                         "was true",
                         **{name: when},
                     )
@@ -162,7 +162,7 @@ class Notices:
             when = getattr(self, name)
             if when is not None and when > today:
                 raise InvalidParameter(
-                    f"lies after {today.isoformat()}, when the certificate is issued: certify it then",
+                    f"follows {today.isoformat()}, when the certificate is issued: certify it then",
                     **{name: when},
                 )
 

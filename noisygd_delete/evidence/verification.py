@@ -234,12 +234,12 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
     if entries > len(digests):
         return (
             f"the ledger has {len(digests)} entries, and {entries} when the certificate was issued: an older copy "
-            "of the store was put back. Carry out again every erasure made since, or restore the newer copy"
+            "of the store was restored. Repeat every erasure made since, or restore the newer copy"
         )
     if digests[entries - 1] != digest:
         return (
             f"entry {entries} of the ledger is not the one that the certificate was issued after: this is another store, "
-            "or an older copy that was put back and used"
+            "or an older copy that was restored and used"
         )
     return None
 

@@ -5,7 +5,7 @@ Each method is imported on first use, so reading the facts of one kind of releas
 
 >>> resolve_method("objective-perturbation", solver="cold").solver
 'cold'
->>> resolve_method("noisy-gd", analysis="paper") == resolve_method("noisy-gd:analysis=paper") == PaperNoisyGD()
+>>> resolve_method("noisy-gd", analysis="paper") == resolve_method("noisy-gd:analysis=paper")
 True
 """
 

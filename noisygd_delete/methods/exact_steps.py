@@ -90,6 +90,7 @@ class ExactSteps:
 
     @property
     def dimension(self) -> int:
+        """Number of weights."""
         return self.features * self.outputs
 
     def grid(self, run: NoisySteps) -> float:

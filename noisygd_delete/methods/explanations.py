@@ -193,6 +193,8 @@ def explain_worth(
     """Return the warning of `Plan.worth`.
 
     Args:
+        loss: The loss of a record.
+        excess_risk: Bound on the excess risk of the plan.
         larger: Pairs of a larger λ and the bound on the excess risk with it.
         untrained: Whether a learn takes no step.
     """

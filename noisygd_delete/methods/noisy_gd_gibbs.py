@@ -58,6 +58,7 @@ class GibbsNoisyGDRun(NoisySteps):
         return self
 
     def distance_after(self, before: float | None, steps: float, edits: int) -> float:
+        """Return the bound on the distance to the Gibbs law after `steps` steps."""
         return self.gibbs.distance_after(before=before, steps=steps, edits=edits, **self._chain())
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:

@@ -124,7 +124,7 @@ class ObjectivePerturbationRun(SingleRelease):
 
     @property
     def grid(self) -> float:
-        """h = τ/2²⁴."""
+        """Width h = τ/2²⁴ of the published grid."""
         return math.ldexp(self.output_noise, -GRID_BITS)
 
     @property
@@ -654,7 +654,7 @@ def _explain_solver(plan: Plan, method: ObjectivePerturbation) -> str:
     many = (
         ""
         if method.chain == 1
-        else f"{method.chain} times in a row, each after the first with a regulariser that pulls towards the model before it in the place of "
+        else f"{method.chain} times in a row, each after the first with a regulariser towards the previous model instead of "
         "0, with fresh noise of that size and an equal share of the budgets; what is between them is charged as if published, and dropped: "
     )
     return (

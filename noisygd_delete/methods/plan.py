@@ -261,6 +261,7 @@ class Plan:
 
     @property
     def method(self) -> Method:
+        """The method that made the plan."""
         return method_of(self.problem)
 
     @property
@@ -290,10 +291,12 @@ class Plan:
 
     @property
     def delete_steps_for_deletion(self) -> int:
+        """Steps of a deletion that ε_dd needs."""
         return self.promise.deletion_steps
 
     @property
     def delete_steps_for_utility(self) -> int:
+        """Steps of a deletion that the excess risk needs."""
         return self.promise.utility_steps
 
     @property
@@ -303,15 +306,17 @@ class Plan:
 
     @property
     def learn_solver_passes(self) -> int:
+        """Solver passes of the first learn."""
         return self.learning.solver_passes
 
     @property
     def delete_solver_passes(self) -> int:
+        """Solver passes of a deletion."""
         return self.serving.solver_passes
 
     @property
     def linear_term(self) -> float:
-        """s."""
+        """Standard deviation s of the random linear term."""
         return self.learning.linear_term
 
     @property
@@ -321,34 +326,42 @@ class Plan:
 
     @property
     def horizon(self) -> int | None:
+        """Number of edits that the plan covers; None: no limit."""
         return self.promise.horizon
 
     @property
     def loss(self) -> Loss:
+        """The loss of one record."""
         return self.problem.loss
 
     @property
     def budget(self) -> Budget:
+        """The budgets for present and deleted records."""
         return self.problem.budget
 
     @property
     def records(self) -> int:
+        """n, the public number of slots."""
         return self.problem.records
 
     @property
     def features(self) -> int:
+        """Number of features of a row."""
         return self.problem.features
 
     @property
     def regularization(self) -> float:
+        """λ, the weight of ‖w‖²/2 in the objective."""
         return self.problem.regularization
 
     @property
     def dimension(self) -> int:
+        """Number of weights."""
         return self.problem.dimension
 
     @property
     def releases(self) -> int:
+        """Number of releases that share the budget."""
         return self.problem.releases
 
     @property
@@ -424,7 +437,7 @@ class Plan:
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:
-        """v of every column if the noise has a shape; rows must then satisfy the loss's norm bound in that shape."""
+        """Variance v of every column if the noise has a shape; rows must then satisfy the loss's norm bound in that shape."""
         return self.problem.noise_shape if self.linear_term else None
 
     @property

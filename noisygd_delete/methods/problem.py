@@ -149,7 +149,7 @@ class Problem:
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:
-        """v of every column, the diagonal of Σ: the cheapest noise among shapes that give no allowed row more weight.
+        """Variance v of every column, the diagonal of Σ: the cheapest noise among shapes that give no allowed row more weight.
 
         None if nothing is known of the columns, or if they give Σ = I.
         """
@@ -160,7 +160,7 @@ class Problem:
 
     @property
     def noise_trace(self) -> float:
-        """tr Σ over all weights; d for isotropic noise."""
+        """Trace tr Σ over all weights; d for isotropic noise."""
         return self.dimension if self.noise_shape is None else self.loss.outputs * math.fsum(self.noise_shape)
 
     @property
@@ -177,12 +177,12 @@ class Problem:
 
     @property
     def dimension(self) -> int:
-        """d of the theorems."""
+        """Number of weights, d of the theorems."""
         return self.loss.dimension(self.features)
 
     @property
     def strong_convexity(self) -> float:
-        """m = λ − β₋."""
+        """Strong convexity m = λ − β₋ of the objective."""
         return self.regularization - self.loss.constants.weak_convexity
 
     @property

@@ -501,6 +501,7 @@ class StagedRun(Mechanism):
 
     @property
     def learn_steps(self) -> int:
+        """Steps of all stages of a learn."""
         return sum(self.kept_steps) + sum(self.later_steps)
 
     def exposure(self, steps: int) -> int:

@@ -558,7 +558,7 @@ class Records:
             names = list(inserted.ids)
         used = self._ids.find(names)
         if len(used):
-            raise InvalidRequest(f"id {self._ids[int(used[0])]!r} is in use; choose one that nobody has")
+            raise InvalidRequest(f"id {self._ids[int(used[0])]!r} is in use; choose an unused one")
         return names, max([self.next_id, *(name + 1 for name in names if isinstance(name, int))])
 
     def edit(self, request: EditRequest) -> int:

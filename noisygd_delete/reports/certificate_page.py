@@ -255,7 +255,7 @@ def _evidence_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) -
     file = words["The signed JSON file is the original; this page says its claims in sentences. To check it offline:"]
     lines.append([f"{file} ", "noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub"])
     answers = words[
-        "The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them."
+        "The facts of this page cannot be recomputed; they are the signer's statement. Every figure and condition follows from them."
     ]
     return [
         _block("heading", words["Stated by the operator"]),

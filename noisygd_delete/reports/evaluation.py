@@ -86,6 +86,7 @@ class Evaluation:
 
     @property
     def beats_baseline(self) -> bool:
+        """Whether the model is better than the best constant prediction."""
         if self.accuracy is not None and self.baseline_accuracy is not None:
             return self.accuracy > self.baseline_accuracy
         assert self.mean_absolute_error is not None
@@ -93,6 +94,7 @@ class Evaluation:
         return self.mean_absolute_error < self.baseline_mean_absolute_error
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the figures as a JSON object."""
         return {**asdict(self), "beats_baseline": self.beats_baseline}
 
 

@@ -31,7 +31,7 @@ from .texts import ORIGINAL, Figure, Language, LocalizedSentence, load_language,
 
 @dataclass(frozen=True)
 class ReportedRequests:
-    """What a report shows of a register of requests; made by whoever keeps one.
+    """What a report shows of a register of requests; made by the package that keeps one.
 
     Attributes:
         counts: Numbers of all, open, overdue and undated requests, and the next due date; None without a register.

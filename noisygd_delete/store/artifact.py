@@ -117,9 +117,7 @@ def current_artifact(path: str | Path) -> Artifact:
     presence.require_store(layout)
     ledger = Ledger.read(layout.ledger)
     if not ledger.head.in_force or ledger.head.model is None:
-        raise NotLearned(
-            f"{layout.root}: no model is in force; run learn, or publish after one was taken out of service"
-        )
+        raise NotLearned(f"{layout.root}: there is no current model; run learn, or publish after one was withdrawn")
     model = models.load_model(layout, ledger.plan, ledger.model_release, ledger.head.model)
     return make_artifact(layout, ledger, model, Schema.from_dict(ledger.schema, str(layout.schema), layout.root))
 

@@ -36,15 +36,19 @@ class Disk:
         """Hook that is called before every change."""
 
     def write(self, descriptor: int, data: memoryview) -> int:
+        """Write to a file descriptor and return the number of bytes written."""
         return os.write(descriptor, data)
 
     def fsync(self, descriptor: int) -> None:
+        """Make the content of a file durable."""
         os.fsync(descriptor)
 
     def rename(self, source: Path, target: Path) -> None:
+        """Replace `target` by `source` atomically."""
         os.replace(source, target)
 
     def link(self, source: Path, target: Path) -> None:
+        """Give the file `source` a second name."""
         os.link(source, target)
 
     def make_folder(self, path: Path) -> None:

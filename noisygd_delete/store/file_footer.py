@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ONE = 128
 SIZE = 2 * _ONE
 OWED = (
-    "Put the whole store back from one backup, then erase again whoever was erased since: delete --reapply finds them by the list of "
+    "Restore the whole store from one backup, then repeat the erasures made since: delete --reapply finds them by the list of "
     "erased ids that is kept outside (keygen --tombstones)"
 )
 _MAGIC = b"\xff" * 8 + b"tied\n\0\0\0"  # cannot begin a text, a row or a label
@@ -156,7 +156,7 @@ def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:
 def restored_footer_error(path: Path) -> StoreCorrupt:
     """Return the error for records that do not match the ledger."""
     return StoreCorrupt(
-        f"{path}: not the records that the ledger goes on from: some of the files were put back from a copy, or others were. {OWED}"
+        f"{path}: not the records of the ledger's last entry: some files were restored from a copy. {OWED}"
     )
 
 

@@ -238,7 +238,7 @@ def require_base(base: int, link: str | None, ledger: Ledger) -> None:
     if base > ledger.length or (link is not None and ledger.link(base) != link):
         raise StoreCorrupt(
             f"{ledger.path}: not the ledger that the request in the journal was accepted after ({base} entries; it has {ledger.length}): one "
-            "of the two was put back from a copy. Put the whole store back from one backup, and send every request made since again"
+            "of the two was restored from a copy. Restore the whole store from one backup, and send every request made since again"
         )
 
 

@@ -1,6 +1,6 @@
 """The request log of a store: request ids, their salts, and one opaque note about each request.
 
-All of it can be erased. A note is a JSON object of whoever keeps a register of requests (the package
+All of it can be erased. A note is a JSON object of the package that keeps a register of requests (
 `noisygd-delete-compliance`). The store reads two of its keys, days on which rows that were only set aside (Article 18
 GDPR) left the table and came back: `restricted` and `lifted`. What a certificate may claim depends on them.
 
@@ -90,7 +90,7 @@ class RequestLog:
         known = {committed for committed, _ in self.notes().values()}
         lost = {entry.commitment for entry in ledger if entry.commitment is not None} - known
         return (
-            f"; of {len(lost)} requests in the ledger the register holds no id: forgotten, or lost with a register that was put back, and then "
+            f"; of {len(lost)} requests in the ledger the register holds no id: forgotten, or lost with a restored register, and then "
             "only the newest register can name them"
             if lost
             else ""

@@ -82,7 +82,7 @@ def register_fault(layout: Layout) -> str | None:
     if (layout.register.exists() and not layout.register.is_file()) or not is_register_restored(layout):
         return None
     return (
-        f"{layout.register}: put back from an earlier copy, or lost: what was noted of requests since is missing, and what was forgotten since "
+        f"{layout.register}: restored from an earlier copy, or lost: what was recorded since is missing, and what was forgotten since "
         "is back. Put the newest back: only by it are those requests certified and lifted. Where it is lost, note them again, and "
         "`register settings` with --controller makes this one the register"
     )

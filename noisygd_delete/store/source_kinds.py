@@ -52,11 +52,16 @@ class ExternalSource(Protocol):
     """
 
     @property
-    def address(self) -> str: ...
+    def address(self) -> str:
+        """Where the rows are."""
+
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """The column of ids."""
+
     @property
-    def subject(self) -> str | None: ...
+    def subject(self) -> str | None:
+        """The column of data subjects; None: one row a person."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the description that a ledger records; its key "kind" is the name of the entry point."""

@@ -85,7 +85,12 @@ class Store:
         """Create a store in `path`, which must be absent, empty, or left over from an interrupted `create`.
 
         Args:
-            stateless: as in `open`.
+            path: Folder of the store.
+            records: The rows, labels, ids and data subjects.
+            schema: The schema of the table.
+            plan: The plan of every release.
+            stateless: See `open`.
+            disk: The file operations; another one injects faults.
 
         Raises:
             InvalidRecords, AssumptionViolated: If the records do not match the plan; nothing was written.
@@ -282,7 +287,7 @@ class Store:
         Raises:
             StoreLocked: If another process still holds the lock after `wait` seconds.
             StoreCorrupt: If the files contradict one another.
-            InvalidParameter: If `stateless` is asked of a store that holds a patch.
+            InvalidParameter: If `stateless` is set and the store holds a patch.
         """
         layout, disk = Layout.at(path), disk or Disk()
         presence.require_store(layout)
@@ -400,7 +405,9 @@ class Store:
             raise NotLearned(f"{self.path}: the model was taken out of service; publish puts the next one in its place")
         model = self._files.model()
         if model is None:
-            raise NotLearned(f"{self.path}: no model is in force; run learn, or relearn after a withheld publication")
+            raise NotLearned(
+                f"{self.path}: there is no current model; run learn, or relearn after a withheld publication"
+            )
         return model
 
     def learn(self, *, request_id: str | None = None, execution: Execution | None = None) -> Release:
@@ -513,7 +520,7 @@ class Store:
             return told
         if not (self.pending_edits or force or unseen):
             raise InvalidRequest(
-                f"{self.path}: no edits are pending; a release would cost budget and forget nobody (force forces one)"
+                f"{self.path}: no edits are pending; a release would cost budget and forget no record (use force to make one)"
             )
         if not unseen:
             self._require_hook()
@@ -708,7 +715,7 @@ class Store:
             if self.pending_edits:
                 raise InvalidRequest(
                     f"{self.path}: {self.pending_edits} edits wait for a release; publish first, so that the numbers are about the "
-                    "records of the model in force"
+                    "records of the current model"
                 )
             plan, event = self.plan, Event(EventKinds.STATISTIC, 1, 0, mechanism)
             alone = mechanism.interval("dp", plan.problem.adjacency, steps_with=event.exposure)

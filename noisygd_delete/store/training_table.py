@@ -280,17 +280,28 @@ class Change(Protocol):
     """
 
     @property
-    def of_slots(self) -> journal.InFlight | None: ...
+    def of_slots(self) -> journal.InFlight | None:
+        """The slots in flight; None for rows in an external source."""
+
     @property
-    def base(self) -> int: ...
+    def base(self) -> int:
+        """The ledger length that the change is based on."""
+
     @property
-    def publish(self) -> bool: ...
+    def publish(self) -> bool:
+        """Whether a release follows."""
+
     @property
-    def counts(self) -> EditCounts: ...
+    def counts(self) -> EditCounts:
+        """Edits of all requests of the change."""
+
     @property
-    def parts(self) -> tuple[tuple[str | None, EditCounts], ...]: ...
+    def parts(self) -> tuple[tuple[str | None, EditCounts], ...]:
+        """The request ids and the edits of each."""
+
     @property
-    def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]: ...
+    def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
+        """The request ids, the edits of each, and the hash that binds its contents."""
 
 
 class TrainingTable:

@@ -110,7 +110,7 @@ def test_what_a_budget_allows_stays_within_it(epsilon, exponent):
 
 facts = st.fixed_dictionaries(
     {
-        "method": st.sampled_from(["noisy-gd", "noisy-gd:analysis=paper", "noisy-gd:analysis=composition"]),
+        "method": st.sampled_from(["noisy-gd-tight", "noisy-gd-paper", "noisy-gd-composition"]),
         "records": st.integers(10, 10**6),
         "step_size": st.floats(1e-3, 0.4),
         "noise_variance": st.floats(1e-8, 1e3),

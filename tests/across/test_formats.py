@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_compliance import restricted_records
+from noisygd_delete_compliance.restricted_records import RestrictedRecords
 from noisygd_delete_sources.table import read_deletion
 
 from noisygd_delete import Store
@@ -20,7 +22,6 @@ from noisygd_delete.evidence.certificate_log import check_log_proof, enter_certi
 from noisygd_delete.features.schema.published import PublishedModel
 from noisygd_delete.records import limited_io
 from noisygd_delete.store import journal
-from noisygd_delete.store.journal import RestrictedRecords
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.tombstones import Tombstones
 
@@ -76,7 +77,7 @@ def publishers(layout: Layout, number: Any) -> None:
 def aside(layout: Layout, number: Any) -> None:
     key, file = layout.root.with_name("key"), layout.root.with_name("aside")
     key.write_text("00" * 32 + "\n")
-    file.write_bytes(journal.BEGINS + f"{number}\n".encode() + b'"r"\n' + bytes(64))
+    file.write_bytes(restricted_records.BEGINS + f"{number}\n".encode() + b'"r"\n' + bytes(64))
     RestrictedRecords.read(file, key, "r")
 
 

@@ -83,7 +83,7 @@ def test_what_is_left_is_said_until_publication_stops_and_erasure_goes_on(capsys
     assert as_json("delete", "store", "p100", status=3)["left"]["publications"] == 0
     assert main(["delete", "store", "p101"]) == 3
     said = capsys.readouterr().out
-    assert "no room for another one: rows are erased when asked" in said
+    assert "no budget for another one: rows are still erased" in said
     assert "--total-epsilon" in said
     with Store.open("store") as store:
         assert not {"p100", "p101"} & set(store.records.ids)

@@ -17,10 +17,10 @@ ADULT = ["plan", "--records", "26000", "--features", "108"]
 
 def test_plan_as_text_and_json(as_json, printed) -> None:
     said = printed(*ADULT)
-    assert "7,164 for a publication that deletes" in said
+    assert "287 for a publication that deletes" in said
     assert said.endswith("more: --explain\n")
     assert len(said.splitlines()) <= 6
-    assert "K_Ā=7164" in printed(*ADULT, "--explain")
+    assert "K_Ā=287" in printed(*ADULT, "--explain")
     answer = as_json(*ADULT, "--method", "noisy-gd")
     assert answer["delete_steps_for_deletion"] == 115
     assert answer["gradient_evaluations"]["delete"] == 26_000 * answer["delete_steps"]
@@ -46,7 +46,7 @@ def test_plan_in_every_measure(as_json) -> None:
         (["--deletion", "3"], "must be at most that of present records, 1"),
         (["--dp", "nan"], "finite"),
         (["--delta", "2"], "strictly between"),
-        (["--gdp"], "needs method 'noisy-gd'"),
+        (["--gdp", "--method", "noisy-gd:analysis=paper"], "--method noisy-gd --gdp"),
         (["--order", "3", "--gdp"], "at most one"),
         (["--loss", "softmax"], "--loss softmax:classes=3"),
         (["--loss", "logistic:delta=2"], "does not take"),

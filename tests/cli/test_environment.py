@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell, devices 
 def test_an_answer_that_cannot_leave_is_said_and_what_was_done_stands(folder: Path) -> None:
     done = process("noisygd-delete delete store identifier-002 >/dev/full")
     assert done.returncode == 2
-    assert "what the command did stands" in one_paragraph(done.stderr)
+    assert "what the command did remains done" in one_paragraph(done.stderr)
     assert status("store")["records"] == 18
     done = process("noisygd-delete delete store identifier-003 --json >&-")
     assert done.returncode == 2

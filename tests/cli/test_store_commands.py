@@ -61,7 +61,12 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
 def test_a_non_convex_store_under_composition_asks_for_a_fresh_learn_or_runs_it(
     folder: Path, capsys: pytest.CaptureFixture[str], then: str
 ) -> None:
-    composed = ["--method", f"composition:requests_per_learn=2,fresh_learn={then}", "--loss", "sigmoid"]
+    composed = [
+        "--method",
+        f"noisy-gd:analysis=composition,requests_per_learn=2,fresh_learn={then}",
+        "--loss",
+        "sigmoid",
+    ]
     call(capsys, *init(*composed))
     call(capsys, "learn", "store")
     assert call(capsys, "delete", "store", "identifier-001")["status"] == "published"

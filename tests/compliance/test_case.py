@@ -53,7 +53,7 @@ def test_the_day_is_that_of_the_place_where_it_came_in() -> None:
     [
         ({"right": "oblivion"}, "not one of the rights"),
         ({"received": "2026-05-04"}, "time zone"),
-        ({"received": RECEIVED, "informed": "2026-05-03"}, "lies before"),
+        ({"received": RECEIVED, "informed": "2026-05-03"}, "precedes"),
         ({"received": RECEIVED, "informed": "4 May"}, "must be a day"),
         ({"decision": "refused", "decided": "2026-05-05"}, "needs its ground"),
         ({"ground": "17(3)(b)"}, "needs its ground"),

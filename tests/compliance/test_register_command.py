@@ -97,7 +97,7 @@ def test_a_token_is_made_where_none_is_given(folder: Path, as_json, printed) -> 
         ),
         (("inform", "store", "first", "--on", "2099-05-05"), "still to come"),
         (("acknowledge", "store", "open", "--on", "2099-05-05"), "still to come"),
-        (("acknowledge", "store", "open", "--on", "2020-05-03"), "lies before"),
+        (("acknowledge", "store", "open", "--on", "2020-05-03"), "precedes"),
         (("not-found", "store", "open", "--on", "2099-05-05"), "still to come"),
         (("recipients", "store", "open", "--count", "2"), "nothing was erased, rectified or restricted"),
         (("recipients", "store", "first", "--count", "2", "--on", "2020-05-05"), "there was nothing to tell"),
@@ -178,7 +178,7 @@ def test_a_register_of_another_time_is_told_by_whatever_reads_it(folder: Path, c
     earlier = shutil.copy("store/register.sqlite", "earlier")
     run("delete", "store", "identifier-004", "--request-id", "later")
     shutil.copy(earlier, "store/register.sqlite")
-    told = "put back from an earlier copy, or lost"
+    told = "restored from an earlier copy, or lost"
     for command in (["register", "list"], ["register", "show"], ["status"], ["publish"]):
         capsys.readouterr()
         main([*command[:2], "store", *(["first"] if "show" in command else [])])

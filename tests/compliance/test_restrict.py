@@ -77,7 +77,7 @@ def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, c
         run("register", "letter", "store", "t", "--out", "letter.html")
         return Path("letter.html").read_text()
 
-    assert "set aside" in complaint("certificate", "store", "--release", release)
+    assert "restrict" in complaint("certificate", "store", "--release", release)
     assert figures() == {"erased.later", "erased.all", "present.one", "present.all"}
     assert "times in 100" in letter()
     Path("letter.html").unlink()
@@ -88,10 +88,10 @@ def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, c
     stated, _, _ = erasure_in(ledger_of("store"), request_id="t")
     assert stated.notices.put_back is not None, "whoever asks in Python is told, too"
     assert "times in 100" not in letter()
-    assert "set aside" in complaint("certificate", "store", "--release", release)
+    assert "restrict" in complaint("certificate", "store", "--release", release)
     with Store.open("store") as store:
         store.request_log.forget(["t"])
-    assert "made to forget" in complaint("certificate", "store", "--release", release)
+    assert "forgotten" in complaint("certificate", "store", "--release", release)
     assert verify("store").passed
 
 
@@ -112,10 +112,13 @@ def test_an_objection_waits_for_its_decision(folder: Path, as_json) -> None:
         (("restrict", "store", "identifier-006", "--to", "new.bin", "--archive-key", "people.csv"), "not a key"),
         (("lift", "store", "t", "--from", "aside.bin", "--archive-key", "no.key", "--told", "2026-05-20"), "no key"),
         (("lift", "store", "first", "--from", "aside.bin", *ASIDE, "--told", "2026-05-20"), "of another request"),
-        (("lift", "store", "t", "--from", "people.csv", *ASIDE, "--told", "2026-05-20"), "not a file of records"),
+        (
+            ("lift", "store", "t", "--from", "people.csv", *ASIDE, "--told", "2026-05-20"),
+            "not a file of restricted records",
+        ),
         (
             ("lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", (date.today() + timedelta(2)).isoformat()),
-            "still to come",
+            "is in the future",
         ),
     ],
 )
@@ -175,13 +178,13 @@ def test_an_erasure_and_rows_kept_aside_know_of_each_other(tmp_path: Path, monke
     run("restrict", "store", "k10", "--to", "aside.bin", *ASIDE, "--request-id", "R")
     assert "or taken out by `restrict`" in complaint("delete", "store", "k10", "--request-id", "E0")
     run("delete", "store", "--subject", "p5", "--request-id", "E")
-    assert "does not reach rows kept aside (`restrict`, `object`) by 'R'" in capsys.readouterr().err
+    assert "does not reach rows restricted (`restrict`, `object`) by 'R'" in capsys.readouterr().err
     run("lift", "store", "R", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat(), "--no-publish")
-    assert "'E' asked for an erasure, which did not reach them" in capsys.readouterr().err
+    assert "'E' requested an erasure, which did not reach them" in capsys.readouterr().err
     run(
         "delete", "store", "--subject", "p5", "--request-id", "E2"
     )  # what the words say: no model had the row in between
-    assert "kept aside" not in capsys.readouterr().err
+    assert "does not reach" not in capsys.readouterr().err
     with Store.open("store") as store:
         assert not {"k10", "k11"} & set(store.records.ids)
         assert [event.counts.inserted for event in store.accountant.events] == [0, 0, 0, 1]

@@ -84,7 +84,7 @@ def coq_table() -> str:
         ("formulas and conversions", f"{bounds} lines of Python (`bounds/`)", f"{formulas} lines of definitions (`Formulas.v`, `Conversion.v`)"),
         ("that they bound what is revealed", "checks of `proofs_check` and proofs by hand", f"{axioms} cited axioms (`Laws.v`) and Coq's own"),
         ("the inequality for one certificate", "floating-point arithmetic, rounded up", f"{stated} statements (of a certificate by `noisy-gd`), proven"),
-        ("from facts to formulas", "in `methods/` and `bounds/`", f"{translation} lines of Python (`coq_certificate.py`)"),
+        ("from facts to formulas", "in `methods/` and `bounds/`", f"{translation} lines of Python (`proofs_check/coq_certificate.py`)"),
     ]  # fmt: skip
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 

@@ -10,7 +10,7 @@ from noisygd_delete_lab import command, comparison
 
 import noisygd_delete
 
-PROJECT = tomllib.loads((Path(__file__).parents[2] / "lab" / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "packages" / "lab" / "pyproject.toml").read_text())["project"]
 
 
 def test_the_lab_has_the_version_of_the_package() -> None:

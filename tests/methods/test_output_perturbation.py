@@ -282,7 +282,7 @@ def test_the_planner_takes_the_cheapest_way_that_is_good_enough() -> None:
     assert adult().chosen.method == "objective-perturbation"
     assert ways["objective-perturbation"].delete_passes < ways["output-perturbation"].delete_passes
     assert ways["output-perturbation"].delete_passes <= 30
-    assert 100 < ways["noisy-gd"].delete_passes < ways["noisy-gd:analysis=paper"].delete_passes
+    assert ways["noisy-gd"].delete_passes > 100
     assert ways["output-perturbation"].learn_passes <= 60
     assert adult(regularization=1e-4).chosen.method == "noisy-gd"
     assert adult(budget=Budget(order=10, dp=0.01, deletion=0.001)).chosen.method == "noisy-gd"
@@ -314,12 +314,11 @@ def test_over_many_observed_releases_it_counts_and_batches() -> None:
 
 
 def test_a_way_that_does_not_apply_says_why() -> None:
-    comparison = adult(budget=Budget.from_gdp(dp=0.4, deletion=0.1))
-    theorem = comparison.candidates[0]
-    assert theorem.plan is None
-    assert "noisy-gd" in theorem.reason
-    assert theorem.reason in comparison.table()
-    assert comparison.to_dict()["candidates"][0]["noise_variance"] is None
+    comparison = adult(regularization=1e-7)
+    number, missing = next((at, found) for at, found in enumerate(comparison.candidates) if found.plan is None)
+    assert missing.method == "objective-perturbation"
+    assert missing.reason in comparison.table()
+    assert comparison.to_dict()["candidates"][number]["noise_variance"] is None
     with pytest.raises(NoisyGDDeleteError, match="records"):
         compare_plans(loss=losses.Logistic(1.0), **{**ADULT, "records": -1}, budget=BUDGET)
 

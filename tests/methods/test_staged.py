@@ -285,7 +285,7 @@ def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> N
     )
     store, data, schema = str(tmp_path / "store"), str(tmp_path / "people.csv"), str(tmp_path / "schema.toml")
     plan = str(tmp_path / "plan.toml")
-    chosen = ["--method", f"ladder:stages={stages}", "--loss", "multilayer-perceptron:hidden=3", "--clip", "0.5"]
+    chosen = ["--method", f"staged:stages={stages}", "--loss", "multilayer-perceptron:hidden=3", "--clip", "0.5"]
     call(capsys, "plan", *chosen, "--out", plan)
     made = call(capsys, "init", store, "--data", data, "--schema", schema, "--plan", plan)
     assert [stage["kind"] for stage in made["plan"]["options"]["stages"]] == [

@@ -161,10 +161,11 @@ def test_a_certificate_is_proven_from_its_facts(method: str, tmp_path: Path, fol
 FIGURES = re.compile(r"^Lemma (\w+(?<!_range)) : (.*)\.\nProof\. (.*)\. Qed\.$", flags=re.M)
 
 
-# figures that the package may round up by more than one unit, besides those of correlated sums (by 2⁻³⁴): an advantage at orders near 1, whose search subtracts near numbers
+# figures that the package rounds up by more than one unit in the last place of ten digits, and units by which a smaller figure is refused
 ROUNDED = {
-    ("noisy-gd:analysis=paper", "advantage"): 10_000,
-    ("noisy-gd:analysis=paper", "epsilon"): 2,
+    # 24 were measured: an allowance of 4 · 2⁻⁵³ · q · s is 10⁻⁸ of (q − 1) · ε_q at its order, q = 1 + 7 · 10⁻⁸
+    ("noisy-gd:analysis=paper", "present_all_advantage"): 30,
+    # printing rounds up by 0.95 units, and the margin of 10⁻¹² is 0.10 units of this small figure
     ("noisy-gd:analysis=paper", "erased_later_epsilon"): 2,
 }
 
@@ -172,29 +173,31 @@ ROUNDED = {
 @needs_coq
 @pytest.mark.parametrize("method", CERTIFICATES)
 def test_one_unit_in_the_last_place_less_is_refused(method: str, folder: Path) -> None:
-    """Every second figure, with one unit less in its last place, is not proven by what proves it as printed."""
+    """A figure with one unit less in its last place is not proven by what proves it as printed."""
 
     def less(name: str, printed: Fraction, unit: Fraction) -> Fraction:
-        return max(
-            printed
-            - ROUNDED.get((method, name.removeprefix("present_all_")), 2 if method == "sufficient-statistics" else 1)
-            * unit,
-            Fraction(0),
-        )
+        return max(printed - ROUNDED.get((method, name), 1) * unit, Fraction(0))
 
     text, _ = coq_certificate.source_text(paper_by(method), less)
     honest, _ = coq_certificate.source_text(paper_by(method))
     printed = {name: statement for name, statement, _ in FIGURES.findall(honest)}
-    changed = {name for name, statement, _ in FIGURES.findall(text) if statement != printed[name]}
+    changed = sorted(name for name, statement, _ in FIGURES.findall(text) if statement != printed[name])
     assert len(changed) >= CERTIFICATES[method] - 6  # a figure of 0 has no smaller one
-    changed = set(sorted(changed)[::2])
+    if method == "sufficient-statistics":
+        changed = changed[::2]  # a μ of sums takes a minute
     planted = FIGURES.sub(lambda found: _refused(*found.groups()) if found[1] in changed else "", text)
-    assert planted.count("Fail ") == len(changed)
+    assert planted.count(" Abort.") == len(changed)
     assert coq_certificate.prove(planted, folder) is None
 
 
 def _refused(name: str, statement: str, proof: str) -> str:
-    return f"Goal {statement}. (* {name} *)\nProof. Fail (solve [{proof}]). Abort."
+    """A goal whose proof fails; where it compares an integral with a number, the opposite inequality is proven, which is far quicker."""
+    if (integral := coq_certificate.INTEGRAL) in proof:
+        opposite = f"match goal with |- ?left <= ?right => assert (right < left) by ({integral}) end"
+        refused = proof.replace(integral, opposite)
+    else:
+        refused = f"Fail (solve [{proof}])"
+    return f"Goal {statement}. (* {name} *)\nProof. {refused}. Abort."
 
 
 def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

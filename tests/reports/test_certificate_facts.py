@@ -386,7 +386,7 @@ def test_nobody_is_told_before_it_was_done_and_no_paper_knows_what_is_to_come(pl
     status = "pending" if release is None else "published"
     erasure = Erasure(**facts, release=release, status=status, notices=Notices(**stated))
     events = releases(plan, EditCounts(deleted=1))
-    with pytest.raises(InvalidParameter, match=r"lies before 2026-04-01|lies after 2026-04-03"):
+    with pytest.raises(InvalidParameter, match=r"precedes 2026-04-01|follows 2026-04-03"):
         erasure_certificate(erasure, plan=plan, events=events, issued="2026-04-03T00:00:00Z")
     allowed = {name: "2026-04-02" if name != "recipients" else 2 for name in stated}
     told = Erasure(**facts, release=release, status=status, notices=Notices(**allowed))

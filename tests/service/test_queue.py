@@ -139,7 +139,7 @@ def test_set_aside_outlives_a_restart_and_is_dropped_by_hand(
     desk.service.stop()
     assert main(["requests", str(store)]) == 0
     told = capsys.readouterr().out
-    assert "1 set aside" in told
+    assert "1 parked" in told
     assert "a trigger keeps the row" in told
     assert name(1) not in told
     assert main(["requests", str(store), "--retry", "bad", "--json"]) == 0

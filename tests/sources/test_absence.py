@@ -432,7 +432,7 @@ def test_a_lock_of_somebody_else_ends_in_an_answer(database: str, tmp_path: Path
     with store_over(address, tmp_path / "store", table="people") as store:
         with psycopg.connect(database) as other:
             other.execute("LOCK TABLE people IN ACCESS EXCLUSIVE MODE")
-            with pytest.raises(SourceError, match=r"lock timeout.*Somebody else holds a lock there"):
+            with pytest.raises(SourceError, match=r"lock timeout.*Another session holds a lock there"):
                 store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert store.serve(EditRequest.delete([name(3)], request_id="r")).release == 2
     with source_at(database, id="id", table="people").connected() as connection:

@@ -176,7 +176,7 @@ def test_an_erasure_told_by_the_application_must_be_among_what_was_counted(watch
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     length = watched.ledger.length
     with pytest.raises(
-        CountBroken, match="2 rows were told to be erased since the last release, and the trigger there counted 1"
+        CountBroken, match="2 rows were reported erased since the last release, and the trigger there counted 1"
     ):
         watched.publish(erased=2, request_id="r")
     assert watched.ledger.length == length

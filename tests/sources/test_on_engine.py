@@ -252,7 +252,7 @@ def test_what_the_files_of_a_delta_table_do_not_say_is_refused(tmp_path: Path) -
     deltalake.write_deltalake(address, arrow(), partition_by=["c"])
     source = source_at(address, engine="ray", id="id")
     assert len(source.pinned(["a", "b"]).paths) == 2
-    with pytest.raises(InvalidSchema, match="the column 'c' divides the table"):
+    with pytest.raises(InvalidSchema, match="the column 'c' partitions the table"):
         source.pinned(["a", "c"])
     deltalake.DeltaTable(address).delete()
     with pytest.raises(InvalidRecords, match="holds no row"):

@@ -121,7 +121,7 @@ def test_numbers_about_the_records_hide_no_earlier_position(store: Store, monkey
             yield Snapshot(before, now.blocks)
 
     monkeypatch.setattr(Postgres, "snapshot", put_back)
-    with pytest.raises(SourceError, match="a backup that was put back"):
+    with pytest.raises(SourceError, match="restored backup"):
         store.publish(force=True)
     assert store.ledger.releases == 3
 

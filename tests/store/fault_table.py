@@ -27,12 +27,12 @@ OTHERS = {  # trial -> (row of the table, how often in full, how often in a hurr
     "random kills": ("kill -9 at a random instant", 504, 21),
     "below": ("below the file system: a table of many pages shrinks, grows, is killed", 120, 6),
     "sums": (
-        "method `sums`: kill -9 at a random instant, or before a system call, of a deletion, now or published later, or an insertion",
+        "method `sufficient-statistics`: kill -9 at a random instant, or before a system call, of a deletion, now or published later, or an insertion",
         560,
         12,
     ),
     "sums elsewhere": (
-        "method `sums` over a DuckDB file: kill -9 at a random instant of a deletion, now or published later",
+        "method `sufficient-statistics` over a DuckDB file: kill -9 at a random instant of a deletion, now or published later",
         40,
         4,
     ),
@@ -94,7 +94,7 @@ def table(found: list[tuple[str, dict[str, int]]]) -> str:
         "",
         "Made by `make faults` (`python -m tests.store.fault_table`). Operations: delete, delete now and publish later, delete a",
         "person, replace, insert, publish, relearn with more slots, delete from a store whose names are still a database of an",
-        "earlier version; by method `sums` delete, now and later, delete a person, insert. System calls are those that change a file of the store,",
+        "earlier version; by method `sufficient-statistics` delete, now and later, delete a person, insert. System calls are those that change a file of the store,",
         "SQLite's own included; each of them is struck in turn. After every fault the store is opened, the same request is sent",
         "again, and every file is searched for the erased rows and ids.",
         "",

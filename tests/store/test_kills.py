@@ -56,7 +56,7 @@ def test_nothing_is_lost_twice_or_left(folder: Path, trial: str, full: bool, rec
     record_property("evidence", f"{text}: {counted}")
     assert in_order(counted), counted
     assert counted["tried"] >= (often if full else few)
-    if trial in ("random kills", "sufficient-statistics", "sums elsewhere") and (full or trial != "sums elsewhere"):
+    if trial in ("random kills", "sums", "sums elsewhere") and (full or trial != "sums elsewhere"):
         assert counted["inside"] > 0, "the kills must fall inside the transaction"
     if trial == "bits":
         assert counted["named"] > counted["tried"] / 4
@@ -78,7 +78,7 @@ def test_a_journal_of_sums_that_is_merely_replaced_is_caught(folder: Path) -> No
     preload = library(folder)
     if preload is None:
         pytest.skip("no C compiler here")
-    assert counts(folder, preload, trial="sufficient-statistics", count=6, planted="journal replaced")["below"] > 0
+    assert counts(folder, preload, trial="sums", count=6, planted="journal replaced")["below"] > 0
 
 
 def test_the_committed_table_has_zeros_where_it_must() -> None:

@@ -182,7 +182,7 @@ def test_a_ledger_shorter_than_its_journal_is_not_taken_for_a_request_that_happe
         TRANSACTIONS["delete"](store)
     assert (tmp_path / "second" / "journal" / "request.json").exists()
     put_back(tmp_path / "second", first, ("ledger.sqlite", "seal.json", "model-1.safetensors", "model-2.safetensors"))
-    with pytest.raises(StoreCorrupt, match="put back"):
+    with pytest.raises(StoreCorrupt, match="restored"):
         Store.open(tmp_path / "second")
     assert (tmp_path / "second" / "journal" / "request.json").exists(), "the request is not thrown away"
 

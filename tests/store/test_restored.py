@@ -60,13 +60,13 @@ def test_an_old_copy_put_back_passes_verify_and_fails_against_the_last_certifica
     assert continues(path, first)
     capsys.readouterr()
     assert not continues(path, last)
-    assert "an older copy of the store was put back" in capsys.readouterr().out
+    assert "older copy of the store was restored" in capsys.readouterr().out
 
     erase(path, 2)  # used since: as long as the true ledger again, with the same kinds, steps and counts of edits
     with Store.open(path) as store:
         assert len(store.ledger.entries) == json.loads(last.read_text())["evidence"]["ledger_entries"]
     assert not continues(path, last)
-    assert "put back and used" in capsys.readouterr().out
+    assert "restored and used" in capsys.readouterr().out
 
 
 def test_a_signer_who_states_other_releases_is_found_out_by_the_ledger(path, tmp_path, key, capsys) -> None:

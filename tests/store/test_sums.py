@@ -609,7 +609,7 @@ def test_a_record_that_could_not_be_put_back_is_not_restricted(tmp_path: Path, c
     with Store.open(made(tmp_path / "closed", **OWN, joiners=False)) as store:
         name = str(store.records.ids[0])
     aside = ["--to", str(tmp_path / "aside"), "--archive-key", str(tmp_path / "key")]
-    assert "none could be put back" in complaint("restrict", str(tmp_path / "closed"), name, *aside)
+    assert "no record could be restored" in complaint("restrict", str(tmp_path / "closed"), name, *aside)
     with Store.open(tmp_path / "closed") as store:
         assert name in map(str, store.records.ids)
     assert not (tmp_path / "aside").exists()

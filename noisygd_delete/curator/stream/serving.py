@@ -287,7 +287,7 @@ class Curating(Protocol):
 
     @property
     def plan(self) -> Plan:
-        """The plan in force."""
+        """The current plan."""
 
     @property
     def accountant(self) -> Accountant:

@@ -59,7 +59,7 @@ _NATURAL = (  # ranges implied by a column's name, if they contain its values
 )
 _NARROWER = (  # a question; the data's own range would not be public
     "the values span less than half of it: is a narrower range public, such as the ages that a study admits? "
-    "`explain` draws a curve over the whole range, and where no row lies it shows noise"
+    "`explain` draws a curve over the whole range, and shows noise where there are no rows"
 )
 _ID_FOR_SURE = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid)$)|[a-z]I[dD]$")
 _PERSON = re.compile(  # names of columns that identify persons, who may have several rows
@@ -573,7 +573,7 @@ def _rows_per_subject(texts: Sequence[str]) -> str:
     left = int(np.maximum(np.array(rows) - most, 0).sum())
     return (
         f"rows_per_subject = {most}  # ASK: read off the data. How many rows of one person are kept is yours to say: noise grows with it; "
-        f"so many would leave out {left} rows"
+        f"that limit would leave out {left} rows"
     )
 
 

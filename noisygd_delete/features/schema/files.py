@@ -515,7 +515,7 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
                     columns = {name: _column(path, name, piece.column(place)) for place, name in enumerate(names)}
                     if index is not None and ranged:
                         columns[index.column] = _column(path, index.column, index.names_of(start - 1, piece.num_rows))
-                    # a Parquet file has no lines; the record's number, from 1, stands in
+                    # a Parquet file has no lines; the number of the record, from 1, is given instead
                     yield Table(str(path), columns, range(start, start + piece.num_rows), header, index)
                     start += piece.num_rows
     except InvalidSchema:

@@ -329,7 +329,6 @@ class Schema:
             delimiter: See `read_blocks`.
             readable: Whether rows that cannot be read are left out and reported (`skipped`).
         """
-
         reading, whole = RecordFile(self, path, delimiter, readable=readable), GatheredRows(self.features)
         reading.read(whole.add, lambda: whole.ids)
         return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))

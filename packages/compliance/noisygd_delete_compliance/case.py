@@ -171,7 +171,7 @@ class RequestCase:
         for name in _DAYS:
             when = getattr(self, name)
             if when is not None and when < start:
-                raise InvalidParameter(f"lies before the receipt, {self.received}", **{name: when})
+                raise InvalidParameter(f"precedes the receipt, {self.received}", **{name: when})
         if self.extended_until is not None and self.extended_until > last_day(self.received, months=3):
             raise InvalidParameter(
                 f"is more than three months after {self.received}: Article 12(3) GDPR allows two months more, until "
@@ -181,6 +181,7 @@ class RequestCase:
 
     @property
     def refused(self) -> bool:
+        """Whether the request was refused."""
         return self.decision in REFUSALS
 
     def stated(self, **facts: Any) -> RequestCase:
@@ -193,7 +194,7 @@ class RequestCase:
         Args:
             until: The new deadline.
             reason: Reason of the extension.
-            told: Day on which the person was informed of it.
+            told: Day on which the person was informed.
             holidays: Public holidays at the place of receipt.
 
         Raises:
@@ -207,7 +208,7 @@ class RequestCase:
         due = last_day(self.received, holidays=holidays)
         if parse_day("told", told) > due:
             raise InvalidParameter(
-                f"the person must be told of an extension by {due.isoformat()}, within the first month (Article 12(3) GDPR), and was "
+                f"the person must be informed of an extension by {due.isoformat()}, within the first month (Article 12(3) GDPR), and was "
                 f"told on {parse_day('told', told).isoformat()}; the deadline stays"
             )
         if not parse_day("extended_until", until) > due:

@@ -15,6 +15,7 @@ _YAML = b'software: "noisygd-delete'  # how every such file begins
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "document",

@@ -40,10 +40,11 @@ _LISTED = 50
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "register",
-        description="One line per request: received, due, decided, edited, published, told. It holds no name and no free text; its "
+        description="One line per request: received, due, decided, edited, published, informed. It holds no name and no free text; its "
         "request ids are pseudonyms and can be forgotten (prune). The engine decides nothing here: a person does, and states it.",
         epilog="example: noisygd-delete register list STORE",
     )
@@ -76,7 +77,7 @@ def _add_options(actions: dict[str, Intermixed]) -> None:
     add("list", "--html", "FILE", "write it as a page here, a hundred requests at a time")
     add("list", "--page", "N", "which hundred; default: 1", type=parse_integer, default=1)
     add("receive", "--request-id", "TOKEN", "your random token for it; default: a new one")
-    add("receive", "--right", None, "what was asked; default: erasure", choices=list(map(str, Rights)))
+    add("receive", "--right", None, "the right exercised; default: erasure", choices=list(map(str, Rights)))
     grounds = list(map(str, Grounds))
     add("refuse", "--ground", None, "article of the GDPR, or an exemption elsewhere", choices=grounds, required=True)
     add("refuse", "--in-part", None, "only a part was refused; the rest was erased")
@@ -308,17 +309,17 @@ _ACTIONS: dict[str, tuple[str, str, Callable[[argparse.Namespace], int]]] = {  #
         _state,
     ),
     "extend": (
-        "a later deadline, at most three months from receipt, of which the person was told within the first month",
+        "a later deadline, at most three months from receipt, of which the person was informed within the first month",
         "9f2c31 --until 2026-08-04 --reason complexity",
         _state,
     ),
     "acknowledge": (
-        "the person was told that the request came in, which answers nothing: it stays due",
+        "the person was informed that the request was received, which is no answer: it stays due",
         "9f2c31 --on 2026-05-05",
         _state,
     ),
     "inform": (
-        "the person was told what was done, after it was done; again, when a model without the rows is published later",
+        "the person was informed of what was done, after it was done; again when a model without the rows is published later",
         "9f2c31 --on 2026-05-20",
         _state,
     ),
@@ -327,7 +328,7 @@ _ACTIONS: dict[str, tuple[str, str, Callable[[argparse.Namespace], int]]] = {  #
         "9f2c31 --language de --out letter.html",
         _letter,
     ),
-    "recipients": ("recipients of the data were told (Article 19 GDPR)", "9f2c31 --count 3", _state),
+    "recipients": ("recipients of the data were informed (Article 19 GDPR)", "9f2c31 --count 3", _state),
     "backups": ("until when backups still hold the rows", "9f2c31 --until 2026-08-01", _state),
     "settings": (
         "what holds for every request: holidays, texts for papers, how long it is kept",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
+    """Add the commands `restrict`, `object` and `lift` to the parser."""
     for name in ("restrict", "object"):
         parser = store_command(
             commands,
@@ -59,7 +60,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--from", dest="source", required=True, metavar="FILE", help="the file that keeps them")
     parser.add_argument("--archive-key", required=True, metavar="FILE", help="its key")
     parser.add_argument(
-        "--told", required=True, metavar="DAY", help="when the person was told that the restriction ends"
+        "--told", required=True, metavar="DAY", help="when the person was informed that the restriction ends"
     )
     parser.add_argument(
         "--no-publish", action="store_true", help="put the rows back now, leave the release to a later one"
@@ -68,6 +69,7 @@ def register(commands: Any) -> None:
 
 
 def restrict(parsed: argparse.Namespace) -> int:
+    """Run `restrict` or `object` and return its exit status."""
     from noisygd_delete.cli.release import open_store, report_release, tracking_progress
     from noisygd_delete.errors import InvalidRequest
     from noisygd_delete.evidence.atomic_write import check_outside_store, open_output
@@ -84,7 +86,7 @@ def restrict(parsed: argparse.Namespace) -> int:
         check_own_rows(store)
         if "inserted" not in store.plan.promise.edits:
             raise InvalidParameter(
-                "the plan takes no record in, so none could be put back; plan one that does (plan --method sufficient-statistics:joiners=true --out FILE), and "
+                "the plan accepts no insertion, so no record could be restored; plan one that does (plan --method sufficient-statistics:joiners=true --out FILE), and "
                 f"relearn {parsed.store} --plan FILE first"
             )
         right = Rights.RESTRICTION if parsed.command == "restrict" else Rights.OBJECTION
@@ -113,11 +115,13 @@ def restrict(parsed: argparse.Namespace) -> int:
 
 
 def check_own_rows(store: Store) -> None:
+    """Raise InvalidParameter if the rows are in an external source."""
     if store.source is not None:
         raise InvalidParameter("the rows lie in a source of their own: restrict them there, and publish")
 
 
 def warn_restricted(command: str, store: Store, aside: RestrictedRecords, *, back: bool) -> None:
+    """Print the warning of restricted records that are restored or removed, if there is one."""
     said = aside.warning(store.records, store.plan, back=back)
     if said:
         print_error(f"noisygd-delete {command}: {said}", 0)
@@ -125,13 +129,13 @@ def warn_restricted(command: str, store: Store, aside: RestrictedRecords, *, bac
 
 def erasures_since(store: Store, taken: int | None) -> list[str]:
     """Return the erasure requests that were served after position `taken` of the ledger."""
-
     asked = [token for token, (_, case) in Register(store.request_log).cases().items() if case.right is Rights.ERASURE]
     served = store.ledger.positions(asked)
     return [token for token in asked if taken is not None and served.get(token, -1) > taken]
 
 
 def lift(parsed: argparse.Namespace) -> int:
+    """Run `lift` and return its exit status."""
     from noisygd_delete.cli.release import open_store, report_release, tracking_progress
 
     from .restricted_records import RestrictedRecords, read_key
@@ -139,11 +143,11 @@ def lift(parsed: argparse.Namespace) -> int:
     told = parse_day("--told", parsed.told)
     if told > date.today():
         raise InvalidParameter(
-            f"--told {told.isoformat()} is still to come: the person is told before the restriction is lifted"
+            f"--told {told.isoformat()} is in the future: the person is informed before the restriction is lifted"
         )
     key = Path(parsed.archive_key)
     if not key.exists():
-        raise InvalidParameter(f"{key}: there is no key; without it nobody can read what was kept aside")
+        raise InvalidParameter(f"{key}: there is no key; without it the restricted records cannot be read")
     aside = RestrictedRecords.read(Path(parsed.source), key, parsed.token)
     back = hashlib.sha256(read_key(key) + parsed.token.encode()).hexdigest()[
         :32
@@ -170,7 +174,7 @@ def lift(parsed: argparse.Namespace) -> int:
             warn_restricted("lift", store, aside, back=True)
             if erased := erasures_since(store, taken):
                 print_error(
-                    f"noisygd-delete lift: since these rows were taken out, {format_request_ids(erased)} asked for an erasure, which did not reach them: where it was "
+                    f"noisygd-delete lift: since these rows were taken out, {format_request_ids(erased)} requested an erasure, which did not reach them: where it was "
                     "of the same person, delete them now",
                     0,
                 )

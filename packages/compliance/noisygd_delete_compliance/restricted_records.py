@@ -76,7 +76,7 @@ class RestrictedRecords:
         sealed = AESGCM(secret).encrypt(nonce, self._body(), head)
         if len(head) + _NONCE + len(sealed) > _LONGEST:
             raise InvalidParameter(
-                f"these records take more than the {_LONGEST >> 20} MiB that a file of records kept aside may have, and could not be read "
+                f"these records take more than the {_LONGEST >> 20} MiB that a file of restricted records may have, and could not be read "
                 "back; restrict fewer at a time. Nothing was changed"
             )
         with explain_disk_errors(path, "nothing was changed in the store"):
@@ -93,7 +93,7 @@ class RestrictedRecords:
         bound_to = _FORMAT + json.dumps(token).encode() + b"\n"
         body = data[len(bound_to) :] if data.startswith(bound_to) else b""
         if not data.startswith(_FORMAT):
-            raise InvalidParameter(f"{path}: not a file of records kept aside")
+            raise InvalidParameter(f"{path}: not a file of restricted records")
         try:
             fields = json.loads(AESGCM(secret).decrypt(body[:_NONCE], body[_NONCE:], bound_to))
         except (InvalidTag, ValueError) as error:
@@ -165,4 +165,4 @@ def read_key(path: Path) -> bytes:
     if not path.exists() and not path.is_symlink():
         with explain_disk_errors(path, "nothing was changed"):
             Disk().place(path, os.urandom(_KEY).hex().encode() + b"\n")
-    return limited_io.read_key(path, _KEY, "a key of records kept aside")
+    return limited_io.read_key(path, _KEY, "a key of restricted records")

@@ -83,7 +83,7 @@ class RegisterRow:
 
     @property
     def done(self) -> dict[str, int]:
-        """Rows erased, rectified or, for a restriction, set aside, per the ledger, independent of the right."""
+        """Rows erased, rectified or restricted, per the ledger, independent of the right."""
         served = self.served
         if served is None:
             return {}
@@ -93,6 +93,7 @@ class RegisterRow:
 
     @property
     def state(self) -> States:
+        """The state of the request."""
         case, served = self.case, self.served
         if self.closing is not None:
             return States.ANSWERED

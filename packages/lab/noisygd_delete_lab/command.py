@@ -22,6 +22,7 @@ from .comparison import ComparisonRow, compare
 
 
 def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     whole = Intermixed(prog="noisygd-delete-lab", description="Rival deletion methods.", allow_abbrev=False)
     kinds = whole.add_subparsers(dest="kind", required=True, metavar="KIND")
     comparing = kinds.add_parser(

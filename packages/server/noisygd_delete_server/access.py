@@ -71,6 +71,7 @@ class Caller:
 
     @property
     def ended(self) -> bool:
+        """Whether the token is revoked or expired."""
         return self.over or (self.until is not None and datetime.now(UTC).date() > self.until)
 
 
@@ -92,6 +93,7 @@ class TokenFile:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
+        """Read a token file and check its mode and format."""
         text = limited_io.read_text(path, limited_io.LIST)
         if os.name != "nt" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
             raise InvalidParameter(f"{path}: others than its owner may read it; chmod 600 {path}")

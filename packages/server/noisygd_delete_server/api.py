@@ -131,7 +131,7 @@ class _Api:
                 raise Refusal("full", str(error), {"Retry-After": "5"}) from None
             except StoreError as error:
                 log.error("a store did not answer: %s", describe_failure(error))
-                text = "a store does not answer now; its operator was told"
+                text = "a store does not answer now; its operator was notified"
                 raise Refusal("store", text, {"Retry-After": "30"}) from None
             finally:
                 self._under_way[caller.name] -= 1
@@ -254,7 +254,7 @@ def _too_long() -> Refusal:
 
 def _nobody() -> Response:
     raise Refusal(
-        "unknown", "no request with this id is known here; it was never asked, or was forgotten when its time was over"
+        "unknown", "no request with this id is known; it was never sent, or was forgotten after its retention time"
     )
 
 

@@ -24,6 +24,7 @@ _SHOWN = 20  # requests shown of each state
 
 
 def register(commands: Any) -> None:
+    """Add the commands `token` and `requests` to the parser."""
     parser = add_command(
         commands,
         "token",
@@ -95,7 +96,7 @@ def _requests(parsed: argparse.Namespace) -> int:
 
 
 _WORDS = {
-    "aside": "set aside after they failed again and again: retry or drop them",
+    "aside": "parked after repeated failures: retry or drop them",
     "refused": "refused: a person decides",
     "accepted": "to be carried out",
     "edited": "edited, waiting for a release or a message",
@@ -130,7 +131,7 @@ def _decide(layout: Layout, token: str, *, drop: bool) -> None:
     try:
         kept = inbox.find(token)
         if kept is None or kept.stage is not Stages.ASIDE:
-            raise InvalidRequest("this request was not set aside; `requests STORE` lists those that were")
+            raise InvalidRequest("this request is not parked; `requests STORE` lists those that are")
         if not drop:
             inbox.retry(kept)
         elif Ledger.read(layout.ledger).position(token) is not None:

@@ -34,7 +34,7 @@ _ITEM = re.compile(r"([A-Za-z0-9]{12}),([A-Za-z0-9+/]{43}=)", re.ASCII)
 _REMOVED_ITEM = re.compile(rf"([A-Za-z0-9]{{12}}),([A-Za-z0-9+/]{{43}}=),({'|'.join(Lists)})", re.ASCII)
 _ANSWER = re.compile(r"([A-Za-z0-9]{12}),([2-5])", re.ASCII)
 _NO_ITEM = "not an ID of 12 letters and digits, a comma, and a hash of 44 characters of Base64"
-_TWICE = "this ID stood above with another hash; the first one counts"
+_TWICE = "this ID occurred above with another hash; the first one counts"
 _NOT_OURS = "the answers that lie there are none of this program; move them away, and they are written again"
 
 
@@ -68,6 +68,7 @@ class DeletionList:
 
     @property
     def name(self) -> str:
+        """The name of the file."""
         return self.path.name
 
     @classmethod

@@ -155,6 +155,7 @@ class Call(NamedTuple):
     parameters: Sequence[Mapping[str, Any]] = ()
 
     def described(self) -> dict[str, Any]:
+        """Return the operation as OpenAPI describes it."""
         errors = (*self.errors, *((401, 403, 429, 503) if self.roles else ()))
         roles = f" (role {' or '.join(self.roles)})" if self.roles else ""
         found: dict[str, Any] = {"operationId": self.name, "summary": self.summary + roles}
@@ -164,7 +165,7 @@ class Call(NamedTuple):
             found["requestBody"] = {"required": self.needed, "content": content}
         found["responses"] = {
             str(status): {
-                "description": "as asked" if status < 400 else _ERRORS[status],
+                "description": "as requested" if status < 400 else _ERRORS[status],
                 "content": {PROBLEM: {"schema": _schema(Fault)}} if kind is Fault else _content(kind),
             }
             for status, kind in sorted({**dict.fromkeys(errors, Fault), **self.answers}.items())
@@ -230,10 +231,10 @@ _BODY = (400, 408, 409, 413, 415, 422)  # error statuses of calls with a body
 _OF_PEOPLE = "Every request, late and due first; a page for browsers, which give the token as the password"
 CALLS = (
     Call("POST", "/requests", "ask", "Ask for an erasure or a correction", (Roles.REQUEST,), {200: Course, 202: Course}, _BODY, RequestBody),
-    Call("GET", "/requests", "waiting", "What waits, was set aside or refused", (Roles.READ,), {200: Queue}),
-    Call("POST", "/requests/{token}/retry", "retry", "Try again what was set aside", (Roles.PUBLISH,), {202: Decided}, (409,)),
-    Call("POST", "/requests/{token}/drop", "drop", "Give up what was set aside", (Roles.PUBLISH,), {202: Decided}, (409,)),
-    Call("GET", "/requests/{token}", "look", "How a request stands; of others' for the role read", (Roles.REQUEST, Roles.READ), {200: Course}, (404,)),
+    Call("GET", "/requests", "waiting", "Pending, parked and refused requests", (Roles.READ,), {200: Queue}),
+    Call("POST", "/requests/{token}/retry", "retry", "Retry a parked request", (Roles.PUBLISH,), {202: Decided}, (409,)),
+    Call("POST", "/requests/{token}/drop", "drop", "Drop a parked request", (Roles.PUBLISH,), {202: Decided}, (409,)),
+    Call("GET", "/requests/{token}", "look", "The state of a request; of others' for the role read", (Roles.REQUEST, Roles.READ), {200: Course}, (404,)),
     Call("GET", "/requests/{token}/certificate", "certificate", "Its certificates: signed for the role sign", (Roles.READ, Roles.SIGN), {200: Papers}, (404, 409)),
     Call("GET", "/register", "register", _OF_PEOPLE, (Roles.READ,), {200: (list[dict[str, Any]], "text/html")}, (422,), parameters=_PAGES),
     Call("POST", "/publish", "publish", "Publish what waits", (Roles.PUBLISH,), {202: Pending}, _BODY, PublishBody, needed=False),
@@ -259,7 +260,7 @@ def page() -> str:
         "<title>noisygd-delete</title><style>body{font:16px/1.5 sans-serif;margin:2em auto;max-width:50em;padding:0 1em}"
         "td{padding:.3em 1em .3em 0;vertical-align:top;overflow-wrap:anywhere}</style>"
         f"<h1>noisygd-delete {__version__}</h1><p>Requests in, evidence out. Send <code>Authorization: Bearer TOKEN</code>; what each call "
-        f'takes and answers stands in <a href="openapi.json">openapi.json</a>.</p><table>{rows}</table></html>'
+        f'takes and answers is in <a href="openapi.json">openapi.json</a>.</p><table>{rows}</table></html>'
     )
 
 

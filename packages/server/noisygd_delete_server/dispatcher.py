@@ -31,7 +31,7 @@ Published = Callable[[str, Store], None]
 Pace = Batching | Calendar
 _LONGEST = 300.0  # seconds that a calendar's release is delayed at most, as it blocks the writer
 NOT_DONE = (  # one text for all reasons, so that it does not reveal whether another name is in a table
-    f"not all that it names is in a table ({NEVER_THERE}, or held out for measuring), or a table does not take its rows, or so many of a person; nothing was changed"
+    f"not all that it names is in a table ({NEVER_THERE}, or held out for measuring), or a table does not accept its rows, or that many rows of a person; nothing was changed"
 )
 
 

@@ -48,7 +48,7 @@ def from_fides(body: bytes, headers: Mapping[str, str], hooks: Hooks) -> tuple[s
     found = asked.identity.get(hooks.identity)
     name = found.get("value") if isinstance(found, dict) else found
     if not isinstance(name, str | int) or isinstance(name, bool) or not 0 < len(str(name)) <= 1000:
-        raise Unfit(f"identity names nobody by {hooks.identity}, which is what the table knows persons by")
+        raise Unfit(f"identity has no {hooks.identity}, by which the table identifies persons")
     who: dict[str, Any] = {"subjects" if hooks.names == "subject" else "delete": [str(name)]}
     return asked.privacy_request_id, RequestBody(**who), _reply(headers, hooks)
 

@@ -57,6 +57,7 @@ class Watching:
         self._thread = threading.Thread(target=self._work, name="folder", daemon=True)
 
     def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     def end(self) -> None:

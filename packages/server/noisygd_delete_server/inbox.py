@@ -68,6 +68,7 @@ class QueuedRequest:
 
     @property
     def token(self) -> str | None:
+        """The request id; None for a message to be sent."""
         return self.fields.get("request_id") if self.stage is not Stages.OUTGOING else None
 
 
@@ -78,8 +79,8 @@ class Waiting(Struct, frozen=True):
     state: Annotated[str, Meta(description="accepted, aside, edited or refused")]
     since: Annotated[str | None, Meta(description="when the service took it in")]
     asked_by: Annotated[str | None, Meta(description="the name of the token that it was sent with")]
-    reason: Annotated[str | None, Meta(description="why it was set aside or refused")]
-    tries: Annotated[int, Meta(description="how often it failed before it was set aside")]
+    reason: Annotated[str | None, Meta(description="why it was parked or refused")]
+    tries: Annotated[int, Meta(description="how often it failed before it was parked")]
 
 
 def pending_requests(kept: QueuedRequest) -> Waiting:
@@ -155,6 +156,7 @@ class Inbox:
         return any(folder.is_dir() and any(folder.iterdir()) for folder in folders)
 
     def close(self) -> None:
+        """Release the lock of the inbox."""
         self._lock.release()
 
     def accept(self, fields: Mapping[str, Any]) -> QueuedRequest:

@@ -146,6 +146,7 @@ class Messenger:
         self.delivered = self.failed = self.given_up = 0
 
     def start(self) -> None:
+        """Start the threads."""
         for thread in self._threads:
             thread.start()
 

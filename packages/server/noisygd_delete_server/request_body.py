@@ -105,14 +105,14 @@ def check_contents(asked: RequestBody, schemas: Mapping[str, Schema]) -> dict[st
     if not any(found.values()):
         raise Unfit("the request is empty; name something in delete, subjects or replace")
     if set(found["delete"]) & set(found["replace"]):
-        raise Unfit("an id stands in delete and in replace; one of the two can be done")
+        raise Unfit("an id is in both delete and replace; name it in one of them")
     try:
         for schema in schemas.values():
             to_request("0", found, schema)
         if asked.received is not None:
             came = datetime.fromisoformat(parse_datetime("received", asked.received, utc=False))
             if came > datetime.now(UTC) + _CLOCKS:
-                raise InvalidRequest("received lies in the future; give the time at which it came in")
+                raise InvalidRequest("received is in the future; give the time of receipt")
     except NoisyGDDeleteError as error:
         reason = str(error).removeprefix("line 1: ").removeprefix("line 1, ")
         raise Unfit(_quoteless(reason, found, asked.received)) from None

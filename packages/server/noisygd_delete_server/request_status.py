@@ -55,10 +55,10 @@ class Course(Struct, frozen=True):
         ),
     ]
     reason: Annotated[
-        str | None, Meta(description="why it was refused or set aside; a person has to decide and to answer")
+        str | None, Meta(description="why it was refused or parked; a person has to decide and to answer")
     ]
     received: str | None
-    due: Annotated[str | None, Meta(description="last day on which the person may be told")]
+    due: Annotated[str | None, Meta(description="last day on which the person may be informed")]
     late: list[str]
     stores: list[InStore]
 

@@ -27,6 +27,7 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     serve = add_command(
         commands,
         "serve",

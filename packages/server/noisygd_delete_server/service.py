@@ -125,6 +125,7 @@ class Service:
         self._stopped = False
 
     def start(self) -> None:
+        """Start the threads."""
         for one in self._threads:
             one.start()
 
@@ -233,7 +234,7 @@ class Service:
         """
         kept = self.inbox.find(token)
         if kept is None or kept.stage is not Stages.ASIDE:
-            raise Conflict("this request was not set aside; only such a one is retried or dropped")
+            raise Conflict("this request is not parked; only parked requests are retried or dropped")
         if what == "drop" and self.known.is_known(token):
             raise Conflict(
                 "a store has erased its rows for this request already; only the others are left, so retry it"

@@ -43,7 +43,7 @@ _PATIENCE = 5.0  # seconds to wait for another process's lock
 
 log = logging.getLogger("noisygd_delete_server")
 
-DROPPED = "it failed again and again, and whoever runs the service dropped it; nothing was changed"
+DROPPED = "it failed repeatedly and the operator dropped it; nothing was changed"
 
 
 class _Failed(NamedTuple):
@@ -103,6 +103,7 @@ class Writer:
         self.releases = self.refusals = 0
 
     def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     def end(self) -> None:
@@ -272,7 +273,7 @@ class Writer:
         self._failures[kept.number] = _Failed(tries, since, now + pause)
         if kept.token is None:
             if tries >= _TRIES:
-                log.error("what was asked of the writer failed %d times, and is given up: %s", tries, reason)
+                log.error("a command to the writer failed %d times and is given up: %s", tries, reason)
                 self.inbox.done(kept)
             return
         alone = len(self.inbox.at(Stages.ACCEPTED)) == 1
@@ -281,7 +282,7 @@ class Writer:
             and tries >= _TRIES
             and (alone or self._worked > since or now - since > _OUTAGE)
         ):
-            log.error("a request was set aside after %d tries: %s", tries, reason)
+            log.error("a request was parked after %d tries: %s", tries, reason)
             self.inbox.move(kept, Stages.ASIDE, {**kept.fields, "reason": reason, "tries": tries})
             self._failures[kept.number] = _Failed(tries, since, now + _HOUR)
             with suppress(StoreError):

@@ -77,10 +77,9 @@ def sum_snapshot(
     done: SourceHistory = NOTHING_DONE,
     chain: ReleaseChain | None = None,
 ) -> Summed:
-    """Return the sums of one snapshot, its position, changes since an earlier one, what was left out, and the
-    definition.
+    """Return the sums of one snapshot and what describes it.
 
-    The source counts them if it can; otherwise rows are read block by block and not held.
+    These are its position, the changes since an earlier one, what was left out, and the definition. The source counts them if it can; otherwise rows are read block by block and not held.
 
     Raises:
         As `reading.rows_of`.
@@ -139,10 +138,12 @@ class KeptChain:
 
     @property
     def columns(self) -> list[str]:
+        """The columns that a release reads."""
         return columns_of(self._files.schema)
 
     @property
     def state(self) -> str | None:
+        """The state of the source at the last release; None: not known."""
         found = self._kept
         return None if found is None else found.stamp.partition(" ")[2]
 
@@ -182,6 +183,7 @@ class KeptChain:
         self.leave(state)
 
     def leave(self, state: str | None) -> None:
+        """Keep the sums of this release for the next one."""
         if self._taken is not None and state is not None:
             self._keep(self._files.ledger.model_release, state, self._taken)
 

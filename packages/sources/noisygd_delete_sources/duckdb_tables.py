@@ -179,6 +179,7 @@ class DuckdbFile(Lake):
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
+        """Return whether an address is of this kind."""
         return path.suffix == ".duckdb" and path.is_file()
 
     def check_chain(self, instead: str) -> None:
@@ -261,6 +262,7 @@ class DeltaTable(Lake):
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
+        """Return whether an address is of this kind."""
         return (path / "_delta_log").is_dir()
 
     @property
@@ -373,7 +375,7 @@ class DeltaTable(Lake):
                 raise InvalidSchema(f"{self.address}: no column {column!r}; correct the schema")
             if column in table.metadata().partition_columns:
                 raise InvalidSchema(
-                    f"{self.address}: the column {column!r} divides the table and lies in the names of its folders, which workers do not read; "
+                    f"{self.address}: the column {column!r} partitions the table and is in the names of its folders, which workers do not read; "
                     "leave it out of the schema, or use no --engine"
                 )
         paths = _data_files(table, self.address)
@@ -492,6 +494,7 @@ class ParquetFolder(Lake):
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
+        """Return whether an address is of this kind."""
         return path.is_dir() and any(path.glob("*.parquet"))
 
     @contextmanager

@@ -56,6 +56,7 @@ class MySQL(StoreSource):
 
     @staticmethod
     def recognises(address: str) -> bool:
+        """Return whether an address is of this kind."""
         return address.startswith(("mysql://", "mariadb://"))
 
     @contextmanager
@@ -248,5 +249,5 @@ def _both(names: Sequence[str]) -> list[tuple[str, ...]]:
 def _format_error(error: Exception) -> str:
     """Return the number of an error, because its message may quote a row."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
-    waits = ". Somebody else holds a lock there; it is tried again" if number in _LOCKS else ""
+    waits = ". Another session holds a lock there; it is tried again" if number in _LOCKS else ""
     return type(error).__name__ + (f", error {number}" if number else "; is the server there?") + waits

@@ -37,7 +37,7 @@ _FIRST = (
 _LAST = "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=1 -c bytea_output=hex"
 _HINTS = {
     "42P01": ". A table of another schema is named with it: --table schema.table",
-    "55P03": ". Somebody else holds a lock there; it is tried again",
+    "55P03": ". Another session holds a lock there; it is tried again",
 }
 _KEYS = "noisygd_delete.keys"  # a setting, local to a transaction
 _PATIENCE = 10.0  # seconds until the server aborts a transaction whose client died
@@ -74,11 +74,12 @@ class Postgres(StoreSource):
         if described.get("password") or described.get("sslpassword"):
             raise InvalidParameter(
                 "the store keeps the address, so it must not hold a password: put that into ~/.pgpass or PGPASSWORD; keep the key of a "
-                "certificate where no password is asked for it"
+                "certificate that needs no password"
             )
 
     @staticmethod
     def recognises(address: str) -> bool:
+        """Return whether an address is of this kind."""
         return address.startswith(("postgresql://", "postgres://"))
 
     @contextmanager
@@ -231,7 +232,7 @@ class Postgres(StoreSource):
                 raise dependent_selection_error(self.address, how)
             if step["Node Type"] == "Function Scan" and step.get("Schema") not in (None, "pg_catalog"):
                 raise dependent_selection_error(
-                    self.address, f"the function {step['Function Name']}, into which nobody sees"
+                    self.address, f"the function {step['Function Name']}, which cannot be inspected"
                 )
         names = [name for step in read if (name := _relation(step))]
         own = (

@@ -138,7 +138,7 @@ def published_of(path: str) -> tuple[list[str], list[Place]]:
             )
         if each.behind(aim):
             said.append(
-                not_covered(f"{each.address}: a model from before the release in force may still lie there", _AGAIN)
+                not_covered(f"{each.address}: a model from before the current release may still be there", _AGAIN)
             )
     return here, said
 

@@ -610,7 +610,7 @@ class Source(ABC):
             self._check_columns(there)
         except InvalidParameter as error:
             raise InvalidRequest(
-                f"{error}. Until then nobody can see whether a deleted row is read: delete it with your own program, then publish with the number of "
+                f"{error}. Until then it is unknown whether a deleted row is read: delete it with your own program, then publish with the number of "
                 "rows erased (publish --erased N)"
             ) from None
 
@@ -691,7 +691,7 @@ def returned_rows_error(address: str, rows: int) -> SourceError:
 def restored_error(address: str) -> SourceError:
     """Return the error for a source that does not show a deletion that was committed there."""
     return SourceError(
-        f"{address}: a deletion that this store committed there is not in its history: a backup that was put back, a copy that was not up "
+        f"{address}: a deletion that this store committed there is not in its history: a restored backup, a copy that was not up "
         "to date when it took over, or another server. Nothing was deleted or published. When the right one is back, it goes on; where this one "
         "stays, carry out again what was deleted since, in a new store"
     )

@@ -104,6 +104,7 @@ class Deletion:
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, None]]:
+        """The request id and its edits."""
         return ((self.request_id, self.counts, None),)
 
     def to_bytes(self) -> bytes:
@@ -389,7 +390,7 @@ class TableInSource(TrainingTable):
                 if not position_covers(position, earlier):
                     raise SourceError(
                         f"{self.source.address}: its rows are as they were before {earlier}, which the ledger says was reached: a copy "
-                        "that lags behind, or a backup that was put back. Nothing was published. Wait for the copy, or carry out again "
+                        "that lags behind, or a restored backup. Nothing was published. Wait for the copy, or carry out again "
                         "what was deleted since the backup, in a new store"
                     )
             self._require_counted(self._told(), counted)
@@ -420,7 +421,7 @@ class TableInSource(TrainingTable):
         again = sum(1 for _ in tombstones.among(ids))
         if again:
             raise SourceError(
-                f"{self.source.address}: {again} rows there have ids that were erased before, by {tombstones.path}: a dump or a backup was put back, or "
+                f"{self.source.address}: {again} rows there have ids that were erased before, by {tombstones.path}: a dump or a backup was restored, or "
                 "an application wrote them again. Nothing was published; delete them again (`delete STORE --reapply` finds them by the list)"
             )
 
@@ -429,7 +430,7 @@ class TableInSource(TrainingTable):
         missing = missing_edits(told, counted) if counted and self.source.counts_by == "trigger" else 0
         if missing:
             raise CountBroken(
-                f"{self.source.address}: {told.erased} rows were told to be erased since the last release, and the trigger there counted "
+                f"{self.source.address}: {told.erased} rows were reported erased since the last release, and the trigger there counted "
                 f"{told.erased - missing}. Nothing was published. Look which of the two is wrong; where it is the trigger, `watch` "
                 "counts anew"
             )

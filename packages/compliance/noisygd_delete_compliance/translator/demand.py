@@ -28,6 +28,7 @@ class Demand:
     _waiting: list[tuple[ModuleText, ast.FunctionDef]] = field(default_factory=list)  # not used yet
 
     def native(self, module: str, name: str | None = None) -> bool:
+        """Return whether a module, or this name of it, is written by hand in JavaScript."""
         return module in self.natives or f"{module}:{name}" in self.natives
 
     def keeps(self, statement: ast.stmt) -> bool:

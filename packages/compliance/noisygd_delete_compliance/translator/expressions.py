@@ -29,6 +29,7 @@ class Untranslatable(Exception):
 
 
 def quote_text(text: str) -> str:
+    """Return a text as a JavaScript literal."""
     return json.dumps(text)
 
 
@@ -58,14 +59,17 @@ class Expressions:
 
     @property
     def inside_class(self) -> bool:
+        """Whether the current scope is the body of a class."""
         return self.scopes[-1].of_class
 
     def fresh(self) -> str:
+        """Return an unused name."""
         self._count += 1
         return f"$v{self._count}"
 
     @staticmethod
     def operator(operation: ast.operator) -> str:
+        """Translate an operator."""
         return _OPERATORS[type(operation)]
 
     def variable(self, name: str) -> str:
@@ -107,6 +111,7 @@ class Expressions:
         return json.dumps(names)
 
     def defaults(self, given: ast.arguments) -> str:
+        """Translate the defaults of parameters."""
         placed = [*given.posonlyargs, *given.args]
         pairs = [*zip(placed[len(placed) - len(given.defaults) :], given.defaults, strict=True)]
         pairs += [
@@ -158,6 +163,7 @@ class Expressions:
     # --- values ---
 
     def value(self, node: ast.expr | None) -> str:
+        """Translate an expression."""
         if node is None:
             return "null"
         written = getattr(self, f"_on_{type(node).__name__}", None)

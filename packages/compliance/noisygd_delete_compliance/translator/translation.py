@@ -78,9 +78,11 @@ class Translation(Expressions):
     # --- statements ---
 
     def block(self, body: Iterable[ast.stmt]) -> str:
+        """Translate a list of statements."""
         return "\n".join(filter(None, map(self.statement, body)))
 
     def statement(self, node: ast.stmt) -> str:
+        """Translate a statement."""
         written = getattr(self, f"_on_{type(node).__name__}", None)
         if written is None:
             raise Untranslatable(f"{self.source.name}: line {node.lineno}: {type(node).__name__} has no translation")

@@ -37,6 +37,7 @@ class Folder:
         self._root, self._store, self._ground = path, store, ground
 
     def require_free(self) -> None:
+        """Raise PublisherError if the destination belongs to something else."""
         if not self._root.exists():
             return
         if not self._root.is_dir():
@@ -52,6 +53,7 @@ class Folder:
             raise PublisherError(f"{self._root}: holds files already; name a folder that is new, or empty")
 
     def put(self, artefact: Artifact) -> None:
+        """Publish a release and make it the current one."""
         self._take()
         if os.path.lexists(self._root / CURRENT) and not (self._root / CURRENT).is_symlink():
             raise PublisherError(
@@ -64,6 +66,7 @@ class Folder:
         self._lead_to(artefact.name)
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
+        """Remove every release but `keep` and return the names of what was removed."""
         if not self._root.exists():
             return ()
         self._take()

@@ -44,6 +44,7 @@ class Objects:
         self._prefix, self._address, self._store, self._ground = prefix.rstrip("/"), address, store, ground
 
     def require_free(self) -> None:
+        """Raise PublisherError if the destination belongs to something else."""
         self._files.invalidate_cache()
         if self._marked():
             if self._read(MARK) != {"store": self._store}:
@@ -54,6 +55,7 @@ class Objects:
             raise PublisherError(f"{self._address}: holds objects already; name a prefix that is new")
 
     def put(self, artefact: Artifact) -> None:
+        """Publish a release and make it the current one."""
         self._take()
         if not self._whole(artefact):
             for name, data in artefact.files.items():
@@ -63,6 +65,7 @@ class Objects:
             self._write(CURRENT, json.dumps(current).encode())
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
+        """Remove every release but `keep` and return the names of what was removed."""
         self._files.invalidate_cache()
         if not self._marked():
             return ()

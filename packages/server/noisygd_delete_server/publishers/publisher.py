@@ -33,8 +33,17 @@ class Publisher(Protocol):
 class Ground(Protocol):
     """File system changes, each announced just before it is made; implemented by the store's `Disk`."""
 
-    def reached(self, operation: str, path: Path) -> None: ...
-    def create(self, path: Path, data: bytes = b"") -> None: ...
-    def rename(self, source: Path, target: Path) -> None: ...
-    def erase(self, path: Path) -> None: ...
-    def sync_folder(self, path: Path) -> None: ...
+    def reached(self, operation: str, path: Path) -> None:
+        """Called before each change, for fault injection."""
+
+    def create(self, path: Path, data: bytes = b"") -> None:
+        """Create a file."""
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Rename a file atomically."""
+
+    def erase(self, path: Path) -> None:
+        """Overwrite and remove a file."""
+
+    def sync_folder(self, path: Path) -> None:
+        """Make the entries of a folder durable."""

@@ -96,7 +96,7 @@ def _make_destination(layout: Layout, address: str, model: str | None, alias: st
     given = replace(given, paths=tuple(map(str, on_this_machine(given.address))))
     place = given.address.removeprefix(FOLDER)
     if place != given.address and Path(place).resolve().is_relative_to(layout.root):
-        raise InvalidParameter(f"{address}: lies inside the store, where nothing else may be; name a place outside")
+        raise InvalidParameter(f"{address}: is inside the store; name a path outside it")
     return given
 
 

@@ -13,6 +13,7 @@ _FOUND = 5
 
 
 def register(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = add_command(
         commands,
         "residue",

@@ -69,6 +69,7 @@ class SparkCluster:
         self.partitions = self._kept.getNumPartitions()
 
     def ask(self, question: PartitionQuestion) -> list[Answer]:
+        """Send a question to every partition and return the answers in partition order."""
         asked = self._context.broadcast(question)
         try:
             answers: list[Answer] = self._kept.mapPartitionsWithIndex(_make_answerer(asked)).collect()

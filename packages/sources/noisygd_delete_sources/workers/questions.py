@@ -105,6 +105,7 @@ class SumsQuestion(PartitionQuestion):
     loss: Loss
 
     def held(self, partition: Partition) -> HeldSums:
+        """Return the sums over the rows that a worker holds."""
         return HeldSums(partition.rows, partition.labels, self.loss, readings=1)
 
 
@@ -162,6 +163,7 @@ class Partition:
 
     @classmethod
     def of(cls, number: int, encoded: Encoded) -> Partition:
+        """Return the partition of these rows."""
         seen = hashlib.sha256(np.ascontiguousarray(encoded.rows).data)
         seen.update(np.ascontiguousarray(encoded.labels).data)
         return cls(number, encoded.rows, encoded.labels, seen.digest(), encoded.clipped, encoded.unknown)
@@ -181,10 +183,12 @@ class Encoder:
 
     @classmethod
     def for_rows(cls, schema: Schema, address: str) -> Encoder:
+        """Return the encoder of a schema."""
         return cls(replace(schema, id_column=None, subject_column=None, rows_per_subject=None), address)
 
     @property
     def columns(self) -> list[str]:
+        """The columns that it reads."""
         return list(dict.fromkeys([*self.schema.columns, self.schema.label_column]))
 
     def encoded(self, batches: Iterable[pyarrow.RecordBatch]) -> Encoded:

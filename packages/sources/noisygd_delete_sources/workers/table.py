@@ -87,6 +87,7 @@ class ClusterRecords(RowsElsewhere):
 
     @property
     def partitions(self) -> int:
+        """Number of partitions."""
         return self._cluster.partitions
 
     def ask(self, question: PartitionQuestion) -> list[Any]:
@@ -138,6 +139,7 @@ class ClusterSums:
         self.slots, self.width = records.slots, records.width
 
     def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
+        """Return the gradient of the sum of losses."""
         return sum_pairwise(self._records.ask(GradientSum(self._loss, weights, dtype)), weights.shape)
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
