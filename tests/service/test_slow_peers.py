@@ -154,7 +154,7 @@ def test_a_lock_elsewhere_keeps_nobody_from_stopping_it(tmp_path: Path, serving:
     path = make_store(tmp_path / "people")
     secrets = token_file(tmp_path / "tokens.toml")
     with serving(tmp_path, str(path), "--batch", "1") as service:
-        with Store.open(path):
+        with Store.open(path, wait=30):
             asked = {"request_id": "t", "delete": [name(1)]}
             assert service.call("POST", "/requests", secrets["request"], asked)[0] == 202
             time.sleep(1.5)

@@ -63,7 +63,7 @@ def test_postgres_keeps_it_in_table_index_statistics_and_log_until_the_remedies(
         assert {place.split(":")[0] for place in residual(residue([FIRST], database))} == {"the write-ahead log"}
         server.execute("ALTER SYSTEM SET wal_recycle = off")
         server.execute("SELECT pg_reload_conf()")
-        for _ in range(20):  # segments that were recycled before are used up, and go as well
+        for _ in range(80):  # segments that were recycled before are used up, and go as well
             for _ in range(3):
                 server.execute("SELECT pg_switch_wal()")
                 server.execute("CHECKPOINT")
