@@ -140,7 +140,7 @@ def test_what_cannot_be_is_refused() -> None:
     for tallies, about, said in (
         ([later, learn], None, "must be a 'learn'"),
         ([learn, other], None, "fresh learn"),
-        ([learn, later], 3, "by itself"),
+        ([learn, later], 3, "separately"),
         ([learn] * (MOST_TALLIES + 1), None, "at most 20000 kinds"),
     ):
         with pytest.raises(InvalidParameter, match=said):
