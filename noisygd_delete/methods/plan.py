@@ -296,7 +296,7 @@ class Plan:
 
     @property
     def delete_steps_for_utility(self) -> int:
-        """Steps of a deletion that the excess risk needs."""
+        """Steps of a deletion that keep the accuracy over any number of requests; 0 if not required."""
         return self.promise.utility_steps
 
     @property
@@ -306,12 +306,12 @@ class Plan:
 
     @property
     def learn_solver_passes(self) -> int:
-        """Solver passes of the first learn."""
+        """Gradient passes of the solver in a learn: a forecast, exact if their number is fixed."""
         return self.learning.solver_passes
 
     @property
     def delete_solver_passes(self) -> int:
-        """Solver passes of a deletion."""
+        """Gradient passes of the solver in a deletion: a forecast, exact if their number is fixed."""
         return self.serving.solver_passes
 
     @property
@@ -326,7 +326,7 @@ class Plan:
 
     @property
     def horizon(self) -> int | None:
-        """Number of edits that the plan covers; None: no limit."""
+        """Steps since the last fresh learn that the budget covers under composition; None if unlimited."""
         return self.promise.horizon
 
     @property
@@ -361,7 +361,7 @@ class Plan:
 
     @property
     def releases(self) -> int:
-        """Number of releases that share the budget."""
+        """N, the number of observed releases that share the dp budget."""
         return self.problem.releases
 
     @property

@@ -111,7 +111,7 @@ class SufficientStatisticsRun(SingleRelease):
         return {"gdp_squared": charges[int(number) - 1]}
 
     def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
-        """Return the guarantee of a record that is present in every release."""
+        """Return `interval` for a record still present after all these steps; see `NoiseChain.staying`."""
         between = Worlds(worlds)
         return self._guarantee(about, between, **self._cost(between, steps_with, steps_without, leaves=False))
 

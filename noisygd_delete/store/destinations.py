@@ -21,7 +21,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..errors import MissingDependency, StoreCorrupt
-from ..extensions import load_extension
+from ..extensions import load_extension, missing_package
 from ..records import limited_io
 from . import rollback_guard
 from .disk import Disk, read_file
@@ -32,8 +32,8 @@ UNKNOWN = "unknown:"  # locations a store may have published to but has no recor
 LONGEST_ADDRESS = 1000
 _LONGEST = 1 << 20
 _SHOWN = 12  # digits of the digest in a name
-_PUT_BACK = "its contents are unknown: the list of publishers is stale, or lost"
-_INSTALL = "publishing there needs a package that is not installed: pip install 'noisygd-delete[serve]'"
+_STALE_LIST = "its contents are unknown: the list of publishers is stale, or lost"
+_INSTALL = str(missing_package("server", "publishing there"))
 
 
 def name_of(release: int, digest: str) -> str:
@@ -155,7 +155,7 @@ def read_destinations(layout: Layout) -> DestinationList | None:
     if not _is_restored_list(found, noted):
         return found
     named = [place for place in (found.publishers if found else ()) if place.address != UNKNOWN]
-    doubtful = (replace(place, held=None, oldest=1, problem=_PUT_BACK) for place in (*named, Destination(UNKNOWN)))
+    doubtful = (replace(place, held=None, oldest=1, problem=_STALE_LIST) for place in (*named, Destination(UNKNOWN)))
     return DestinationList(store, tuple(doubtful))
 
 

@@ -1,8 +1,8 @@
 """The request log of a store: request ids, their salts, and one opaque note about each request.
 
-All of it can be erased. A note is a JSON object of the package that keeps a register of requests (
-`noisygd-delete-compliance`). The store reads two of its keys, days on which rows that were only set aside (Article 18
-GDPR) left the table and came back: `restricted` and `lifted`. What a certificate may claim depends on them.
+All of it can be erased. A note is a JSON object of the package that keeps a register of requests
+(`noisygd-delete-compliance`). The store reads two of its keys, the days on which rows whose processing was restricted
+(Article 18 GDPR) left the table and returned: `restricted` and `lifted`. What a certificate may claim depends on them.
 
 The hash chain of the ledger holds SHA-256(salt, request id) instead of the id. Salt and id are in this file only; once
 they are erased from it, the request of an entry can no longer be identified. An id is recorded before the ledger entry

@@ -285,7 +285,7 @@ class Change(Protocol):
 
     @property
     def base(self) -> int:
-        """The ledger length that the change is based on."""
+        """The number of ledger entries when it was accepted."""
 
     @property
     def publish(self) -> bool:
@@ -301,7 +301,7 @@ class Change(Protocol):
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
-        """The request ids, the edits of each, and the hash that binds its contents."""
+        """The request ids, the edits of each, and the rows that each leaves of the same persons, if known."""
 
 
 class TrainingTable:

@@ -148,7 +148,7 @@ def _moment(layout: Layout) -> Iterator[str]:
         journal.require_base(begun.base, begun.link, ledger)
     file_footer.check(layout, ledger, begun)
     if not layout.request.exists() and layout.seal.exists() and not ledger.is_sealed:
-        yield f"{layout.seal}: not of this ledger's last entry: restored from a copy, or completed by the next command"
+        yield f"{layout.seal}: not of this ledger's last entry: restored from a copy, or left by an interrupted command, which the next one completes"
 
 
 def _slots(layout: Layout) -> Iterator[str]:

@@ -71,7 +71,7 @@ class Caller:
 
     @property
     def ended(self) -> bool:
-        """Whether the token is revoked or expired."""
+        """Whether the token has expired."""
         return self.over or (self.until is not None and datetime.now(UTC).date() > self.until)
 
 

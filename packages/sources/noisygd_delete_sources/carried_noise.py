@@ -143,7 +143,7 @@ class KeptChain:
 
     @property
     def state(self) -> str | None:
-        """The state of the source at the last release; None: not known."""
+        """The state of the rows that the next release continues from; None if it continues from none."""
         found = self._kept
         return None if found is None else found.stamp.partition(" ")[2]
 
@@ -183,7 +183,7 @@ class KeptChain:
         self.leave(state)
 
     def leave(self, state: str | None) -> None:
-        """Keep the sums of this release for the next one."""
+        """Keep the patch of the current deletion under the state after it; without a state, keep nothing."""
         if self._taken is not None and state is not None:
             self._keep(self._files.ledger.model_release, state, self._taken)
 

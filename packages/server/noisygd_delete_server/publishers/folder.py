@@ -37,7 +37,7 @@ class Folder:
         self._root, self._store, self._ground = path, store, ground
 
     def require_free(self) -> None:
-        """Raise PublisherError if the destination belongs to something else."""
+        """Raise PublisherError if the destination belongs to another store or holds other files."""
         if not self._root.exists():
             return
         if not self._root.is_dir():
@@ -66,7 +66,7 @@ class Folder:
         self._lead_to(artefact.name)
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
-        """Remove every release but `keep` and return the names of what was removed."""
+        """Remove every release but `keep`; return what could not be removed, each with what to do about it."""
         if not self._root.exists():
             return ()
         self._take()

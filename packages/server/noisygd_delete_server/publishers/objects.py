@@ -44,7 +44,7 @@ class Objects:
         self._prefix, self._address, self._store, self._ground = prefix.rstrip("/"), address, store, ground
 
     def require_free(self) -> None:
-        """Raise PublisherError if the destination belongs to something else."""
+        """Raise PublisherError if the destination belongs to another store or holds other files."""
         self._files.invalidate_cache()
         if self._marked():
             if self._read(MARK) != {"store": self._store}:
@@ -65,7 +65,7 @@ class Objects:
             self._write(CURRENT, json.dumps(current).encode())
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
-        """Remove every release but `keep` and return the names of what was removed."""
+        """Remove every release but `keep`; return what could not be removed, each with what to do about it."""
         self._files.invalidate_cache()
         if not self._marked():
             return ()

@@ -64,7 +64,7 @@ class Registry:
         self._tracking, self._work = tracking, Path(tempfile.gettempdir()) / f"noisygd-delete-{store}"
 
     def require_free(self) -> None:
-        """Raise PublisherError if the destination belongs to something else."""
+        """Raise PublisherError if the destination belongs to another store or holds other files."""
         if self._tracking.startswith(SQLITE) and not Path(self._tracking.removeprefix(SQLITE)).exists():
             return  # a query would create the database
         found = self._found()
@@ -92,7 +92,7 @@ class Registry:
             self._client.set_registered_model_alias(self._model, self._alias, str(version))
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
-        """Remove every release but `keep` and return the names of what was removed."""
+        """Remove every release but `keep`; return what could not be removed, each with what to do about it."""
         if self._found() is None:
             return ()
         if keep is None and self._alias in self._client.get_registered_model(self._model).aliases:

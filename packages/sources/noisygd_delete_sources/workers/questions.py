@@ -183,7 +183,7 @@ class Encoder:
 
     @classmethod
     def for_rows(cls, schema: Schema, address: str) -> Encoder:
-        """Return the encoder of a schema."""
+        """Return the encoder of a schema without its columns of ids and persons."""
         return cls(replace(schema, id_column=None, subject_column=None, rows_per_subject=None), address)
 
     @property
