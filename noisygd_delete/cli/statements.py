@@ -88,14 +88,14 @@ def stated_facts(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def state_all(facts: dict[str, Any], store: Store, requests: Sequence[EditRequest]) -> None:
     """Record these facts about every request of a stream that was served."""
-    if not facts:
+    state = load_extension("hooks", "request-note") if facts else None  # one search for the whole stream
+    if state is None:
         return
     changes: dict[str, NoteUpdate] = {}
     for one in requests:
         if one.request_id is not None and store.ledger.position(one.request_id) is not None:
             only_replaces = one.replacements and not (one.deletions or one.subjects)
-            note = request_note(store.request_log, RECTIFICATION if only_replaces else ERASURE, facts)
-            changes |= {} if note is None else {one.request_id: note}
+            changes[one.request_id] = state(store.request_log, RECTIFICATION if only_replaces else ERASURE, facts)
     store.request_log.update(changes)
 
 
