@@ -137,7 +137,7 @@ def joined(room: str, file: str, kind: str, old: str, new: str) -> dict[str, str
 
 def test_what_only_joins_a_catalogue_makes_no_row_stale():
     """The rows accepted say nothing of a new method or loss; the classes that they name count as before."""
-    method = joined("methods", "noisy-gd", "NoisyGD", '    "noisy-gd": "NoisyGD",\n', '    "newcomer": "Newcomer",\n')
+    method = joined("methods", "noisy_gd", "NoisyGD", '    "noisy-gd": "NoisyGD",\n', '    "newcomer": "Newcomer",\n')
     loss = joined("losses", "logistic", "Logistic", '    "logistic": "Logistic",\n', '    "newcomer": "Newcomer",\n')
     assert stale_rows(method) == stale_rows(loss) == set()
 
