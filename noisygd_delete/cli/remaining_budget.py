@@ -41,8 +41,8 @@ def reserve_text(kept: Mapping[str, Any] | None) -> str:
     """Return the dictionary of `Reserve.to_dict` as a sentence; "" for None."""
     if kept is None:
         return ""
-    now = f"{kept['at_once']} of these at once" if kept["at_once"] else f"the next one on {kept['next_date']}"
-    return f"{now}, the others on dates, one every {DAYS_BETWEEN} days: a model is in service until {kept['lasts_until']} at least"
+    now = f"{kept['at_once']} at once" if kept["at_once"] else f"the next on {kept['next_date']}"
+    return f"{now}, the others {DAYS_BETWEEN} days apart; in service until {kept['lasts_until']} at least"
 
 
 def spent_warning(left: Mapping[str, Any]) -> str:
