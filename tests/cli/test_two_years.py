@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,6 @@ from noisygd_delete.store import Store
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.release_schedule import pending_since, reserve
 from tests.cli.planned import main
-from tests.oracles import gaussian_dp
 
 DAY = 86_400.0
 Run = Callable[..., Any]
@@ -91,15 +89,18 @@ def test_many_single_deletions_leave_a_model_in_service(
     assert made == 1 + (kept.left if days_apart else kept.at_once)
 
 
-def test_the_spent_budget_is_that_of_its_releases(total: dict[str, Any], as_json: Run, clock: Clock) -> None:
-    """By a formula that shares no code: μ of Gaussian releases adds up in squares."""
-    for number in range(2):
-        as_json("delete", "store", f"p{number}")
-    each = [ledger().accountant.dp(release).gdp for release in (1, 2, 3)]
-    spent = as_json("budget", "store")["left"]
-    assert total["gdp"]
-    assert gaussian_dp.delta(math.hypot(*each), spent["spent_epsilon"]) <= spent["delta"] * (1 + 1e-6)
-    assert spent["adjacency"] == "zero-out"
+def test_every_answer_names_the_relation(total: dict[str, Any], as_json: Run, printed: Run) -> None:
+    assert ledger().plan.problem.adjacency == "zero-out"
+    for words in (["delete", "store", "p1"], ["status", "store"], ["budget", "store"]):
+        assert as_json(*words)["left"]["adjacency"] == "zero-out"
+    Path("asked.toml").write_text('adjacency = "replace"\n')
+    init = ["--data", "people.csv", "--schema", "schema.toml"]
+    as_json("init", "other", *init, "--plan", "asked.toml")
+    assert as_json("learn", "other")["left"]["adjacency"] == "replace"
+    Path("asked.toml").write_text('method = "noisy-gd:analysis=paper"\nregularization = 0.1\n')
+    as_json("init", "third", *init, "--plan", "asked.toml")
+    assert as_json("status", "third")["left"]["adjacency"] == "replace"  # the article's
+    assert "(zero-out)" in printed("budget", "store")
 
 
 def test_the_end_is_announced_three_releases_before_and_comes_with_a_deadline(
