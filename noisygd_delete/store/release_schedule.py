@@ -105,11 +105,8 @@ def reserve(ledger: Ledger, *, now: float | None = None) -> Reserve | None:
     now = time.time() if now is None else now
     dates = Calendar(_time_of_release(ledger, learned), DAYS_BETWEEN * _DAY)
     since = pending_since(ledger)
-    date = (
-        now + dates.due(1, now, now)
-        if since is None
-        else dates.start + (dates.dates(_seconds(since)) + 1) * dates.interval
-    )
+    began = now if since is None else _seconds(since)
+    date = dates.start + (dates.dates(began) + 1) * dates.interval
     ahead = max(0, DATES - dates.dates(now))
     return Reserve(left, max(0, left - ahead), date, dates.start + (DATES + 1) * dates.interval)
 
