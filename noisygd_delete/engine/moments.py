@@ -32,7 +32,7 @@ def compute_moments(records: Records, *, outputs: int, radius: float) -> tuple[M
     neighbouring tables differ in one block and in the few float64 additions that it goes through: below the slack that
     the plan counts.
     """
-    width = records.features.shape[1]
+    width = records.width
 
     def blocks() -> Iterator[Matrix]:
         for start in range(0, records.slots, _BLOCK):
