@@ -276,6 +276,13 @@ class RowCodec(Protocol):
         """Number of features of a row."""
 
     @property
+    def coding(self) -> Any:
+        """Meaning of the codes, of which equal maps have the same object."""
+
+    def to_codes(self, stored: NDArray[Any]) -> NDArray[np.int64]:
+        """Return codes counted from 0, of rows that are not null."""
+
+    @property
     def blocks(self) -> int:
         """Number of codes of a row."""
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidRecords
+from ...records import CodedRows
 
 Codes = NDArray[np.int64]
 NO_ENTRY = -1
@@ -153,13 +154,15 @@ class Coding:
         return codes
 
     def of_rows(self, rows: Any) -> Codes:
-        """Return (rows, blocks) codes of rows, which may be codes already or (rows, width) features.
+        """Return (rows, blocks) codes of rows, which may be codes already, stored or not, or (rows, width) features.
 
         Features are identified by their nonzero places.
 
         Raises:
             InvalidRecords: If the rows are neither.
         """
+        if isinstance(rows, CodedRows) and rows.codec.coding is self:
+            return rows.codec.to_codes(rows.codes)
         given = np.asarray(rows)
         if given.ndim != 2 or given.shape[1] not in (len(self.sizes), self.width):
             raise InvalidRecords(
