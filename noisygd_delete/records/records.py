@@ -22,10 +22,10 @@ from .limited_io import check_text, check_token
 from .names import Names
 from .values import (
     NO_ARRAY,
+    Codec,
     CodedRows,
     Id,
     Labels,
-    RowCodec,
     Rows,
     SparseRows,
     Table,
@@ -395,7 +395,7 @@ class Records:
         """The rows if they are stored as codes, else None; do not modify."""
         return self._features if isinstance(self._features, CodedRows) else None
 
-    def as_codes(self, codec: RowCodec) -> Records:
+    def as_codes(self, codec: Codec) -> Records:
         """Return the table with its rows stored as codes.
 
         Raises:

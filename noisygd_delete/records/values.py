@@ -268,7 +268,7 @@ class SparseRows:
 # Rows of a public map as the few codes that determine them (`features.maps.codec`): they are expanded as they are read.
 
 
-class RowCodec(Protocol):
+class Codec(Protocol):
     """Conversion between rows and codes; the null record is 0 in every block."""
 
     @property
@@ -322,7 +322,7 @@ class CodedRows:
 
     dtype = np.dtype(np.float32)
 
-    def __init__(self, codes: NDArray[Any], codec: RowCodec, *, skips_zeros: bool = False) -> None:
+    def __init__(self, codes: NDArray[Any], codec: Codec, *, skips_zeros: bool = False) -> None:
         self.codes, self.codec, self.skips_zeros = codes, codec, skips_zeros
         self.shape = (len(codes), codec.width)
 

@@ -18,7 +18,7 @@ from .disk import Disk, read_file
 from .layout import FORMAT, LABEL, ROW, TEMPORARY, Layout
 
 if TYPE_CHECKING:
-    from ..records.values import RowCodec
+    from ..records.values import Codec
     from .ledger import Ledger
 
 Journalled = TypeVar("Journalled")
@@ -102,7 +102,7 @@ class InFlight:
         return add_checksum(body)
 
     @classmethod
-    def from_bytes(cls, data: bytes, room: int | None = None, codec: RowCodec | None = None) -> InFlight:
+    def from_bytes(cls, data: bytes, room: int | None = None, codec: Codec | None = None) -> InFlight:
         """Parse `to_bytes`; raise ValueError, TypeError or KeyError for anything else.
 
         Args:
@@ -225,7 +225,7 @@ def read_journal(layout: Layout, parse: Callable[[], Journalled]) -> Journalled 
         ) from error
 
 
-def read_in_flight(layout: Layout, codec: RowCodec | None = None) -> InFlight | None:
+def read_in_flight(layout: Layout, codec: Codec | None = None) -> InFlight | None:
     """Return the request that was accepted and not completed, if any; `codec` as in `InFlight.from_bytes`.
 
     Raises:

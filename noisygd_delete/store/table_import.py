@@ -26,7 +26,7 @@ from .tombstones import Tombstones
 
 if TYPE_CHECKING:
     from ..features.schema import RecordFile
-    from ..records.values import RowCodec
+    from ..records.values import Codec
 
 _BLOCK = 1 << 16  # names copied at a time
 PlanFor = Callable[[int], Plan]
@@ -81,7 +81,7 @@ def check_disk(folder: Path, slots: int, row_bytes: int) -> None:
 
 
 class _NewTable:
-    def __init__(self, disk: Disk, layout: Layout, codec: RowCodec | None, *, with_subjects: bool) -> None:
+    def __init__(self, disk: Disk, layout: Layout, codec: Codec | None, *, with_subjects: bool) -> None:
         self.disk, self.layout, self.codec = disk, layout, codec
         disk.make_folder(layout.records)
         disk.create(self._rows)

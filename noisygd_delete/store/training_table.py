@@ -44,7 +44,7 @@ from .ledger import Ledger
 
 if TYPE_CHECKING:
     from ..features.schema import Encoded, Schema
-    from ..records.values import RowCodec
+    from ..records.values import Codec
     from .tombstones import Tombstones
 
 
@@ -159,9 +159,7 @@ def _pieces(values: np.ndarray, kind: DTypeLike) -> Iterator[bytes]:
         yield np.ascontiguousarray(values[first : first + rows], dtype=kind).tobytes()
 
 
-def load_table(
-    layout: Layout, slots: int, width: int, *, with_subjects: bool, codec: RowCodec | None = None
-) -> Records:
+def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool, codec: Codec | None = None) -> Records:
     """Return the table, mapped from its files. Rows and names are read on demand, and later edits are visible.
 
     Args:
@@ -211,7 +209,7 @@ def _brings_long_names(records: Records, change: Change) -> bool:
     )
 
 
-def row_file(layout: Layout, width: int, codec: RowCodec | None) -> tuple[Path, int]:
+def row_file(layout: Layout, width: int, codec: Codec | None) -> tuple[Path, int]:
     """Return the file of the rows and the bytes of one row."""
     return (
         (layout.features, width * _ROW_BYTES) if codec is None else (layout.codes, codec.blocks * codec.dtype.itemsize)
@@ -219,7 +217,7 @@ def row_file(layout: Layout, width: int, codec: RowCodec | None) -> tuple[Path, 
 
 
 def table_sizes(
-    layout: Layout, slots: int, width: int, *, with_subjects: bool, codec: RowCodec | None = None
+    layout: Layout, slots: int, width: int, *, with_subjects: bool, codec: Codec | None = None
 ) -> dict[Path, int]:
     """Return the lengths in bytes of the files that have one piece per slot."""
     path, size = row_file(layout, width, codec)
@@ -295,7 +293,7 @@ def equal_rows(held: Iterable[tuple[Rows | CodedRows, Labels]], encoded: Encoded
     return sum(key in found for key in wanted)
 
 
-def _row_keys(rows: Rows | CodedRows, labels: Labels, codec: RowCodec | None) -> list[bytes]:
+def _row_keys(rows: Rows | CodedRows, labels: Labels, codec: Codec | None) -> list[bytes]:
     """Return what identifies the content of each row: its codes and label, or a digest of its values and label."""
     keys = list[bytes]()
     for first in range(0, len(rows), _PART):

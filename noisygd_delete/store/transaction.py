@@ -39,7 +39,7 @@ from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
 
 if TYPE_CHECKING:
-    from ..records.values import RowCodec
+    from ..records.values import Codec
     from .artifact import Artifact
 
 
@@ -65,7 +65,7 @@ class GroupTask:
 
     held: Plan
     with_subjects: bool
-    codec: RowCodec | None
+    codec: Codec | None
     task: ReleaseTask
 
 
