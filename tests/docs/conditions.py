@@ -28,7 +28,7 @@ WORDS = {  # key of the catalogue of papers -> the same in few words
     "rows-in-place": "rows are added in an order fixed by their contents, independent of slots, or `in_place=False` charges for any order",
     "row-shape": "with a schema's noise shape: no row exceeds its bound in the norm of that shape",
     "solver-tolerance": "the gradient at the solver's answer is at most γ, rounding included",
-    "time-unseen": "the publication time of a model is observed to a day at most: with `solver=\"fixed\"` the passes do not depend on data",
+    "time-unseen": "publication times are observed no finer than to the day; with `solver=\"fixed\"` the passes do not depend on data",
     "machine-trusted": "the system's random numbers, ChaCha20 and the stated accuracy of elementary functions are trusted",
     "stages-published": "every stage starts at a kept stage or a public point, and is published",
     "sums-carried": "every edit goes through the store, rows are erased after the noise is drawn, the number of releases is fixed beforehand, and run times are unobserved",
