@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -198,6 +199,22 @@ def test_so_does_what_the_plan_does_not_fit(refuse, tmp_path: Path) -> None:
             attempt(tmp_path / "new", RecordFile(SCHEMA, file), SCHEMA, refuse)
         said.append((type(caught.value), str(caught.value)))
     assert said[0] == said[1]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("short", ["ids", "subjects", "labels"])
+def test_a_block_with_names_or_labels_for_other_rows_is_refused(short: str, tmp_path: Path) -> None:
+    """One too few would be taken for the rows before it: a deletion would then erase somebody else's row."""
+
+    class Shifted(RecordFile):
+        def blocks(self):
+            for block in super().blocks():
+                yield replace(block, **{short: getattr(block, short)[:-1]})
+
+    file = table(tmp_path, IDS["short"])
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidRecords):
+        Store.create_from(tmp_path / "new", Shifted(SCHEMA, file), SCHEMA, plan_for)
     assert sorted(tmp_path.rglob("*")) == before
 
 
