@@ -73,7 +73,9 @@ def survey(suite: Suite, folder: Path, options: argparse.Namespace, deadline: fl
     begun = (
         ((number, fault), lambda fault=fault: start(fault))
         for number, fault in enumerate(faults)
-        if number not in known and (options.only is None or options.only in str(fault)) and time.monotonic() < deadline
+        if number not in known
+        and (not options.only or any(text in str(fault) for text in options.only))
+        and time.monotonic() < deadline
     )
     for (number, fault), said in in_forks(begun, options.workers):
         if said is None or (isinstance(said, dict) and "error" in said):
@@ -124,7 +126,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=150, help="faults to try")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--package", action="append", choices=PACKAGES, help="only these packages")
-    parser.add_argument("--only", help="only faults whose description contains this text")
+    parser.add_argument("--only", action="append", help="only faults whose description contains this text")
     parser.add_argument("--seconds", type=float, default=60, help="processor seconds for one fault")
     parser.add_argument("--workers", type=int, default=2, help="forks at a time")
     parser.add_argument("--minutes", type=float, default=600, help="begin nothing after this time")

@@ -21,6 +21,7 @@ from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
 from noisygd_delete.features.schema import RecordFile
 from noisygd_delete.planner.defaults import default_slots
+from noisygd_delete.records import Names
 from noisygd_delete.store import Store, Tombstones, file_footer, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
@@ -209,7 +210,8 @@ def test_a_block_with_names_or_labels_for_other_rows_is_refused(short: str, tmp_
     class Shifted(RecordFile):
         def blocks(self):
             for block in super().blocks():
-                yield replace(block, **{short: getattr(block, short)[:-1]})
+                cut = list(getattr(block, short))[:-1]
+                yield replace(block, **{short: np.array(cut) if short == "labels" else Names.of(cut)})
 
     file = table(tmp_path, IDS["short"])
     before = sorted(tmp_path.rglob("*"))
