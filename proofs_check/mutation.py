@@ -105,6 +105,11 @@ def edit(node: ast.AST) -> Iterator[str]:
     yield from _edit_statement(node)
 
 
+def _decided(value: bool, left: ast.expr) -> ast.expr:
+    """A condition with this value that does not evaluate `left`, and yet closes over the names in it, as code that is swapped must."""
+    return ast.BoolOp(ast.Or() if value else ast.And(), [ast.Constant(value), left])
+
+
 def _edit_statement(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.AugAssign) and type(node.op) in _OPERATORS:
         operator = node.op
@@ -114,12 +119,12 @@ def _edit_statement(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.If):
         test = node.test
         for value, words in ((False, "never"), (True, "always")):
-            node.test = ast.Constant(value)
+            node.test = _decided(value, test)
             yield f"`if {ast.unparse(test)[:60]}` {words} holds"
         node.test = test
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         call = node.value
-        node.value = ast.Constant(None)
+        node.value = _decided(False, call)
         yield f"`{ast.unparse(call)[:60]}` left out"
         node.value = call
 

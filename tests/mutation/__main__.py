@@ -111,7 +111,7 @@ def report(folder: Path, seed: int) -> str:
             ran = ", ".join(f"{Path(file).stem} {n}" for file, n in Counter(line["ran"]).most_common(8))
             more = f" of {len(line['ran'])} files" if len(line["ran"]) > 8 else ""
             rows.append(
-                f"- {line['fault']}. Tests that ran: {sum(line['ran'].values())} of {line['covering']} that cover it"
+                f"- {line['fault']}. Tests that ran: {sum(line['ran'].values())} of {line['covering']} chosen"
                 + (f" ({ran}{more})" if ran else "")
             )
     return "\n".join(rows) + "\n"
