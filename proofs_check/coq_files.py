@@ -163,8 +163,8 @@ PROVEN: dict[str, Extent] = {
     ),
 }  # fmt: skip
 
-# theorems that no row states by itself; `half_at_least` and `half_at_most` are proven by Interval, so like every lemma of a certificate
-# they rest on the axioms of Coq's primitive floats and integers
+# theorems that no row states by itself; `half_at_least` and `half_at_most` are proven by Interval, so they rest on the axioms of Coq's
+# primitive integers too, and some lemmas of certificates on those of its primitive floats
 FURTHER = (
     "Laws.gdp_group",
     "Laws.gdp_process",

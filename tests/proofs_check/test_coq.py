@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -244,11 +245,12 @@ def test_the_odds_under_a_total_are_proven(method: str, folder: Path) -> None:
 
 @needs_coq
 def test_the_certificate_of_quickstart_is_proven(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from proofs_check import __main__ as command
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(coq_certificate, "prove", partial(coq_certificate.prove, folder=folder))
     drawn = np.random.default_rng(1).integers(0, 10, (1500, 2))
     rows = "".join(f"p{number},{a},{b},{'yes' if a > b else 'no'}\n" for number, (a, b) in enumerate(drawn))
     Path("people.csv").write_text("id,a,b,answer\n" + rows)
