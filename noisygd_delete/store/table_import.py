@@ -47,10 +47,12 @@ def fill_table(
     if tombstones is not None and not reading.numbered:
         tombstones.refuse(new.ids())
     plan = plan_for(reading.rows)
-    check_slots(plan.records, reading.rows)
-    check_disk(layout.root, plan.records - reading.rows, new.width)
-    new.finish(plan.records)
-    return plan, training_table.load_table(layout, plan.records, new.width, with_subjects=new.subjects is not None)
+    check_slots(plan.problem.records, reading.rows)
+    check_disk(layout.root, plan.problem.records - reading.rows, new.width)
+    new.finish(plan.problem.records)
+    return plan, training_table.load_table(
+        layout, plan.problem.records, new.width, with_subjects=new.subjects is not None
+    )
 
 
 def check_disk(folder: Path, slots: int, features: int) -> None:

@@ -340,7 +340,9 @@ class TrainingTable:
         """The table; rows are read as they are needed."""
         if self._records is None:
             plan, owned = self._files.ledger.plan, self._files.with_subjects
-            self._records = load_table(self._files.layout, plan.records, plan.features, with_subjects=owned)
+            self._records = load_table(
+                self._files.layout, plan.problem.records, plan.problem.features, with_subjects=owned
+            )
         return self._records
 
     def forget(self) -> None:

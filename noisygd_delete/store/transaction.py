@@ -75,9 +75,11 @@ def follow_group(path: str | Path, execution: Execution) -> None:
     layout, nothing = Layout.at(path), cast("GroupTask | None", None)
     while (shared := execution.group.share(nothing)) is not None:
         held, task = shared.held, shared.task
-        records = training_table.load_table(layout, held.records, held.features, with_subjects=shared.with_subjects)
+        records = training_table.load_table(
+            layout, held.problem.records, held.problem.features, with_subjects=shared.with_subjects
+        )
         try:
-            make_release(training_table.with_slots(records, task.plan.records), task, execution)
+            make_release(training_table.with_slots(records, task.plan.problem.records), task, execution)
         except ProcessLost:
             raise
         except NoisyGDDeleteError:
@@ -159,9 +161,12 @@ def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     owned = ledger.schema.get("subject") is not None
     earlier = [fields["problem"]["records"] for fields in ledger.plans]
     lengths: dict[Path, int] = {}
-    for path, size in training_table.table_sizes(layout, plan.records, plan.features, with_subjects=owned).items():
+    for path, size in training_table.table_sizes(
+        layout, plan.problem.records, plan.problem.features, with_subjects=owned
+    ).items():
         before = [
-            training_table.table_sizes(layout, slots, plan.features, with_subjects=owned)[path] for slots in earlier
+            training_table.table_sizes(layout, slots, plan.problem.features, with_subjects=owned)[path]
+            for slots in earlier
         ]
         found = file_footer.length_of(path) if path.is_file() else None
         if found == size + file_footer.SIZE:  # extended, but the footer is not written yet
@@ -255,7 +260,7 @@ class StoreTransaction:
             after = None if model is None else self.table.continuation(model, pending)
             task = ReleaseTask(plan, account, model, pending, after, edits, learn)
             execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, task))
-            yield training_table.with_slots(records, plan.records), task
+            yield training_table.with_slots(records, plan.problem.records), task
 
     @contextmanager
     def changing(self, execution: Execution) -> Iterator[None]:

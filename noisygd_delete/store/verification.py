@@ -157,7 +157,9 @@ def _slots(layout: Layout) -> Iterator[str]:
         yield from (f"{path}: the rows of this store lie elsewhere; remove it" for path in layout.holding_rows())
         return
     with_subjects = ledger.schema.get("subject") is not None
-    records = training_table.load_table(layout, ledger.plan.records, ledger.plan.features, with_subjects=with_subjects)
+    records = training_table.load_table(
+        layout, ledger.plan.problem.records, ledger.plan.problem.features, with_subjects=with_subjects
+    )
     occupied = records.occupied
     for start in range(0, records.slots, 1 << 14):
         block = slice(start, start + (1 << 14))

@@ -69,10 +69,10 @@ def test_the_accountant_of_a_store_is_the_accountant_of_its_events(path: Path) -
         events = store.accountant.events
     p = plan()
     expected = [
-        Event("learn", p.learn_steps, 0, p.mechanism),
-        Event("unlearn", p.delete_steps, 1, p.mechanism, EditCounts(deleted=1)),
-        Event("unlearn", p.delete_steps, 1, p.mechanism, EditCounts(inserted=1)),
-        Event("relearn", p.learn_steps, 0, p.mechanism),
+        Event("learn", p.calibration.learn_steps, 0, p.mechanism),
+        Event("unlearn", p.calibration.delete_steps, 1, p.mechanism, EditCounts(deleted=1)),
+        Event("unlearn", p.calibration.delete_steps, 1, p.mechanism, EditCounts(inserted=1)),
+        Event("relearn", p.calibration.learn_steps, 0, p.mechanism),
     ]
     assert list(events) == expected
     answer = budget(path, order=3, delta=1e-5)
@@ -225,7 +225,7 @@ def test_a_dry_run_says_what_would_happen_and_changes_no_byte(path: Path) -> Non
     before = everything(path)
     with Store.open(path) as store:
         answer = store.dry_run(EditRequest.delete(subjects=[person(0)]))
-        steps = store.plan.delete_steps
+        steps = store.plan.calibration.delete_steps
     expected = {"edits": 2, "request_id_answered_before": False, "publication": "published", "steps": steps}
     assert expected.items() <= answer.items()
     assert everything(path) == before
@@ -293,7 +293,7 @@ def test_a_spent_budget_withholds_the_publication_and_never_the_erasure(tmp_path
             store.relearn(plan(releases=8))  # the same total is already spent
         release = store.relearn(plan(releases=8, budget=Budget(order=4, dp=8.0, deletion=0.5)))
         assert (release.kind, release.release, release.edits) == ("relearn", 3, 2)
-        assert store.plan.releases == 8
+        assert store.plan.problem.releases == 8
         assert store.serve(EditRequest.delete([name(1)], request_id="w")).release == 3
     assert verify(path).passed
 
@@ -364,7 +364,7 @@ def test_relearning_with_more_slots_makes_room(path: Path) -> None:
         assert len(store.records) == SLOTS + 5
     assert verify(path).passed
     with Store.open(path) as store:
-        assert store.plan.records == SLOTS + 5
+        assert store.plan.problem.records == SLOTS + 5
 
 
 def test_one_writer_at_a_time_and_readers_always(path: Path) -> None:
