@@ -105,7 +105,7 @@ def test_a_claim_for_half_the_sensitivity_is_flagged() -> None:
     wrong = sharp_plan(adjacency="zero-out", noise_variance=replaced.calibration.noise_variance)
     honest = audit(wrong, chains=4000, rng=np.random.default_rng(3))
     assert honest.verdict == "pass"
-    engine = replace(linear_engine(wrong, later_releases=3), slots=wrong.records // 2)
+    engine = replace(linear_engine(wrong, later_releases=3), slots=wrong.problem.records // 2)
     assert audit(wrong, engine=engine, chains=4000, rng=np.random.default_rng(3)).verdict == "fail"
 
 

@@ -42,7 +42,7 @@ def test_the_forecast_is_the_pull_of_the_noise_that_is_drawn(loss, fault: bool) 
         labels = drawn[len(above[0]) :].reshape(outputs, features) / unit / 2.0**begin.label_bits
         pulls.append(float(np.square(weights @ square - (0 if fault else labels)).sum()))
     spread = begin.variance / unit**4
-    added = 0.25 * math.sqrt(2 * spread * features) / chosen.records
+    added = 0.25 * math.sqrt(2 * spread * features) / chosen.problem.records
     norm, factor = float(np.linalg.norm(weights)), outputs if outputs > 1 else 1
     flat = 0.01 if odds > 1 else 0.0
     pull = (chosen.outlook.forecast - flat - factor * added * norm**2 / 2) * 2 / factor

@@ -69,7 +69,7 @@ def test_fewer_steps_than_it_takes_break_the_target():
     """The planted fault: the oracle sees half of the steps."""
     plan = make_plan(LOSS, **SIZES, method="noisy-gd", excess_risk_target=0.1)
     for name in ("learn_steps", "delete_steps_for_utility"):
-        half = plan.changed(**{name: getattr(plan, name) // 2, "delete_steps_for_deletion": 1})
+        half = plan.changed(**{name: getattr(plan.calibration, name) // 2, "delete_steps_for_deletion": 1})
         assert worst_excess(half) > 0.1, name
 
 

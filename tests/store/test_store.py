@@ -431,7 +431,7 @@ def test_texts_in_place_of_numbers_are_written(tmp_path: Path) -> None:
     table_of.edit(EditRequest.insert(["a", "long" * 90], np.zeros((2, 3)), np.zeros(2)))
     layout = Layout(tmp_path)
     training_table.write_table(Disk(), layout, table_of)
-    assert training_table.load_table(layout, 2, plan(slots=2).features, with_subjects=False).ids_by_slot == [
+    assert training_table.load_table(layout, 2, plan(slots=2).problem.features, with_subjects=False).ids_by_slot == [
         "a",
         "long" * 90,
     ]
