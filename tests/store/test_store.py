@@ -399,7 +399,7 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
     whole = plan(slots=count)
     training_table.write_table(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
     file_footer.attach(Disk(), layout, {path: path.stat().st_size for path in file_footer.files(layout)})
-    kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
+    kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
     gone = list(rng.permutation(count)[: count - 20])
     for part in np.array_split(gone, 5):
         edits = kept.resolve(EditRequest.delete([names[k] for k in part]))
@@ -407,19 +407,19 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
             training_table.apply_to_table(Disk(), layout, edits, "00" * 16)
         data = b"".join(file.read_bytes() for file in layout.records.iterdir())
         assert not [k for k in part if names[k][:10].encode() in data]
-        kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
+        kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
         if part[0] == gone[0]:
             new = [f"late-{k:03d}-" + "y" * (990 if k % 3 else 1) for k in range(90)]
             late = kept.resolve(EditRequest.insert(new, np.zeros((90, 3)), np.zeros(90), subjects=["long" * 200] * 90))
             for _ in range(2):
                 training_table.apply_to_table(Disk(), layout, late, "00" * 16)
-            kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
+            kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
             assert set(new) <= set(kept.ids)
             training_table.apply_to_table(
                 Disk(), layout, kept.resolve(EditRequest.delete(subjects=["long" * 200])), "00" * 16
             )
             assert b"late" not in layout.ids.read_bytes() + layout.long.read_bytes()
-            kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
+            kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
     assert kept.ids_by_slot == [None if k in set(gone) else names[k] for k in range(count)]
     assert kept.ids_by_slot == kept.subjects_by_slot
 
