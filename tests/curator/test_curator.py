@@ -52,7 +52,7 @@ def curator() -> Curator:
 def test_learning_finds_the_direction(curator: Curator) -> None:
     release = curator.learn()
     assert (release.release, release.kind, release.status) == (1, "learn", "published")
-    assert release.steps == release.gradient_passes == curator.plan.learn_steps
+    assert release.steps == release.gradient_passes == curator.plan.calibration.learn_steps
     assert release.model.certified
     assert release.model.weights.shape == (D,)
     assert curator.model.accuracy(curator.records) > 0.8
@@ -63,7 +63,12 @@ def test_deleting_takes_the_row_and_publishes(curator: Curator) -> None:
     curator.learn()
     before = curator.model.weights
     release = curator.delete([17, 42])
-    assert (release.release, release.kind, release.edits, release.steps) == (2, "unlearn", 2, curator.plan.delete_steps)
+    assert (release.release, release.kind, release.edits, release.steps) == (
+        2,
+        "unlearn",
+        2,
+        curator.plan.calibration.delete_steps,
+    )
     assert 17 not in curator.records
     assert not curator.records.features[17].any()
     assert (release.model.weights != before).all()
@@ -195,7 +200,7 @@ def test_bad_calls_change_nothing(curator: Curator) -> None:
     assert curator.records.features.tobytes() == before
     assert len(curator.accountant.events) == 1
     with pytest.raises(InvalidParameter, match="weights of shape"):
-        resume(curator.records, Model(np.ones(9), curator.plan.loss, True), curator.plan)
+        resume(curator.records, Model(np.ones(9), curator.plan.problem.loss, True), curator.plan)
 
 
 def test_a_refused_relearn_leaves_everything_as_it_was(curator: Curator) -> None:
@@ -208,7 +213,7 @@ def test_a_refused_relearn_leaves_everything_as_it_was(curator: Curator) -> None
             curator.relearn(plan)
         assert (curator.plan, curator.accountant.plan, curator.model) == (before, before, model)
         assert len(curator.accountant.events) == 1
-    assert curator.delete([1]).steps == before.delete_steps
+    assert curator.delete([1]).steps == before.calibration.delete_steps
 
 
 class Endless(np.random.Generator):
