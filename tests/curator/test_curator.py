@@ -269,3 +269,17 @@ def test_a_model_without_odds_has_no_probabilities() -> None:
     model = Model(weights=np.ones((2, 3)), loss=loss, certified=False)
     with pytest.raises(InvalidParameter, match="no probabilities"):
         model.probabilities(np.ones((1, 3)))
+
+
+def test_probabilities_are_those_of_the_loss() -> None:
+    """e^z over their sum for several scores, and 1/(1 + e^−z) for one; finite logarithms however far apart the scores are."""
+    weights = np.array([[2.0, -1.0], [0.5, 3.0], [-1.0, 0.0]])
+    rows = np.array([[0.6, 0.2], [-0.3, 0.9]])
+    several = Model(weights=weights, loss=losses.Softmax(1.0, classes=3), certified=False)
+    odds = np.exp(rows @ weights.T)
+    np.testing.assert_allclose(several.probabilities(rows), odds / odds.sum(axis=1, keepdims=True), rtol=1e-6)
+    one = Model(weights=weights[0], loss=losses.Logistic(1.0), certified=False)
+    positive = 1 / (1 + np.exp(-rows @ weights[0]))
+    np.testing.assert_allclose(one.probabilities(rows), np.stack([1 - positive, positive], axis=1), rtol=1e-6)
+    far = Model(weights=1e4 * weights, loss=several.loss, certified=False)
+    assert np.isfinite(far.log_probabilities(rows)).all()
