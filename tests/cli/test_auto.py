@@ -59,7 +59,7 @@ def test_defaults_alone_give_a_model_beside_the_one_without_privacy(as_json) -> 
         adjacency="zero-out",
     )
     assert made["advice"]["chosen"] == made["plan"]["method"] == chosen.chosen.method
-    assert made["plan"]["regularization"] == chosen.plan.regularization
+    assert made["plan"]["regularization"] == chosen.plan.problem.regularization
     assert made["plan"]["budget"]["dp"] == 1.2
     assert made["plan"]["adjacency"] == "zero-out"
     as_json("learn", "store")
@@ -224,7 +224,7 @@ def test_a_target_has_its_ridge_from_the_columns_and_no_forecast_beyond_all(caps
         model_norm=3**0.5,
         adjacency="zero-out",
     )
-    assert made["plan"]["regularization"] == chosen.plan.regularization
+    assert made["plan"]["regularization"] == chosen.plan.problem.regularization
     curved = as_json(*INIT, "--dry-run")
     assert curved["features"] > made["features"]
     told = as_json("advise", "--schema", "schema.toml", "--records", str(made["slots"]))
