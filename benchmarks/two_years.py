@@ -88,7 +88,7 @@ def stream(plan: Any, rows: Any, labels: Any, test: Any, seed: int) -> tuple[lis
     curator.learn()
 
     def score() -> float:
-        if plan.loss.label_kind != "target":
+        if plan.problem.loss.label_kind != "target":
             return float((curator.model.predict(schema_rows) == truth).mean())
         said = np.clip(schema_rows @ np.asarray(curator.model.weights, np.float64).reshape(-1), -1, 1)
         return 1 - float(((truth - said) ** 2).mean()) / float(((truth - center) ** 2).mean())
