@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
 from noisygd_delete.features.schema import RecordFile
 from noisygd_delete.planner.defaults import default_slots
+from noisygd_delete.records import Names
 from noisygd_delete.store import Store, Tombstones, file_footer, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
@@ -198,6 +200,23 @@ def test_so_does_what_the_plan_does_not_fit(refuse, tmp_path: Path) -> None:
             attempt(tmp_path / "new", RecordFile(SCHEMA, file), SCHEMA, refuse)
         said.append((type(caught.value), str(caught.value)))
     assert said[0] == said[1]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("short", ["ids", "subjects", "labels"])
+def test_a_block_with_names_or_labels_for_other_rows_is_refused(short: str, tmp_path: Path) -> None:
+    """One too few would be taken for the rows before it: a deletion would then erase somebody else's row."""
+
+    class Shifted(RecordFile):
+        def blocks(self):
+            for block in super().blocks():
+                cut = list(getattr(block, short))[:-1]
+                yield replace(block, **{short: np.array(cut) if short == "labels" else Names.of(cut)})
+
+    file = table(tmp_path, IDS["short"])
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidRecords):
+        Store.create_from(tmp_path / "new", Shifted(SCHEMA, file), SCHEMA, plan_for)
     assert sorted(tmp_path.rglob("*")) == before
 
 
