@@ -544,9 +544,9 @@ class Accountant:
         """
         return self._history.observed(observed)
 
-    def _world(self, about: str, asked: str | None) -> str:
-        if asked is not None:
-            return asked
+    def _world(self, about: str, world: str | None) -> str:
+        if world is not None:
+            return world
         if self.plan is None:
             return "replace" if about == "dp" else "definition-4.1"
         return self.plan.problem.adjacency if about == "dp" else self.plan.problem.deletion_notion

@@ -195,14 +195,14 @@ def audit_releases(
             progress(len(run))
         return made
 
-    jury, asked = Jury(histories), questions(account(plan), tables)
+    jury, audited = Jury(histories), questions(account(plan), tables)
     attacks: dict[str, Fit] = {
         "shadow model": ShadowLikelihoodRatio.fit,
         "kernel witness": partial(KernelWitness.fit, generator=generator),
     }
-    share = false_alarm / (len(attacks) * len(asked) + 1)
+    share = false_alarm / (len(attacks) * len(audited) + 1)
     rows = [
-        row for question in asked for row in jury.answer(question, attacks, error=share * len(attacks), factor=factor)
+        row for question in audited for row in jury.answer(question, attacks, error=share * len(attacks), factor=factor)
     ]
     three = three_samples(
         jury.histories(World(tables.there, tables.gone)),

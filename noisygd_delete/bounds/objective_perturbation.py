@@ -392,9 +392,9 @@ def column_variances(*, blocks: Sequence[int]) -> tuple[float, ...]:
 _FACTOR = 4.0  # ratio of successive trials until the balance is bracketed
 
 
-def ridge_cost(*, asked: float, used: float, model_norm: float) -> float:
+def ridge_cost(*, requested: float, used: float, model_norm: float) -> float:
     """Return (λ′ − λ)B²/2: the largest cost of using λ′ instead of λ, in the objective with λ, if ‖θ*‖ ≤ B."""
-    return (used - asked) * model_norm**2 / 2
+    return (used - requested) * model_norm**2 / 2
 
 
 def balanced_ridge(

@@ -268,7 +268,7 @@ def format_error(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
         text = value if isinstance(value, str) else format_value(value)
         return f"{options[name]} {text}" if name in options else f"{name}={format_value(value)}"
 
-    return "; ".join([error.told(typed), *getattr(error, "__notes__", ())])
+    return "; ".join([error.format_message(typed), *getattr(error, "__notes__", ())])
 
 
 def _language(code: str) -> str:

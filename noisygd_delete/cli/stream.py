@@ -280,8 +280,8 @@ def batching_from(parsed: argparse.Namespace, ledger: Ledger, *, ends: bool) -> 
     """
     from ..curator.stream import Batching, Calendar
 
-    asked = (parsed.batch, parsed.expect, parsed.deadline)
-    if ends and all(one is None for one in asked):
+    limits = (parsed.batch, parsed.expect, parsed.deadline)
+    if ends and all(one is None for one in limits):
         return Batching(size=_WHOLE)
     pace = pace_from(parsed, ledger)
     return Batching(size=None, deadline=pace.interval) if isinstance(pace, Calendar) else pace

@@ -87,8 +87,8 @@ class Release:
         return release_label(self.kind, self.counts)
 
     def __repr__(self) -> str:
-        told = "; ".join(f"{ABOUT[name]}: {_format_limit(name, each)}" for name, each in self.guarantees.items())
-        return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {told})"
+        figures = "; ".join(f"{ABOUT[name]}: {_format_limit(name, each)}" for name, each in self.guarantees.items())
+        return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {figures})"
 
     @property
     def guarantee(self) -> Guarantee:

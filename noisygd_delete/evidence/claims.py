@@ -239,8 +239,8 @@ def claim_terms(claim: Claim, language: str = "en") -> str:
     words, units = load_catalogue(language), KEYS[claim.key].values
     named = {"figure": words["words"].get(claim.key, claim.key)}
     filled = named | {name: _format_value(value, units[name], words) for name, value in claim.values.items()}
-    said = [words["terms"], *([words["renyi"]] if claim.values["renyi"] is not None else [])]
-    return " ".join(fill_entry(one, {}, filled) for one in said)
+    templates = [words["terms"], *([words["renyi"]] if claim.values["renyi"] is not None else [])]
+    return " ".join(fill_entry(one, {}, filled) for one in templates)
 
 
 def _format_value(value: Any, unit: str, words: Mapping[str, Any]) -> str:

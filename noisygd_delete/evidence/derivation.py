@@ -331,40 +331,40 @@ def _deadline_claims(erasure: Erasure) -> Iterator[Claim]:
         yield Claim("deadline.extended", {"day": last, "reason": str(notices.extension_reason)})
     else:
         yield Claim("deadline.holidays" if notices.holidays else "deadline", {"day": last})
-    told = None if notices.informed is None else notices.informed.isoformat()
-    for what, when in (("erased", erasure.edited), ("published", erasure.served), ("told", told)):
+    informed = None if notices.informed is None else notices.informed.isoformat()
+    for what, when in (("erased", erasure.edited), ("published", erasure.served), ("told", informed)):
         if when is not None:
             yield Claim("in-time" if when <= last else "late", {"what": what})
 
 
 def _notice_claims(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
     """Yield what the operator states for the person besides the erasure."""
-    said, rows = erasure.notices, {"rows": erasure.rows}
+    notices, rows = erasure.notices, {"rows": erasure.rows}
     for name in ("models", "purposes"):
-        if getattr(said, name) is not None:
-            yield Claim(name, {name: getattr(said, name)})
-    if said.withdrawn is not None:
+        if getattr(notices, name) is not None:
+            yield Claim(name, {name: getattr(notices, name)})
+    if notices.withdrawn is not None:
         kept = "base" in left or "extractor" in left
-        yield Claim("model-withdrawn.kept" if kept else "model-withdrawn", {**rows, "day": said.withdrawn.isoformat()})
+        yield Claim("model-withdrawn.kept" if kept else "model-withdrawn", {**rows, "day": notices.withdrawn.isoformat()})
     elif erasure.status is Statuses.PENDING:
-        until = said.publish_by
+        until = notices.publish_by
         yield (
             Claim("model-in-use", rows)
             if until is None
             else Claim("model-in-use.until", {**rows, "day": until.isoformat()})
         )
     yield from _destination_claims(erasure)
-    if said.recipients is not None:
-        told: Mapping[str, Any] = {"recipients": said.recipients}
-        when = said.recipients_told
-        yield Claim("recipients", told) if when is None else Claim("recipients.told", {**told, "day": when.isoformat()})
-    if said.backups_until is not None:
-        yield Claim("backups", {**rows, "day": said.backups_until.isoformat()})
-    if said.informed is not None:
-        yield Claim("told", {"day": said.informed.isoformat()})
-    if said.contact is not None:
-        yield Claim("contact", {"contact": said.contact})
-    yield Claim("complaint", {}) if said.authority is None else Claim("complaint.to", {"authority": said.authority})
+    if notices.recipients is not None:
+        informed: Mapping[str, Any] = {"recipients": notices.recipients}
+        when = notices.recipients_told
+        yield Claim("recipients", informed) if when is None else Claim("recipients.told", {**informed, "day": when.isoformat()})
+    if notices.backups_until is not None:
+        yield Claim("backups", {**rows, "day": notices.backups_until.isoformat()})
+    if notices.informed is not None:
+        yield Claim("told", {"day": notices.informed.isoformat()})
+    if notices.contact is not None:
+        yield Claim("contact", {"contact": notices.contact})
+    yield Claim("complaint", {}) if notices.authority is None else Claim("complaint.to", {"authority": notices.authority})
     yield Claim("record-kept", {})
 
 

@@ -251,22 +251,22 @@ def _find_entry(ledger: Ledger, request_id: str | None, release: int | None) -> 
     """Return the position of the ledger entry and the edits it covers."""
     if (request_id is None) == (release is None):
         raise InvalidParameter("name the erasure by its request id or by the release that covered it, one of the two")
-    asked = f"release {release}" if request_id is None else f"request {request_id!r}"
+    subject = f"release {release}" if request_id is None else f"request {request_id!r}"
     position = ledger.position(request_id)
     if position is not None:
-        return position, _known_erasure(ledger.edited(position), asked)
+        return position, _known_erasure(ledger.edited(position), subject)
     if release is not None and 1 <= release <= ledger.releases:
         made = (place for place, entry in enumerate(ledger.outline) if entry.event is not None)
-        return next(islice(made, release - 1, None)), _known_erasure(ledger.events[release - 1].counts, asked)
+        return next(islice(made, release - 1, None)), _known_erasure(ledger.events[release - 1].counts, subject)
     lost = RequestLog(Layout(ledger.path.parent)).lost_ids_in_words(ledger.outline) if release is None else ""
     raise InvalidParameter(
-        f"{asked} is not in the ledger; `status` counts the releases, and request ids are the caller's{lost}"
+        f"{subject} is not in the ledger; `status` counts the releases, and request ids are the caller's{lost}"
     )
 
 
-def _known_erasure(counts: EditCounts, asked: str) -> EditCounts:
+def _known_erasure(counts: EditCounts, subject: str) -> EditCounts:
     """Return `counts` if some of the edits erased a record; otherwise raise `InvalidParameter`."""
     if not counts.erased:
         done = f"{counts.text()}, and erased none" if counts.total else "edited no record"
-        raise InvalidParameter(f"{asked}: {done}; there is no erasure to certify")
+        raise InvalidParameter(f"{subject}: {done}; there is no erasure to certify")
     return counts

@@ -650,7 +650,7 @@ class Plan:
         """Return the plan as the JSON output of the command line."""
         return {
             "regularization": self.regularization,
-            "asked_regularization": self.problem.asked_regularization,
+            "requested_regularization": self.problem.requested_regularization,
             "ridge_cost": self.problem.ridge_cost,
             "step_size": self.step_size,
             "noise_variance": self.noise_variance,

@@ -129,7 +129,7 @@ def test_many_equal_statistics_are_recorded_at_once() -> None:
     many.record(counts(), 9)
     assert many.account == one.account
     many.record(many.planned("unlearn"))
-    assert many.account.said is None
+    assert many.account.statistic is None
     assert many.model_release == 11
 
 
