@@ -58,7 +58,7 @@ class NoisyGDDeleteError(Exception):
 
     def format_message(self, spell: Callable[[str, Any], str]) -> str:
         """Return the message, with each parameter and value formatted by `spell` (for example as a CLI option)."""
-        given = " and ".join(spelled(name, value) for name, value in self.given.items())
+        given = " and ".join(spell(name, value) for name, value in self.given.items())
         return " ".join([*([given] if given else []), *map(str, self.args)])
 
 

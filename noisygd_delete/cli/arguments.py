@@ -63,7 +63,7 @@ LINES = {
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
     "serve": "a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
     "token": "make a token for a client of the service, and add its hash to a file of tokens",
-    "requests": "requests that the service has not finished, in the first store of the service; retry or drop parked ones",
+    "requests": "requests that the service has not finished, in the first store of the service; retry or drop quarantined ones",
 }
 
 

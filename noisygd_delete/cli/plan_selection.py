@@ -231,7 +231,9 @@ def replan(parsed: argparse.Namespace, plan: Plan) -> Plan:
     arguments["loss"] = _new_loss(parsed, problem.loss)
     ridge = parsed.ridge or ("given" if problem.requested_regularization is None else "forecast")
     if ridge == "given":
-        arguments["regularization"] = parsed.regularization or problem.requested_regularization or problem.regularization
+        arguments["regularization"] = (
+            parsed.regularization or problem.requested_regularization or problem.regularization
+        )
     if parsed.regularization is not None or ridge == "given":
         arguments["requested_regularization"] = None
         arguments["model_norm"] = parsed.model_norm if ridge == "given" else arguments["model_norm"]
@@ -332,7 +334,9 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
 def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
     """Return the given options completed by the advice; `plan --out` on them gives the advised plan."""
     chosen, budget, problem = advice.options(), advice.plan.budget, advice.plan.problem
-    options = {name: value for name, value in parsed.given_options.items() if name not in (*STREAM, *SIZES, "proof", "ridge")}
+    options = {
+        name: value for name, value in parsed.given_options.items() if name not in (*STREAM, *SIZES, "proof", "ridge")
+    }
     if advice.chained is not None:  # its λ is not that of the forecast
         options.pop("model_norm", None)
     elif parsed.model_norm is not None:
@@ -469,7 +473,9 @@ _PATIENCE = 3.0  # CPU seconds for the search
 _COMMAND = "noisygd-delete "
 
 
-def alternatives_text(options: Options, attempt: Callable[[Options], Answer], command: Callable[[Options], str]) -> Answer:
+def alternatives_text(
+    options: Options, attempt: Callable[[Options], Answer], command: Callable[[Options], str]
+) -> Answer:
     """Return `attempt(asked)`; add to an error that names no command one that `attempt` accepts.
 
     Args:

@@ -172,7 +172,9 @@ def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progres
 
 def format_destination(destination: dict[str, Any]) -> str:
     """Return the state of one publisher as a sentence."""
-    name = destination["address"] + (f" ({destination['model']}@{destination['alias']})" if "model" in destination else "")
+    name = destination["address"] + (
+        f" ({destination['model']}@{destination['alias']})" if "model" in destination else ""
+    )
     holds = "no release" if destination["release"] is None else f"release {destination['release']}"
     if not destination["pending"]:
         return f"{name}: holds {holds}" + (f" since {destination['since']}" if "since" in destination else "")

@@ -88,7 +88,9 @@ class Release:
 
     def __repr__(self) -> str:
         figures = "; ".join(f"{ABOUT[name]}: {_format_limit(name, each)}" for name, each in self.guarantees.items())
-        return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {figures})"
+        return (
+            f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {figures})"
+        )
 
     @property
     def guarantee(self) -> Guarantee:

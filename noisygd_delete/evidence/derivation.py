@@ -62,10 +62,10 @@ def find_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) ->
         InvalidParameter: If the plan and the request could not have led to this release.
     """
     if erasure.release is None:
-        if erasure.notices.put_back is not None:
+        if erasure.notices.lifted is not None:
             raise InvalidParameter(
                 "precedes every model published without the rows: there is nothing to certify",
-                put_back=erasure.notices.put_back,
+                lifted=erasure.notices.lifted,
             )
         if history.last_model is None or history.last_model.mechanism != plan.mechanism:
             raise InvalidParameter("the last model was not made under the plan of this certificate")
@@ -108,7 +108,7 @@ def derive_guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Gua
     plan = accountant.plan
     assert plan is not None
     notions = {}
-    if erasure.deleted and erasure.notices.put_back is None:
+    if erasure.deleted and erasure.notices.lifted is None:
         notions["erased"] = plan.problem.deletion_notion
     if erasure.replaced:
         notions["replaced"] = Worlds.PAIRWISE
@@ -135,7 +135,7 @@ def _edit_claims(erasure: Erasure, plan: Plan, served: Event | None, left: tuple
             yield Claim(key, {"rows": rows})
     if erasure.edited is not None:
         yield Claim("edited", {"day": erasure.edited})
-    for key, when in (("set-aside", erasure.notices.set_aside), ("put-back", erasure.notices.put_back)):
+    for key, when in (("restricted", erasure.notices.restricted), ("restriction-lifted", erasure.notices.lifted)):
         if when is not None:
             yield Claim(key, {"rows": erasure.rows, "day": when.isoformat()})
     most = plan.problem.rows_per_subject
@@ -332,7 +332,7 @@ def _deadline_claims(erasure: Erasure) -> Iterator[Claim]:
     else:
         yield Claim("deadline.holidays" if notices.holidays else "deadline", {"day": last})
     informed = None if notices.informed is None else notices.informed.isoformat()
-    for what, when in (("erased", erasure.edited), ("published", erasure.served), ("told", informed)):
+    for what, when in (("erased", erasure.edited), ("published", erasure.served), ("informed", informed)):
         if when is not None:
             yield Claim("in-time" if when <= last else "late", {"what": what})
 
@@ -345,7 +345,9 @@ def _notice_claims(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
             yield Claim(name, {name: getattr(notices, name)})
     if notices.withdrawn is not None:
         kept = "base" in left or "extractor" in left
-        yield Claim("model-withdrawn.kept" if kept else "model-withdrawn", {**rows, "day": notices.withdrawn.isoformat()})
+        yield Claim(
+            "model-withdrawn.kept" if kept else "model-withdrawn", {**rows, "day": notices.withdrawn.isoformat()}
+        )
     elif erasure.status is Statuses.PENDING:
         until = notices.publish_by
         yield (
@@ -356,15 +358,21 @@ def _notice_claims(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
     yield from _destination_claims(erasure)
     if notices.recipients is not None:
         informed: Mapping[str, Any] = {"recipients": notices.recipients}
-        when = notices.recipients_told
-        yield Claim("recipients", informed) if when is None else Claim("recipients.told", {**informed, "day": when.isoformat()})
+        when = notices.recipients_informed
+        yield (
+            Claim("recipients", informed)
+            if when is None
+            else Claim("recipients.informed", {**informed, "day": when.isoformat()})
+        )
     if notices.backups_until is not None:
         yield Claim("backups", {**rows, "day": notices.backups_until.isoformat()})
     if notices.informed is not None:
-        yield Claim("told", {"day": notices.informed.isoformat()})
+        yield Claim("informed", {"day": notices.informed.isoformat()})
     if notices.contact is not None:
         yield Claim("contact", {"contact": notices.contact})
-    yield Claim("complaint", {}) if notices.authority is None else Claim("complaint.to", {"authority": notices.authority})
+    yield (
+        Claim("complaint", {}) if notices.authority is None else Claim("complaint.to", {"authority": notices.authority})
+    )
     yield Claim("record-kept", {})
 
 
@@ -397,5 +405,5 @@ def _duties(erasure: Erasure, *, total: bool) -> Iterator[str]:
     if erasure.status is Statuses.PENDING:
         yield "publish"
     yield from ("tell", "recipients")
-    if erasure.notices.put_back is None:
+    if erasure.notices.lifted is None:
         yield from ("withdraw", "backups")

@@ -71,7 +71,7 @@ class LedgerStatus:
         withdrawn: Since when no model is published, if one was published before.
         by_hand: Whether the operator withdrew it; otherwise the budget allowed no other.
         besides: External locations that models are published to, as last known.
-        register_put_back: Whether the register was restored from an earlier copy and lacks requests noted since.
+        register_restored: Whether the register was restored from an earlier copy and lacks requests noted since.
     """
 
     pending: EditCounts
@@ -79,7 +79,7 @@ class LedgerStatus:
     withdrawn: str | None
     by_hand: bool = False
     besides: tuple[Destination, ...] = ()
-    register_put_back: bool = False
+    register_restored: bool = False
 
 
 def ledger_status(ledger: Ledger) -> LedgerStatus:
@@ -151,7 +151,7 @@ def erasure_in(
         _require_erased(ledger, log, first, release)
     else:
         restricted, lifted = log.restriction(str(request_id))
-        notices = replace(notices, set_aside=restricted, put_back=lifted)
+        notices = replace(notices, restricted=restricted, lifted=lifted)
     published = ledger.covering(first)
     last = first if published is None else published
     edited: str | None = ledger.entry(first).time

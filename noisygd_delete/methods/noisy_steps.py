@@ -150,7 +150,8 @@ def calibrate_noise(
         return plan
     if isinstance(requested, str):
         raise InvalidParameter(
-            "is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps", noise_variance=requested
+            "is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps",
+            noise_variance=requested,
         )
     if not requested >= least * (1 - 1e-12):
         raise InvalidParameter(

@@ -91,7 +91,9 @@ def _lines(kind: str, lines: Sequence[str | list[str]]) -> Block:
 
 def _group_sentences(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str, list[Any]]:
     """Return the sentences by role; a duty comes with the command that fulfils it."""
-    sentences: dict[str, list[Any]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty", "stated")}
+    sentences: dict[str, list[Any]] = {
+        kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty", "stated")
+    }
     for one in claims:
         claim = Claim(one["key"], one["values"], tuple(one["conditions"]))
         kind = "stated" if claim.key in STATED else KEYS[claim.key].role
@@ -106,9 +108,9 @@ def _group_sentences(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str
 def title_of(certificate: Mapping[str, Any]) -> str:
     """Return the title of a certificate: of an erasure, a restriction, or a lifted restriction."""
     notices = certificate["request"]["notices"]
-    if notices.get("put_back") is not None:
+    if notices.get("lifted") is not None:
         return TITLES["lifted"]
-    return TITLES["erased" if notices.get("set_aside") is None else "restricted"]
+    return TITLES["erased" if notices.get("restricted") is None else "restricted"]
 
 
 def _head_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[Block]:
@@ -133,7 +135,8 @@ def _first_page(words: Mapping[str, Any], sentences: Mapping[str, list[Any]], *,
     return [
         _block("heading", words["In plain words"]),
         _lines(
-            "warning" if warning else "box", [*sentences["plain"], *(one for one in guessing if one not in sentences["plain"])]
+            "warning" if warning else "box",
+            [*sentences["plain"], *(one for one in guessing if one not in sentences["plain"])],
         ),
         _block("heading", words["What to do next"]),
         _lines("list", sentences["duty"]),

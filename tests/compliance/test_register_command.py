@@ -299,7 +299,7 @@ def test_a_person_told_before_the_edit_was_not_told_of_it(folder: Path, as_json,
         Register(store.request_log).state("t", RequestCase(received="2020-05-04T09:30:00+02:00", informed="2020-05-20"))
     seen = as_json("register", "show", "store", "t")
     assert (seen["state"], seen["late"], seen["informed"]) == ("open", "answer overdue", "2020-05-20")
-    assert "told before anything was done, which is no answer" in printed("register", "list", "store")
+    assert "informed before anything was done, which is no answer" in printed("register", "list", "store")
     run("delete", "store", "identifier-002", "--request-id", "t", "--no-publish")
     assert as_json("register", "show", "store", "t")["state"] == "pending"
     run("certificate", "store", "--request-id", "t", "--out", "pending.json")
@@ -309,7 +309,7 @@ def test_a_person_told_before_the_edit_was_not_told_of_it(folder: Path, as_json,
     for paper in (pending, json.loads(Path("paper.json").read_text())):
         assert paper["request"]["notices"]["informed"] is None
         assert "in-time" not in {one["key"] for one in paper["claims"]}
-    assert as_json("register", "inform", "store", "t")["late"] == "told late"
+    assert as_json("register", "inform", "store", "t")["late"] == "informed late"
 
 
 @pytest.mark.parametrize("zone", ["+14:00", "-12:00"])  # at any hour it is another day in one of them

@@ -49,7 +49,7 @@ def a_line(number: int, served: Served | None = None, **stated) -> RegisterRow:
 
 DONE = Served("2026-06-04T22:30:00+00:00", 1, 0, "2026-06-06T08:00:00+00:00", 3, withdrawn="2026-06-06T08:00:00+00:00")
 EVERYTHING = a_line(
-    1, DONE, received=RECEIVED, channel="e-mail", identity_checked=True, informed="2026-06-10", recipients=3, recipients_told="2026-06-11",
+    1, DONE, received=RECEIVED, channel="e-mail", identity_checked=True, informed="2026-06-10", recipients=3, recipients_informed="2026-06-11",
     backups_until="2026-09-01", certificate="0123456789abcdef" * 4,
 )  # fmt: skip
 LINES = [

@@ -443,7 +443,7 @@ class Source(ABC):
         """Return whether the source itself enforces unique ids."""
         return False
 
-    def _answer_in_memory(self, connection: Any, asked: str) -> Sequence[Sequence[Any]] | None:
+    def _answer_in_memory(self, connection: Any, query: str) -> Sequence[Sequence[Any]] | None:
         """Return the complete answer, computed in memory only; None if this source would write to its disk for it."""
         return None
 
