@@ -214,7 +214,7 @@ class Account:
             self.relearned += times * (event.kind is EventKinds.RELEARN)
 
     @property
-    def until_now(self) -> Counter[Stretch]:
+    def stretches_around_erasure(self) -> Counter[Stretch]:
         """The stretches in which runs with and without the last erased record differ, if all releases are observed."""
         parts = self.before.copy()
         parts.update(order_stretches(self.published - self.before))

@@ -129,7 +129,7 @@ class History:
         if erasing is None or erased != erasing.number:
             return None
         if everything:
-            return self.account.until_now
+            return self.account.stretches_around_erasure
         return self.account.since_erasing() if seen == range(erased, len(self) + 1) else None
 
     def alone(self, first: int) -> list[tuple[Stretch, ...]]:

@@ -103,7 +103,10 @@ def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> ND
 
 
 def measure_steps(loss: Any, point: Weights, moved: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return (rows,) how far `moved` goes along the step of each row: its clipped gradient at `point`, negated."""
+    """Return −⟨g_i, moved⟩ of each row, shape (rows,), with its clipped gradient g_i at `point`.
+
+    Weights that the gradients of several rows move are left out.
+    """
     label = np.array([label_of(loss)])
     steps = np.array([loss.clipped_sum(point, row[None], label) for row in rows])
     if len(rows) > 1:  # weights that several rows move do not distinguish the rows
@@ -114,8 +117,8 @@ def measure_steps(loss: Any, point: Weights, moved: Weights, rows: NDArray[np.fl
 def account(plan: Plan) -> Accountant:
     """Return an accountant that has recorded the two releases of `publish_twice`."""
     accountant = Accountant(plan)
-    accountant.record(accountant.planned())
-    accountant.record(accountant.planned("unlearn"))
+    accountant.record(accountant.planned_event())
+    accountant.record(accountant.planned_event("unlearn"))
     return accountant
 
 

@@ -295,7 +295,7 @@ def numbered_line(facts: Mapping[str, Any], file: str) -> str:
 
 def plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
     """Return the plan that the arguments ask for, for rows of this schema."""
-    from .plan_selection import alternatives_text, choose_plan, sizes_of
+    from .plan_selection import attempt_with_suggestion, choose_plan, sizes_of
 
     if parsed.features not in (None, schema.features):
         raise InvalidParameter(
@@ -307,7 +307,7 @@ def plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Cho
         fill_arguments(arguments, ADVISED, options)
         return choose_plan(arguments, **sizes_of(arguments, schema, slots))
 
-    choice = alternatives_text(parsed.given_options, attempt, partial(_format_arguments, parsed))
+    choice = attempt_with_suggestion(parsed.given_options, attempt, partial(_format_arguments, parsed))
     return replace(choice, plan=choice.plan.of_map(schema.feature_map))
 
 

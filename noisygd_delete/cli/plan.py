@@ -53,7 +53,7 @@ def register(commands: Any) -> None:
 def plan(parsed: argparse.Namespace) -> int:
     """Run `plan` and return its exit status."""
     from ..evidence.atomic_write import open_output
-    from .plan_selection import alternatives_text
+    from .plan_selection import attempt_with_suggestion
 
     options = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
     target = None if parsed.out is None else open_output("--out", parsed.out, begins=HEAD.encode())
@@ -62,7 +62,7 @@ def plan(parsed: argparse.Namespace) -> int:
     def typed(problem: dict[str, Any]) -> str:
         return plan_command(problem, *comparing, file=parsed.out)
 
-    file, answer, text = alternatives_text(options, partial(_plan_from_file, parsed), typed)
+    file, answer, text = attempt_with_suggestion(options, partial(_plan_from_file, parsed), typed)
     if target is not None:
         target.write(file)
     print_result(parsed, answer, text)

@@ -318,7 +318,7 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
     facts = comparison_arguments(parsed)
     if facts["model_norm"] is None and parsed.regularization is None:
         facts["model_norm"] = getattr(parsed, "usual_norm", None)  # from the schema
-    releases: dict[str, Any] = {} if requests is not None else {"releases": asked_releases(parsed)}
+    releases: dict[str, Any] = {} if requests is not None else {"releases": releases_from(parsed)}
     return advise(
         **facts,
         **sizes,
@@ -360,7 +360,7 @@ def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any
     }
 
 
-def asked_releases(parsed: argparse.Namespace) -> int:
+def releases_from(parsed: argparse.Namespace) -> int:
     """Return the number of releases that share a budget.
 
     A total without a budget of one release is shared by `PUBLICATIONS` releases: the learn and a year's monthly ones.
@@ -374,7 +374,7 @@ def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
     """Return the budget that the arguments name, completed by the defaults in (ε, δ)."""
     if parsed.order is not None or parsed.gdp:
         return budget_from(parsed)
-    shared = parsed.requests is not None or asked_releases(parsed) > 1
+    shared = parsed.requests is not None or releases_from(parsed) > 1
     delta = parsed.delta
     if delta is None:
         delta = default_delta(records) if parsed.total_delta is None else parsed.total_delta
@@ -473,10 +473,10 @@ _PATIENCE = 3.0  # CPU seconds for the search
 _COMMAND = "noisygd-delete "
 
 
-def alternatives_text(
+def attempt_with_suggestion(
     options: Options, attempt: Callable[[Options], Answer], command: Callable[[Options], str]
 ) -> Answer:
-    """Return `attempt(asked)`; add to an error that names no command one that `attempt` accepts.
+    """Return `attempt(options)`; add to an error that names no command one that `attempt` accepts.
 
     Args:
         options: Options of `plan`, by their Python names.

@@ -133,7 +133,7 @@ def store_report(
         all_rows=requests.all_rows,
         left_of_budget=_remaining_sentence(remaining, plan),
         spent=_spent_sentence(remaining, plan),
-        accuracy=accuracy(plan) if plan.excess_risk < math.inf else None,
+        accuracy=compare_risk_bound(plan) if plan.excess_risk < math.inf else None,
         picture=draw_curve(course, delta, words) if rows else None,
         audit=[{**row, "name": audit_name(row["name"], page_labels(code))} for row in audit],
     )
@@ -147,7 +147,7 @@ def _moment(words: Language, when: str | None) -> str:
         return str(when)
 
 
-def accuracy(plan: Plan) -> LocalizedSentence | None:
+def compare_risk_bound(plan: Plan) -> LocalizedSentence | None:
     """Return a sentence that compares the bound on the plan's excess risk with the loss of a constant model.
 
     Returns None if the loss has no labels.

@@ -20,7 +20,7 @@ def test_an_edited_module_runs_with_that_edit_and_no_other():
     for change in made(module, "bounds")[:40]:
         space: dict[str, object] = {"__name__": "edited", "__package__": "noisygd_delete.bounds"}
         exec(change.code, space)
-        assert callable(space["exp_up"])
+        assert callable(space["probability_from_log"])
     unit = next(
         change for change in made(module, "bounds") if change.place.name == "UNIT" and change.what == "2.0 → 3.0"
     )

@@ -22,7 +22,7 @@ from noisygd_delete.records import NO_EDITS
 from noisygd_delete.reports import common
 from noisygd_delete.reports.certificate_page import audit_name
 from noisygd_delete.reports.html import render_template
-from noisygd_delete.reports.summary import accuracy
+from noisygd_delete.reports.summary import compare_risk_bound
 from noisygd_delete.reports.texts import ORIGINAL, LocalizedSentence, load_language, localized_sentence, page_labels
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.version import __version__
@@ -149,7 +149,7 @@ def _accuracy(plan: Plan) -> list[LocalizedSentence]:
     bound = localized_sentence(
         "objective at most {n} above its minimum: a proven bound, not a measurement.", n=plan.excess_risk
     )
-    return [one for one in (bound, accuracy(plan)) if one is not None]
+    return [one for one in (bound, compare_risk_bound(plan)) if one is not None]
 
 
 def _days_waited(line: RegisterRow) -> int:
