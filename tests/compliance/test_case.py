@@ -201,7 +201,7 @@ def test_an_edit_in_the_evening_is_of_that_day_at_the_place_of_the_request() -> 
     here = RequestCase(received="2026-05-04T09:00:00+02:00", informed="2026-05-04")
     assert line("t", here, late).answered is None
     assert record_informed(line("t", here, late), "2026-05-05").informed == date(2026, 5, 5)
-    with pytest.raises(InvalidParameter, match="was not told what was done"):
+    with pytest.raises(InvalidParameter, match="did not learn what was done"):
         record_informed(line("t", here, late), "2026-05-04")
 
 

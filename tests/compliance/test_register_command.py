@@ -93,7 +93,7 @@ def test_a_token_is_made_where_none_is_given(folder: Path, as_json, printed) -> 
         (("inform", "store", "open", "--on", "2020-05-03"), "nothing was erased or decided"),
         (
             ("inform", "store", "first", "--on", "2020-05-05"),
-            "so a person told on 2020-05-05 was not told what was done",
+            "so a person informed on 2020-05-05 did not learn what was done",
         ),
         (("inform", "store", "first", "--on", "2099-05-05"), "still to come"),
         (("acknowledge", "store", "open", "--on", "2099-05-05"), "still to come"),

@@ -125,7 +125,7 @@ def _sheet(
         package=__package__,
         words=words,
         plan=plan,
-        policy=policy,
+        statements=policy,
         releases=ledger.releases,
         people=len(people),
         overdue=sum(line.overdue for line in people),
