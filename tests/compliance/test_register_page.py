@@ -38,7 +38,9 @@ CLAIMS = re.compile(
     r"vergess(en|lich)\b(?! kann)|anonymisiert|DSGVO-konform|verlernt|keine? personenbezogen",
     re.IGNORECASE,
 )
-ENGLISH = re.compile(r"\b(the|of|and|is|are|were|not|by|from|with|until|told|informed|received|records?|release|at most)\b")
+ENGLISH = re.compile(
+    r"\b(the|of|and|is|are|were|not|by|from|with|until|told|informed|received|records?|release|at most)\b"
+)
 
 
 def a_line(number: int, served: Served | None = None, **stated) -> RegisterRow:
