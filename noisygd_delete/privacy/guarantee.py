@@ -238,7 +238,7 @@ def _conditions(guarantee: Guarantee | WorstCase, *, several: bool) -> list[str]
     return [NON_ADAPTIVE] * guarantee.non_adaptive + [target] + [FIXED_SCHEDULE] * several
 
 
-def summarize_guarantee(guarantee: Guarantee | WorstCase, *, several: bool) -> str:
+def summarize_guarantee(guarantee: Guarantee, *, several: bool) -> str:
     """Return a figure, what it compares, and its conditions in short, for a `repr`.
 
     Args:
