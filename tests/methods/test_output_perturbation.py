@@ -367,3 +367,18 @@ def test_the_tolerance_of_a_warm_solver_is_bounded_by_the_deletion_budget_alone(
         solved(**problem, budget=budget, diffusion_steps=1, gradient_tolerance=most * 1.0001)
     equal = Budget.from_gdp(dp=1.0, deletion=1.0)  # what dp allows, deletion allows too: no bound from it
     assert solved(**problem, budget=equal, diffusion_steps=1, gradient_tolerance=1e-3)
+
+
+@pytest.mark.parametrize("regularization", [1e-4, 1e-2, 1.0])
+def test_the_least_tolerance_covers_rounding_at_the_farthest_minimizer(regularization: float) -> None:
+    """‖θ‖ ≤ 2L/λ wherever the solver may end: with a small λ that is far, and scores of many features round there."""
+    from noisygd_delete.bounds.arithmetic import gradient_error
+    from noisygd_delete.methods.output_perturbation import least_tolerance
+
+    plan = make_plan(losses.Logistic(1.0), records=300, features=400, regularization=regularization, method="output-perturbation",
+                     budget=Budget(order=4, dp=2.0, deletion=1.0))  # fmt: skip
+    facts = {"lipschitz": 1.0, "curvature": 0.25, "outputs": 1, "records": 300, "features": 400}
+    at_most = gradient_error(**facts, regularization=regularization, weights_norm=2 / regularization)
+    nearby = gradient_error(**facts, regularization=regularization, weights_norm=0.1 / regularization)
+    assert at_most <= least_tolerance(plan.problem) <= plan.gradient_tolerance
+    assert regularization > 0.1 or at_most > 3 * nearby

@@ -93,6 +93,8 @@ def test_releases_share_what_the_base_leaves():
 @pytest.mark.parametrize(("stages", "level"), [*LADDERS, *OTHERS], ids=str)
 def test_plans_and_events_read_back_from_json_and_name_every_stage(stages, level):
     plan = plan_for(stages, level)
+    steps = [stage.learn_steps for stage in plan.stages]
+    assert (plan.learn_steps, plan.delete_steps) == (sum(steps), sum(steps[level + 1 :]))
     event = Event("unlearn", plan.delete_steps, 1, plan.mechanism)
     for thing, read in ((plan, plan_from_dict), (plan.mechanism, mechanism_from_dict), (event, Event.from_dict)):
         assert read(json.loads(json.dumps(thing.to_dict()))) == thing
