@@ -24,6 +24,7 @@ from .noisy_steps import (
     explain_noise,
     minimiser_move,
     outlook_of_steps,
+    stationary_distance,
 )
 from .plan import Calibration, Plan
 from .problem import Problem
@@ -164,10 +165,10 @@ class NoisyGD(GridMethod):
         over = math.inf
         for _ in range(_ATTEMPTS):
             real = chosen._over_reals(replace(problem, method=chosen))
-            plan = self.assemble(problem, real.numbers)
+            plan = self.assemble(problem, real.calibration)
             forgetting = _with_deletion_steps(plan)  # its further steps are published too
             plan = plan if forgetting is None else forgetting
-            spent = plan.dp if problem.releases == 1 else plan.together  # one release of any length
+            spent = plan.dp if problem.releases == 1 else plan.dp_observed()  # one release of any length
             over, before = spent.gdp_squared / problem.budget.dp_gdp() ** 2, over
             if over <= 1:
                 return forgetting
@@ -175,17 +176,17 @@ class NoisyGD(GridMethod):
                 return None
             if self.noise_variance is not None:
                 raise InvalidParameter(
-                    f"is a little too small once roundings are charged; {real.noise_variance * over:g} suffices",
+                    f"is a little too small once roundings are charged; {real.calibration.noise_variance * over:g} suffices",
                     noise_variance=self.noise_variance,
                 )
-            chosen = replace(chosen, noise_variance=real.noise_variance * over * (1 + 1e-9))
+            chosen = replace(chosen, noise_variance=real.calibration.noise_variance * over * (1 + 1e-9))
         return None
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         if not plan.problem.strong_convexity > 0:
             raise AssumptionViolated(
-                f"λ={plan.regularization:g} must exceed β₋={plan.loss.constants.weak_convexity:g}: only then does a step contract"
+                f"λ={plan.problem.regularization:g} must exceed β₋={plan.problem.loss.constants.weak_convexity:g}: only then does a step contract"
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
@@ -196,9 +197,9 @@ class NoisyGD(GridMethod):
         return outlook_of_steps(plan, contraction_risk(plan))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        rate = plan.step_size * plan.problem.strong_convexity
+        rate = plan.calibration.step_size * plan.problem.strong_convexity
         per_factor = -1 / (2 * math.log1p(-rate)) if rate < 1 else 0.0
-        weakly = () if plan.loss.constants.convex else (_weakly_convex(plan),)
+        weakly = () if plan.problem.loss.constants.convex else (_weakly_convex(plan),)
         return (*weakly, explain_noise(plan), explain_learning(plan, per_factor), explain_deletion(plan))
 
 
@@ -207,18 +208,18 @@ def _with_deletion_steps(plan: Plan) -> Plan | None:
 
     Roundings are included.
     """
-    wanted = plan.delete_steps_for_deletion
+    wanted = plan.calibration.delete_steps_for_deletion
     for further in (0, 1, 2, *(2**k for k in range(2, 20))):
         longer = plan.changed(delete_steps_for_deletion=wanted + further)
-        if longer.budget.affords(longer.deletion):
+        if longer.problem.budget.affords(longer.deletion):
             return longer
     return None
 
 
 def _weakly_convex(plan: Plan) -> str:
-    weak = plan.loss.constants.weak_convexity
+    weak = plan.problem.loss.constants.weak_convexity
     return (
-        f"Tight although the loss is not convex: λ={plan.regularization:g} exceeds the weak convexity β₋={weak:.4g}, so the objective "
+        f"Tight although the loss is not convex: λ={plan.problem.regularization:g} exceeds the weak convexity β₋={weak:.4g}, so the objective "
         f"is strongly convex with m={plan.problem.strong_convexity:.4g} and everything of the convex case holds with m for λ."
     )
 
@@ -246,11 +247,12 @@ def with_target_risk(plan: Plan, target: float) -> Plan:
     Raises:
         PlanInfeasible: If the noise alone costs more than `target`, or the steps exceed the dp budget.
     """
-    problem, constants = plan.problem, plan.loss.constants
+    numbers = plan.calibration
+    problem, constants = plan.problem, plan.problem.loss.constants
     facts = {
-        "dimension": plan.dimension,
-        "noise_variance": plan.noise_variance,
-        "step_size": plan.step_size,
+        "dimension": plan.problem.dimension,
+        "noise_variance": numbers.noise_variance,
+        "step_size": numbers.step_size,
         "objective_smoothness": problem.objective_smoothness,
     }
     stationary = utility.stationary_excess(**facts, strong_convexity=problem.strong_convexity)
@@ -262,21 +264,21 @@ def with_target_risk(plan: Plan, target: float) -> Plan:
     )
     if not kept > 0:
         raise PlanInfeasible(
-            f"an excess risk of {target:g} cannot be promised at σ²={plan.noise_variance:.4g}: the bound is above {stationary:.4g}; ask "
+            f"an excess risk of {target:g} cannot be promised at σ²={numbers.noise_variance:.4g}: the bound is above {stationary:.4g}; ask "
             "for more than that, or for less noise",
             plan=plan,
         )
     # from the initial law to the stationary one: their centres are ‖θ*‖ ≤ L/λ apart
-    farthest = math.sqrt(plan.dimension * plan.init_variance) + math.sqrt(plan.stationary_distance)
+    farthest = math.sqrt(plan.problem.dimension * numbers.init_variance) + math.sqrt(stationary_distance(plan))
     farthest += constants.lipschitz / problem.regularization
-    chain = {"step_size": plan.step_size, "strong_convexity": problem.strong_convexity}
+    chain = {"step_size": numbers.step_size, "strong_convexity": problem.strong_convexity}
     complete = plan.changed(
         learn_steps=max(1, utility.steps_to_distance(before=farthest, after=kept, **chain)),
         delete_steps_for_utility=utility.steps_to_distance(before=kept + minimiser_move(plan), after=kept, **chain),
     )
-    if not complete.together.gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
+    if not complete.dp_observed().gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
         raise PlanInfeasible(
-            f"the steps for an excess risk of {target:g} cost more than the dp budget over {plan.releases} releases",
+            f"the steps for an excess risk of {target:g} cost more than the dp budget over {plan.problem.releases} releases",
             plan=complete,
         )
     return complete

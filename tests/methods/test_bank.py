@@ -33,7 +33,7 @@ def test_a_difference_of_one_bit_is_told() -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_release_is_exposed_for_its_noisy_steps_or_for_one_draw(name: str) -> None:
     plan = plan_by(name)
-    mechanism, steps = plan.mechanism, plan.learn_steps
+    mechanism, steps = plan.mechanism, plan.calibration.learn_steps
     if isinstance(mechanism, SingleRelease):
         assert mechanism.exposure(mechanism.steps) == 1
     elif isinstance(mechanism, NoisySteps):

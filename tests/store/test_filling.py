@@ -60,7 +60,7 @@ def whole(path: Path, file: Path, schema: Schema, **changes) -> None:
     """The store of a file that is read as a whole."""
     encoded = schema.encode_file(file)
     plan = plan_for(len(encoded.rows), **changes)
-    rows = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=plan.records)
+    rows = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=plan.problem.records)
     Store.create(path, rows, schema, plan).close()
 
 
@@ -310,7 +310,7 @@ def as_a_whole(path, reading, schema, plan_for, tombstones=None, dry_run=False):
     whole = schema.encode_file(reading.path)
     reading.rows = len(whole.rows)
     plan = plan_for(reading.rows)
-    return Store.create(path, Records(whole.rows, whole.labels, whole.ids, slots=plan.records), schema, plan)
+    return Store.create(path, Records(whole.rows, whole.labels, whole.ids, slots=plan.problem.records), schema, plan)
 
 schema = 'id = "id"\\n[label]\\ncolumn = "y"\\nclasses = ["no", "yes"]\\n'
 for name in "ab":

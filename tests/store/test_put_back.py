@@ -64,7 +64,14 @@ def content(store: Store) -> tuple[object, ...]:
     held, model = store.records, store._files.model()
     names = held.ids_by_slot, held.subjects_by_slot
     weights = None if model is None else model.weights.tobytes()
-    return store.ledger.digests, *names, held.features.tobytes(), held.labels.tobytes(), weights, store.plan.records
+    return (
+        store.ledger.digests,
+        *names,
+        held.features.tobytes(),
+        held.labels.tobytes(),
+        weights,
+        store.plan.problem.records,
+    )
 
 
 def opened(path: Path) -> tuple[object, ...] | None:
