@@ -218,8 +218,8 @@ def test_rows_with_the_names_of_others_are_seen(tmp_path: Path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     blocks = RecordFile.blocks
 
-    def shifted(self):
-        for block in blocks(self):
+    def shifted(self, **options):
+        for block in blocks(self, **options):
             names = [str(name) for name in block.ids]
             yield replace(block, ids=Names.of([*names[1:], names[0]]))
 

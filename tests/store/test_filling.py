@@ -208,8 +208,8 @@ def test_a_block_with_names_or_labels_for_other_rows_is_refused(short: str, tmp_
     """One too few would be taken for the rows before it: a deletion would then erase somebody else's row."""
 
     class Shifted(RecordFile):
-        def blocks(self):
-            for block in super().blocks():
+        def blocks(self, **how):
+            for block in super().blocks(**how):
                 cut = list(getattr(block, short))[:-1]
                 yield replace(block, **{short: np.array(cut) if short == "labels" else Names.of(cut)})
 
