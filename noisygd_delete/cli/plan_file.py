@@ -38,7 +38,7 @@ def add_plan_file(parser: argparse.ArgumentParser) -> None:
 def fill_arguments(
     parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> None:
-    """Set the planning arguments of a command; `parsed.asked` keeps those that were given.
+    """Set the planning arguments of a command; `parsed.given_options` keeps those that were given.
 
     Where advice chooses the method, the relation of ε_dp is the field's; a named method has the article's by default.
 
@@ -55,7 +55,7 @@ def fill_arguments(
     strange = [name for name in given if name not in usual and name not in SIZES]
     if strange:
         raise InvalidParameter(f"{', '.join(strange)}: {parsed.command} has no use for it; leave it out of the plan")
-    parsed.asked = dict(given)
+    parsed.given_options = dict(given)
     for name, value in {**dict.fromkeys(SIZES), **usual, **given}.items():
         if name not in SIZES or getattr(parsed, name, None) is None:
             setattr(parsed, name, value)
@@ -101,19 +101,19 @@ def read_plan(file: str) -> dict[str, Any]:
     return vars(parser.parse_args(format_options(table)))
 
 
-def format_plan_file(asked: Mapping[str, Any]) -> str:
+def format_plan_file(options: Mapping[str, Any]) -> str:
     """Return the text of a plan file that `read_plan` reads."""
     lines = [HEAD]
-    for name, value in asked.items():
+    for name, value in options.items():
         text = ",".join(map(str, value)) if isinstance(value, tuple) else value
         lines.append(f"{name} = {json.dumps(text, ensure_ascii=False)}")
     return "\n".join(lines) + "\n"
 
 
-def format_options(asked: Mapping[str, Any]) -> list[str]:
+def format_options(options: Mapping[str, Any]) -> list[str]:
     """Return a problem as command-line options of `plan`."""
     found = []
-    for name, value in asked.items():
+    for name, value in options.items():
         option = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             found += [option] if value else []
@@ -123,10 +123,10 @@ def format_options(asked: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def plan_command(asked: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
+def plan_command(options: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
     """Return the `plan` command for a problem, with the options `more`, that writes to `file`."""
     return shlex.join(
-        ["noisygd-delete", "plan", *format_options(asked), *more, *([] if file is None else ["--out", file])]
+        ["noisygd-delete", "plan", *format_options(options), *more, *([] if file is None else ["--out", file])]
     )
 
 

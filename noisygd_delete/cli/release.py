@@ -149,20 +149,22 @@ def report_release(
     kept = reserve(store.ledger)
     date = format_day(kept.date) if release.status is Statuses.PENDING and kept is not None else None
     warning = spent_warning(left) if is_nearly_spent(store.ledger) else None
-    told = f"{describe_release(release)}\n{left_text(left)}"
+    summary = f"{describe_release(release)}\n{left_text(left)}"
     if date is not None:
         what = (
             "the release that covers them is due"
             if left["publications"]
             else "no release is left, and the model is withdrawn"
         )
-        told += f"\n{date}: {what}; the first request from then on makes it, `publish --due` in a daily job, or `serve`"
+        summary += (
+            f"\n{date}: {what}; the first request from then on makes it, `publish --due` in a daily job, or `serve`"
+        )
     out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
-    aside = store.table.left_out.text(
+    left_out = store.table.left_out.text(
         store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id"
     )
     text = "\n\n".join(
-        filter(None, (told, aside, _format_generated_id(parsed, release), doubt.get("warning"), warning))
+        filter(None, (summary, left_out, _format_generated_id(parsed, release), doubt.get("warning"), warning))
     )
     answer = {**release.to_dict(), "left": left, "publishes_on": date, "nearly_spent": warning is not None}
     print_result(parsed, {**answer, **counts, **doubt, **places, **out}, text)

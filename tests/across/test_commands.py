@@ -152,7 +152,7 @@ class History:
                 self.aside[file] = name, self.table.pop(name)
         elif kind == "lift" and self.aside:
             file = draw.choice(sorted(self.aside))
-            given = ["--from", file, "--archive-key", "aside.pem", "--told", "2026-11-25"]
+            given = ["--from", file, "--archive-key", "aside.pem", "--informed", "2026-11-25"]
             if self.do("lift", "st", file.replace("aside", "restrict")[:-5], *given, *later) != REFUSED:
                 name, row = self.aside.pop(file)
                 self.table[name] = row
