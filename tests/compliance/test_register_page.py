@@ -264,11 +264,11 @@ def test_a_bound_that_promises_nothing_is_said_to() -> None:
         losses.Logistic(radius=1.0), records=50, features=12, regularization=1e-2, method="noisy-gd", budget=Budget(order=8, dp=0.1, deletion=0.01),
         utility=False,
     )  # fmt: skip
-    said = summary.accuracy(plan)
+    said = summary.compare_risk_bound(plan)
     assert plan.outlook.excess_risk > 0.6931
     assert "no less than what a model that says nothing loses (0.6931), so the bound promises nothing of use" in said
     better = make_plan(
         losses.Logistic(radius=1.0), records=200_000, features=2, regularization=1e-2, method="noisy-gd", budget=Budget(order=8, dp=1.0, deletion=0.1)
     )  # fmt: skip
     assert better.outlook.excess_risk < 0.6931
-    assert summary.accuracy(better).endswith("a model that says nothing loses 0.6931.")
+    assert summary.compare_risk_bound(better).endswith("a model that says nothing loses 0.6931.")
