@@ -26,7 +26,8 @@ from noisygd_delete.curator import Curator
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.planner import advise, make_advised_plan
 from noisygd_delete.planner.advise import Advice
-from noisygd_delete.planner.defaults import ADJACENCY, DATES, DAYS_BETWEEN, default_budget
+from noisygd_delete.planner.defaults import default_budget
+from noisygd_delete.privacy.release_dates import ADJACENCY, DATES, DAYS_BETWEEN
 from noisygd_delete.records import Records
 
 REQUESTS, DAYS, TESTED, MOST = 200, 730.0, 8000, 10_000

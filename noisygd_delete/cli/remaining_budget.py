@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Accountant
-from ..planner.defaults import DATES, DAYS_BETWEEN
+from ..privacy.release_dates import DATES, DAYS_BETWEEN
 from ..privacy.sentences import format_bound, format_number
 
 if TYPE_CHECKING:

@@ -33,8 +33,9 @@ from ..methods.base import AUTO
 from ..methods.plan import Plan
 from ..planner import advise, make_advised_plan, make_plan
 from ..planner.advise import Advice
-from ..planner.defaults import ADJACENCY, default_budget, default_slots, default_total, with_total
+from ..planner.defaults import default_budget, default_slots, default_total, with_total
 from ..privacy.budget import Budget
+from ..privacy.release_dates import ADJACENCY
 from ..records import Id, Records
 from .checks import (
     NO_PARTIAL_FIT,

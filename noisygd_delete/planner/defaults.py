@@ -21,10 +21,9 @@ from ..methods.plan import Plan, method_of
 from ..methods.problem import Problem
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import Guarantee
+from ..privacy.release_dates import DATES, SPARE
 from ..privacy.sentences import round_up
 
-ADJACENCY = "zero-out"  # relation of the default budget
-DATES, DAYS_BETWEEN, SPARE = 26, 28, 4  # dates in two years, and releases that need not wait for one
 REQUESTS = 100  # edit requests a year, each with a release of its own where that costs little
 PUBLICATIONS = 1 + DATES + SPARE  # releases that the total covers, each at the cost of a learn
 EPSILON, DELETION = 1.2, 0.12  # ε of one release, for present and for erased records

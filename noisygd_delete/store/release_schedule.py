@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..accountant import Accountant
-from ..curator.stream.serving import YEAR, Batching, Calendar
 from ..methods.objective_perturbation import linear_term_bound
 from ..methods.plan import Plan
 from ..methods.problem import Minimizer, quick_passes, solver_passes
-from ..planner.defaults import DATES, DAYS_BETWEEN
+from ..privacy.release_dates import DATES, DAYS_BETWEEN, YEAR, Calendar
 from .ledger import Ledger
+
+if TYPE_CHECKING:
+    from ..curator.stream import Batching
 
 _NUMBER, _CALL = (
     8e-9,
@@ -40,6 +42,8 @@ def default_schedule(ledger: Ledger, *, period: float | None = None) -> Batching
     If their number is limited, it is a calendar that spreads them over `period` seconds; otherwise every pending edit
     is published at once. The default period is a year, or two if there is room for a release every 28 days.
     """
+    from ..curator.stream import Batching
+
     number = publications(ledger)
     if not number or not ledger.releases:
         return Batching()

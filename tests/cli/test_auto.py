@@ -11,7 +11,8 @@ import pytest
 
 from noisygd_delete import Budget, losses
 from noisygd_delete.planner import advise
-from noisygd_delete.planner.defaults import DATES, PUBLICATIONS, default_budget
+from noisygd_delete.planner.defaults import PUBLICATIONS, default_budget
+from noisygd_delete.privacy.release_dates import DATES
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 

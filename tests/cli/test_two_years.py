@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noisygd_delete.planner.defaults import DATES, DAYS_BETWEEN, SPARE
+from noisygd_delete.privacy.release_dates import DATES, DAYS_BETWEEN, SPARE
 from noisygd_delete.store import Store
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.release_schedule import pending_since, reserve

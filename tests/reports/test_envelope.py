@@ -259,7 +259,7 @@ def neighbours(good: dict, stranger: dict) -> list[dict]:
         {**good, "payload": url_safe(good["payload"])},
         {**good, "more": {"a": 1}},
         {**good, "payload": f" {good['payload']}"},
-        {**good, "payload": good["payload"].rstrip("=") + "===="},
+        {**good, "payload": f"={good['payload']}"},
         *({name: part for name, part in good.items() if name != left} for left in good),
         *({**good, "signatures": odd} for odd in (None, {}, {"a": 1}, "", "a", 1, [None], ["a"], [[]], [{}])),
         *(

@@ -12,10 +12,10 @@ the same number of steps, so *when* it happens does not change its cost; if the 
 the total is bounded by the plan's `releases=N`, a cap set in advance.
 """
 
+from ...privacy.release_dates import Calendar
 from .serving import (
     Adaptive,
     Batching,
-    Calendar,
     Curating,
     NonAdaptive,
     Publication,

@@ -169,12 +169,9 @@ class Adaptive:
 # When edited rows are published: pending edits share one release.
 
 
-YEAR = 365 * 86_400.0  # seconds: default period over which the releases of a budget are spread
-
-
 @dataclass(frozen=True)
 class Batching:
-    """When edited rows are published: as soon as either condition holds. Requests determine both; see `Calendar`.
+    """When edited rows are published: as soon as either condition holds. Requests determine both; see `privacy.release_dates.Calendar`.
 
     Attributes:
         size: Number of pending edits that triggers a release (None: no such condition).
@@ -245,38 +242,6 @@ class Batching:
             share = check_positive("period", period) / left
             deadline = share if deadline is None else min(deadline, share)
         return cls(size=size, deadline=deadline)
-
-
-@dataclass(frozen=True)
-class Calendar:
-    """Publication dates that do not depend on requests: every `interval` seconds from `start` on.
-
-    A date with no pending edit makes no release.
-
-    Attributes:
-        start: When the first model was published, in seconds since 1970.
-        interval: Seconds between dates.
-    """
-
-    start: float
-    interval: float
-
-    def __post_init__(self) -> None:
-        check_positive("interval", self.interval)
-
-    def dates(self, until: float) -> int:
-        """Return the number of dates up to this time."""
-        return max(0, math.floor((until - self.start) / self.interval))
-
-    def due(self, waiting: int, since: float, now: float) -> float | None:
-        """Return the seconds until the first date after the oldest pending edit; arguments as for `Batching.due`."""
-        if not waiting:
-            return None
-        return max(0.0, self.start + (self.dates(since) + 1) * self.interval - now)
-
-    def unused(self, last: float, now: float) -> int:
-        """Return the number of dates without a release between the last release and the newest date."""
-        return max(0, self.dates(now) - self.dates(last) - 1)
 
 
 _BACKLOG = 500  # most edits beyond a full batch that a release waits for while more arrive
