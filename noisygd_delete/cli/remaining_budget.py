@@ -48,7 +48,7 @@ def reserve_text(kept: Mapping[str, Any] | None) -> str:
 def spent_warning(left: Mapping[str, Any]) -> str:
     """Return the announcement that the budget is nearly spent, of the dictionary of `Remaining.to_dict`."""
     return (
-        f"{left['publications']} releases are left in the budget; after the last one, a deletion that is due withdraws the model. "
+        f"Releases left in the budget: {left['publications']}; after the last one, a deletion that is due withdraws the model. "
         "Plan with a larger total (`plan --total-epsilon ε --out plan.toml`, then `relearn --plan plan.toml`)"
     )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Journalled = TypeVar("Journalled")
 
+MOST_VALUES = 2**28  # values of a request whose table is not known
 SEAL = 65  # characters of the SHA-256 before the request, with the newline
 
 
@@ -108,14 +109,14 @@ class InFlight:
         Args:
             data: The bytes.
             room: The number of values in the table; a larger request is refused before its rows are allocated. None:
-                not checked.
+                `MOST_VALUES`.
             codec: How the store keeps rows as codes; None if it keeps their features.
         """
         fields = limited_io.parse_json(strip_checksum(data).decode())
         if fields["format"] != FORMAT:
             raise ValueError(f"format {fields['format']!r}")
         ids, width = tuple(fields["ids"]), int(fields["width"])
-        if room is not None and len(ids) * width > room:
+        if len(ids) * width > (MOST_VALUES if room is None else room):
             raise ValueError("more values than the table has")
         if codec is not None and width != codec.blocks:
             raise ValueError(f"{width} codes a row")

@@ -177,7 +177,7 @@ def write_people(rows: int, classes: str = '["no", "yes"]') -> None:
         ),  # a method that was named reads what it read before
         (20_000, '["no", "yes", "perhaps"]', [], "additive"),
         (1000, '["no", "yes", "perhaps"]', [], "additive"),  # of few bins
-        (1000, '["no", "yes"]', ["--dp", "1"], None),  # too few for curves
+        (1000, '["no", "yes"]', ["--dp", "0.3"], None),  # too few for curves
     ],
 )
 def test_a_table_of_numbers_gets_curves_where_its_sizes_bear_them(

@@ -93,10 +93,10 @@ def test_every_verb_takes_rows_of_the_table(fitted) -> None:
 @pytest.mark.filterwarnings("ignore:Much may be lost")
 def test_elsewhere_the_columns_are_read_as_they_are() -> None:
     table, labels = people(8000)
-    few = NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:1200], labels[:1200])
+    few = NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:600], labels[:600])
     named = NoisyGDClassifier(feature_bounds=BOUNDS, method="objective-perturbation").fit(table, labels)
     ages = table["age"].to_numpy() * 1.0
-    target = NoisyGDRegressor(feature_bounds=BOUNDS, target_bounds=(0, 100)).fit(table[:2500], ages[:2500])
+    target = NoisyGDRegressor(feature_bounds=BOUNDS, target_bounds=(0, 100)).fit(table[:1250], ages[:1250])
     assert {len(model.model_.weights.reshape(-1)) for model in (few, named, target)} == {1 + 3 + 2 + 1}
     assert target.score(table, table["age"]) > 0.5
     with pytest.raises(InvalidParameter, match="for_table"):
@@ -132,7 +132,7 @@ def test_a_target_has_its_ridge_from_the_columns_of_the_table_not_from_those_of_
     assert model.plan_.problem.model_norm == pytest.approx(math.sqrt(3))
     assert model.score(table, target) > 0.7
     with pytest.raises(NothingWorthHaving, match="more than all of what guessing loses"):
-        NoisyGDRegressor(**named, model_norm=math.sqrt(62)).fit(table, target)
+        NoisyGDRegressor(**named, model_norm=math.sqrt(62), adjacency="replace").fit(table, target)
     curves = for_table({"age": {"bounds": [0, 100]}}, NoisyGDRegressor(target_bounds=(0, 1), budget=AMPLE))
     assert curves.fit(table, target)[-1].plan_.problem.model_norm == pytest.approx(math.sqrt(7))
     given = NoisyGDRegressor(**named, regularization=0.01).fit(table, target)

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from noisygd_delete_server.access import TokenFile
-from noisygd_delete_server.deletion_list import answered
+from noisygd_delete_server.deletion_list import read_answers
 from noisygd_delete_server.drop import DropIntake
 from noisygd_delete_server.drop_settings import Drop
 from noisygd_delete_server.service import Service
@@ -53,7 +53,7 @@ for _ in range(2):
     service.writer.turn()
 intake.turn()
 used = time.process_time() - began
-said = (status for _, status in answered(root / "drop" / "answers" / path.name))
+said = (status for _, status in read_answers(root / "drop" / "answers" / path.name))
 counts = {}
 for status in said:
     counts[str(status)] = counts.get(str(status), 0) + 1

@@ -32,9 +32,9 @@ STATED = {
 }
 # how many of ten thousand are of each kind: certificates of every method; of a mix, whose figures take longest to convert, the fewest
 KINDS = {
-    ("published", "noisy-gd"): 900, ("withheld", "noisy-gd"): 900, ("pending", "noisy-gd:analysis=paper"): 900, ("published", "noisy-gd:analysis=paper"): 900,
-    ("published", "objective-perturbation"): 900, ("published", "output-perturbation, warm"): 900, ("withheld", "output-perturbation, warm"): 900,
-    ("published", "noisy-gd:analysis=composition"): 900, ("published", "staged"): 900, ("pending", "staged with a head"): 900, ("published", "mixed"): 100,
+    ("published", "noisy-gd"): 990, ("withheld", "noisy-gd"): 990, ("pending", "noisy-gd:analysis=paper"): 990, ("published", "noisy-gd:analysis=paper"): 990,
+    ("published", "objective-perturbation"): 990, ("published", "output-perturbation, warm"): 990, ("withheld", "output-perturbation, warm"): 990,
+    ("published", "noisy-gd:analysis=composition"): 990, ("published", "staged"): 990, ("pending", "staged with a head"): 990, ("published", "mixed"): 100,
 }  # fmt: skip
 PUBLISHED = {"edited": "2026-04-01T10:00:00Z", "served": "2026-04-02T10:00:00Z", "model_after": "2" * 64}
 
