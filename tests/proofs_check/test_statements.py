@@ -145,5 +145,5 @@ def test_every_function_of_the_bounds_is_licensed():
 
 
 def test_the_committed_table_covers_the_registry():
-    text = (Path(framework.__file__).with_name("RESULTS.md")).read_text()
+    text, *_ = (Path(framework.__file__).with_name("RESULTS.md")).read_text().partition("## What is proven in Coq")
     assert re.findall(r"^\| ([^|]+) \|", text, flags=re.M) == ["statement", *REGISTRY]
