@@ -45,6 +45,7 @@ def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
         delete_steps=plan.delete_steps,
         move=minimiser_move(plan),
         dimension=plan.dimension,
+        hessian_trace=problem.hessian_trace,
         noise_variance=plan.noise_variance,
         step_size=plan.step_size,
         strong_convexity=problem.strong_convexity,

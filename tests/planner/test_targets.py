@@ -22,13 +22,13 @@ def worst_excess(plan: Plan, requests: int = 400) -> float:
     problem = plan.problem
     contraction = 1 - plan.step_size * problem.strong_convexity
     facts = {
-        "dimension": plan.dimension,
+        "hessian_trace": problem.loss.constants.smoothness + plan.dimension * plan.regularization,  # of one output
         "noise_variance": plan.noise_variance,
         "step_size": plan.step_size,
         "objective_smoothness": problem.objective_smoothness,
     }
-    product = utility.stationary_product(**facts)
-    stationary = utility.stationary_excess(**facts, strong_convexity=problem.strong_convexity)
+    square = utility.stationary_gradient_square(**facts)
+    stationary = utility.stationary_excess(dimension=plan.dimension, strong_convexity=problem.strong_convexity, **facts)
     moved = 2 * plan.loss.constants.lipschitz * problem.batch / (problem.strong_convexity * plan.records)
     far = (plan.dimension * plan.init_variance) ** 0.5 + plan.loss.constants.lipschitz / problem.regularization
     distance = contraction**plan.learn_steps * (far + plan.stationary_distance**0.5)
@@ -37,7 +37,10 @@ def worst_excess(plan: Plan, requests: int = 400) -> float:
         distance = contraction**plan.delete_steps * (distance + moved)
         farthest = max(farthest, distance)
     return utility.excess_at_distance(
-        stationary=stationary, product=product, distance=farthest, objective_smoothness=problem.objective_smoothness
+        stationary=stationary,
+        gradient_square=square,
+        distance=farthest,
+        objective_smoothness=problem.objective_smoothness,
     )
 
 
