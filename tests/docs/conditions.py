@@ -28,12 +28,12 @@ WORDS = {  # key of the catalogue of papers -> the same in few words
     "rows-in-place": "rows are added in an order that their contents fix, whatever their slots, or `in_place=False` charges for any order",
     "row-shape": "with a schema's noise shape: no row is longer in it",
     "solver-tolerance": "the gradient at the solver's answer is at most γ, rounding included",
-    "time-unseen": "nobody sees when a model came out to less than a day: with `solver=\"fixed\"` no data decide the passes",
+    "time-unseen": "the publication time of a model is observed to a day at most: with `solver=\"fixed\"` the passes do not depend on data",
     "machine-trusted": "the system's random numbers, ChaCha20 and elementary functions are as exact as they state",
     "stages-published": "every stage starts at a kept stage or a public point, and is published",
-    "sums-carried": "every edit goes through the store, rows go after the noise is drawn, how many releases there will be is fixed beforehand, and nobody sees how long one took",
+    "sums-carried": "every edit goes through the store, rows are erased after the noise is drawn, the number of releases is fixed beforehand, and run times are unobserved",
     "sums-all-rows": "no person ever had more rows than stated, erased ones counted",
-    "samples-unseen": "DP-SGD stages: independent Poisson samples that nobody observes",
+    "samples-unseen": "DP-SGD stages: independent, unobserved Poisson samples",
     "moments-own-norm": "moment stages: every row is divided by its own norm",
 }  # fmt: skip
 
