@@ -341,7 +341,7 @@ def test_words_and_command_line(capsys) -> None:
 def test_inflation_is_what_the_noise_pays() -> None:
     few, many = solved(diffusion_steps=5), solved(diffusion_steps=50_000)
     chain = {"step_size": few.step_size, "strong_convexity": 1e-3}
-    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="noisy-gd")
+    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="noisy-gd", step_size=few.step_size)
     assert many.noise_variance == pytest.approx(resumed.noise_variance, rel=1e-6)
     inflation = few.noise_variance / resumed.noise_variance
     assert inflation == pytest.approx(shifted_interpolation.noise_inflation(steps=5, **chain), rel=0.03)
