@@ -19,8 +19,8 @@ PAGE, PICTURES = ROOT / "docs" / "examples.md", ROOT / "docs" / "pictures"
 STYLE = "svg.fonttype: none\nsvg.hashsalt: noisygd\naxes.spines.top: False\naxes.spines.right: False\nlegend.frameon: False\n"
 HEAD = """# Examples
 
-Each ends in assertions: `python examples/start/first_deletion.py`, and with `PICTURE=first.svg` before the command draws one picture. The tests run all
-of them.
+Run an example with `python examples/start/first_deletion.py`; with `PICTURE=first.svg` before the command it draws one picture. Each ends in
+assertions, and the tests run all of them.
 """
 
 
@@ -52,7 +52,7 @@ def draw(script: str, picture: Path) -> None:
 
 
 def page() -> str:
-    """Every example with its line and, of a script, its picture; the line says what is drawn, so nobody hears it twice."""
+    """Every example with its line and, of a script, its picture; the line describes the picture, so it has no alternative text."""
     out = [HEAD]
     for heading, rows in listed():
         out.append(f"## {heading[0].upper()}{heading[1:]}\n")

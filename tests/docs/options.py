@@ -11,15 +11,18 @@ from pathlib import Path
 from noisygd_delete.cli import parser
 from noisygd_delete.cli.arguments import COMMON
 
-GROUPS = {  # page -> its title, and its commands in the order in which one needs them
-    "begin": ("To begin", "quickstart advise plan init"),
+GROUPS = {  # page -> its title, and its commands in order of use
+    "begin": ("Get started", "quickstart advise plan init"),
     "store": (
-        "A store and its model",
+        "Stores and models",
         "learn delete replace insert publish relearn stream predict evaluate explain status budget verify",
     ),
-    "papers": ("Papers and proofs", "certificate verify-certificate keygen report export document audit residue"),
-    "register": ("Requests of persons", "register restrict object lift"),
-    "service": ("In operation", "serve token requests watch publish-to"),
+    "certificates": (
+        "Certificates and reports",
+        "certificate verify-certificate keygen report export document audit residue",
+    ),
+    "register": ("Request register", "register restrict object lift"),
+    "service": ("Operation", "serve token requests watch publish-to"),
 }
 EVERYWHERE = "--json"
 FOLDER = Path(__file__).parents[2] / "docs" / "commands"
@@ -54,7 +57,7 @@ def meaning(command: argparse.ArgumentParser, action: argparse.Action) -> str:
     if action.choices is not None:
         said += f" ({', '.join(f'`{choice}`' for choice in action.choices)})"
     if action.required and action.option_strings:
-        said += " (**needed**)"
+        said += " (**required**)"
     return plainly(said)
 
 
@@ -131,12 +134,10 @@ def pages() -> dict[str, str]:
         listed.append(f"* {title}: {links}")
     if commands:
         raise ValueError(f"on no page: {', '.join(commands)}")
-    index = ["# All commands and options", "", "Written from the program's own parser; `--help` says the same.", ""]
-    index += [*listed, "", "## Options that mean the same in every command", ""]
+    index = ["# All commands and options", "", "Generated from the parser; `--help` prints the same.", ""]
+    index += [*listed, "", "## Options shared by several commands", ""]
     without = [f"`{word}`" for word, one in every.items() if not children(one) and EVERYWHERE not in one.takes]
-    index += [
-        f"A command takes those that it has a use for, and names them; `{EVERYWHERE}` goes with each but {', '.join(without)}."
-    ]
+    index += [f"The page of a command lists those it accepts; all accept `{EVERYWHERE}` except {', '.join(without)}."]
     index += ["", "```", COMMON, "```"]
     return {"index.md": "\n".join(index) + "\n", **written}
 

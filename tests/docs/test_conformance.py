@@ -81,7 +81,7 @@ def test_every_row_can_be_looked_up() -> None:
     [
         ("`noisygd-delete budget`", "`noisygd-delete bugdet`"),
         ("test_what_is_late_is_said`", "test_what_is_early_is_said`"),
-        ("| the cap; who is woken; tuning on the data is not counted |", "| |"),
+        ("| the cap; alerting; tuning on the data is not counted |", "| |"),
         ("was not read in the original", "was skimmed"),
     ],
 )

@@ -49,7 +49,7 @@ def test_the_pages_of_options_are_what_the_program_takes() -> None:
     written = {path.name: path.read_text() for path in options.FOLDER.glob("*.md")}
     assert written == options.pages(), "python -m tests.docs.options writes them anew"
     assert "* `--order ORDER`: Rényi order q" in written["begin.md"]
-    assert "(**needed**)" in written["begin.md"]
+    assert "(**required**)" in written["begin.md"]
     planted = parser()
     options.children(planted)["plan"].add_argument("--planted", help="half of a|b < c")
     assert "* `--planted PLANTED`: half of a|b &lt; c\n" in options.page(options.children(planted)["plan"], "plan", "")
