@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidParameter
 from ..losses.base import Loss
-from ..records import Records, SlotEdits
+from ..records import CodedRows, Records, SlotEdits
+
+_ROWS = 1 << 14  # coded rows whose scores are computed at once
+_NUMBERS = 1 << 22  # of dense rows
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,19 @@ class Model:
         """Return Wx per row, of shape (rows, outputs).
 
         Args:
-            features: (rows, features), as an array or a sparse array of scipy; `predict` and `probabilities` take both
-                too.
+            features: (rows, features), as an array, a sparse array of scipy or `CodedRows`; `predict` and
+                `probabilities` take them too.
         """
-        return np.asarray(self.loss.scores(np.atleast_2d(self.weights), _rows(features)))
+        weights = np.atleast_2d(self.weights)
+        if not isinstance(features, CodedRows):
+            return np.asarray(self.loss.scores(weights, _rows(features)))
+        linear, parts = type(self.loss).scores is Loss.scores, [np.zeros((0, self.loss.outputs))]
+        step = _ROWS if linear else max(1, _NUMBERS // features.shape[1])
+        for first in range(0, len(features), step):
+            last = min(first + step, len(features))
+            rows = features.sparse(first, last).part(0, last - first) if linear else features[first:last]
+            parts.append(np.asarray(self.loss.scores(weights, _rows(rows))))
+        return np.concatenate(parts)
 
     def predict(self, features: Any) -> NDArray[np.float64]:
         """Return labels in the table's own coding: −1/+1, class numbers, or targets."""
@@ -73,8 +85,9 @@ class Model:
         On private records this is an unprotected statistic of them: do not publish it.
         """
         used = records.occupied
-        rows = records.features if records.sparse is None else records.sparse.part(0, records.slots)
-        return float((self.predict(rows[used]) == records.labels[used]).mean())
+        rows: Any = records.features if records.sparse is None else records.sparse.part(0, records.slots)
+        rows = rows[used] if records.coded is None else records.coded.taken(used)
+        return float((self.predict(rows) == records.labels[used]).mean())
 
 
 def _rows(features: Any) -> Any:

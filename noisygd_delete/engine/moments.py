@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..bounds.arithmetic import NORM_TOLERANCE
 from ..errors import AssumptionViolated
 from ..features.maps.coding import Coding
-from ..records import Records
+from ..records import CodedRows, Records
 from .kernel import sum_pairwise
 from .noise import Noise, discrete_gaussian, on_noisy_grid
 
@@ -32,7 +32,7 @@ def compute_moments(records: Records, *, outputs: int, radius: float) -> tuple[M
     neighbouring tables differ in one block and in the few float64 additions that it goes through: below the slack that
     the plan counts.
     """
-    width = records.features.shape[1]
+    width = records.width
 
     def blocks() -> Iterator[Matrix]:
         for start in range(0, records.slots, _BLOCK):
@@ -91,12 +91,13 @@ def upper_triangle_indices(features: int) -> tuple[NDArray[np.intp], NDArray[np.
     return np.triu_indices(features)
 
 
-def record_blocks(records: Records) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float64]]]:
-    """Yield rows and labels of the current records, one block at a time, as the rows may be mapped from a file."""
+def record_blocks(records: Records) -> Iterator[tuple[NDArray[np.float32] | CodedRows, NDArray[np.float64]]]:
+    """Yield rows (as codes if the table stores these) and labels of the current records, one block at a time."""
     used, step = records.occupied, max(1, min(_TOGETHER // max(1, records.width), 1 << 16))
     for first in range(0, records.slots, step):
         part = slice(first, first + step)
-        yield records.features[part][used[part]], records.labels[part][used[part]]
+        coded = None if records.coded is None else records.coded.taken(part).taken(used[part])
+        yield records.features[part][used[part]] if coded is None else coded, records.labels[part][used[part]]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Sparse rows with nested columns, where an entry implies others as in nested bins, stored without the implied entries.
 
-Column b implies column a if in every row of the table the entry before that of b is in column a and has the same
+Of rows of a public map that are stored as codes, the map says which entries imply others. Otherwise, column b implies column a if in every row of the table the entry before that of b is in column a and has the same
 value. Of a chain of such entries only the last is kept: a number in bins of seven levels is one entry instead of
 seven. A score is then a sum over the kept entries, each times the sum of the weights of its chain, and a coordinate of
 a gradient the sum over the entries that imply it. No value is lost, and the sums are those of the full rows: no term
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import SparseRows
+from ..records import CodedRows, SparseRows
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -73,6 +73,14 @@ def nest_rows(rows: SparseRows) -> Nested | None:
         return None
     spread = _expand_parents(parents)
     return None if spread is None else Nested(rows.chosen(kept), parents, spread, spread.T.tocsr())
+
+
+def nest_codes(rows: CodedRows) -> Nested:
+    """Return rows stored as codes with one entry per block. The public map says which column implies which."""
+    parents = rows.codec.parents
+    spread = _expand_parents(parents)
+    assert spread is not None
+    return Nested(rows.codec.decode_sparse(rows.codes, last=True), parents, spread, spread.T.tocsr())
 
 
 def _blocks(entries: int) -> Iterator[slice]:

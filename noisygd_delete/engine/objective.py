@@ -20,7 +20,7 @@ from ..records import Records, SparseRows
 from .execution import ALONE, Group, run_parallel
 from .kernel import Kernel, is_supported, row_windows, sum_pairwise
 from .noise import LinearTerm
-from .sums import CurrentRecords, sums_of
+from .sums import CurrentRecords, expand_codes, sums_of
 
 _CELLS = 1 << 20  # scores, or numbers of rows, processed at a time: both products read them from cache
 
@@ -55,6 +55,7 @@ class Objective:
     ) -> None:
         self._kind = np.dtype(check_choice("dtype", dtype, DTYPES))
         self._group, self._own = group, group.rows(records.slots, BLOCK)
+        records = expand_codes(records)
         rows: Any = records.features if records.sparse is None else records.sparse
         self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
         self._loss = loss

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, NORM_TOLERANCE, SPAN
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
-from ..records import Records, SparseRows
-from ..records.values import NO_ARRAY
+from ..records import CodedRows, Records, SparseRows
+from ..records.values import NO_ARRAY, Table
 from .content_order import RowsInOrder, order_of_content
 from .execution import ALONE, Group, run_parallel
-from .kernel import Kernel, is_supported, row_windows, sum_pairwise
-from .nested import SAMPLED, NestedPart, nest_rows
+from .kernel import Kernel, is_supported, memory_limit, row_windows, sum_pairwise
+from .nested import SAMPLED, NestedPart, nest_codes, nest_rows
 
 if TYPE_CHECKING:
     from .moments import IntegerMoments, Integers
@@ -270,12 +270,16 @@ def sums_of(
                 "rows that lie elsewhere come in any order, which this plan does not charge for; take plan.in_any_order()"
             )
         return records.sums(loss)
+    records = expand_codes(records)
     rows: Any = records.features if records.sparse is None else records.sparse
     labels = records.labels
     if by_content:
-        order = order_of_content(rows, labels, group)
-        rows, labels = RowsInOrder(rows, order) if records.sparse is None else rows.taken(order), labels[order]
-    return HeldSums(rows, labels, loss, group, readings) if records.sparse is None else SparseSums(rows, labels, loss)
+        order = order_of_content(rows if records.coded is None else records.coded.codes, labels, group)
+        rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.taken(order)
+        labels = labels[order]
+    if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and rows.skips_zeros):
+        return SparseSums(rows, labels, loss)
+    return HeldSums(rows, labels, loss, group, readings)
 
 
 # --- sparse rows ---
@@ -291,7 +295,7 @@ def sums_of(
 Weights = NDArray[np.float64]
 
 _WIDE, _MOSTLY = 256, 8  # least features for counting zeros; one value in this many may be non-zero
-_MOST = 1 << 27  # most values held: a GiB
+_BYTES = 16  # of memory for a value, while a table is put in order
 _KEPT = 1 << 24  # most values of a table whose parts are cached in float64 too: 128 MiB
 
 
@@ -299,10 +303,15 @@ def to_sparse_records(records: Records) -> Records:
     """Return the table as sparse rows in memory, for one run, if its rows are mostly zeros; else unchanged."""
     if records.sparse is not None or records.width < _WIDE:
         return records
+    most = min(records.slots * records.width / _MOSTLY, memory_limit() / _BYTES)
+    if records.coded is not None:
+        codes, codec = records.coded.codes, records.coded.codec
+        worth = records.slots * codec.entries <= most  # public, unlike the number of values
+        return _with_rows(records, CodedRows(codes, codec, skips_zeros=True)) if worth else records
     rows, filled = records.features, 0
     for part in row_windows(rows, 0, records.slots, CHUNK):  # all rows: a sample would reveal which slots hold them
         filled += int(np.count_nonzero(rows[part]))
-        if filled > min(rows.size / _MOSTLY, _MOST):
+        if filled > most:
             return records
     data, columns, lengths = list[NDArray[Any]](), list[NDArray[Any]](), [np.zeros(1, np.int64)]
     for part in row_windows(rows, 0, records.slots, CHUNK):
@@ -312,14 +321,30 @@ def to_sparse_records(records: Records) -> Records:
         columns.append((places % records.width).astype(np.int32))
         lengths.append(np.bincount(places // records.width, minlength=len(block)))
     starts = np.concatenate(lengths).cumsum()
-    thin = SparseRows(np.concatenate(data), np.concatenate(columns), starts, records.width)
-    return Records.from_slots(thin, records.labels, records.names, records.owners, records.next_id)
+    return _with_rows(records, SparseRows(np.concatenate(data), np.concatenate(columns), starts, records.width))
+
+
+def _with_rows(records: Records, rows: Table) -> Records:
+    return Records.from_slots(rows, records.labels, records.names, records.owners, records.next_id)
 
 
 def numbers_of(records: CurrentRecords) -> int:
     """Return how many numbers a product with all rows multiplies."""
-    thin = records.sparse if isinstance(records, Records) else None
+    thin, coded = (records.sparse, records.coded) if isinstance(records, Records) else (None, None)
+    if coded is not None and coded.skips_zeros:
+        return records.slots * coded.codec.entries
     return records.slots * records.width if thin is None else thin.filled
+
+
+def expand_codes(records: Records) -> Records:
+    """Return a table of codes with its rows in memory, for passes that multiply all values.
+
+    Codes that may be summed without their zeros, and rows that exceed the memory limit, stay codes.
+    """
+    coded = records.coded
+    if coded is None or coded.skips_zeros or coded.nbytes > memory_limit():
+        return records
+    return _with_rows(records, np.asarray(coded))
 
 
 class TransposableRows:
@@ -351,8 +376,8 @@ class SparseSums(HeldSums):
 
     _rows: Any
 
-    def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
-        self._nested, self._whole = nest_rows(rows), rows
+    def __init__(self, rows: SparseRows | CodedRows, labels: NDArray[np.float64], loss: Loss) -> None:
+        self._nested, self._whole = nest_codes(rows) if isinstance(rows, CodedRows) else nest_rows(rows), rows
         kept: Any = rows if self._nested is None else self._nested.rows
         super().__init__(kept, labels, loss)
         self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], TransposableRows]()
@@ -390,10 +415,13 @@ class SparseSums(HeldSums):
         return list(together.T.reshape(-1, outputs, self.width))
 
     def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
+        whole, chosen = self._whole, slice(first, None, step)
+        coded = isinstance(whole, CodedRows)
         if self._nested is None or self._loss.outputs > 1:
-            return self._whole.part(0, self.slots)[first::step], self._short[first::step]
-        rows = self._rows.part(0, self.slots)[first::step]
-        return NestedPart(rows, self._nested, self._whole.filled // self.slots), self._short[first::step]
+            some = whole.taken(chosen).sparse() if isinstance(whole, CodedRows) else whole
+            return some.part(0, len(some))[slice(None) if coded else chosen], self._short[chosen]
+        entries = whole.codec.entries if isinstance(whole, CodedRows) else whole.filled // self.slots
+        return NestedPart(self._rows.part(0, self.slots)[chosen], self._nested, entries), self._short[chosen]
 
     def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:
         return super().strided(rows if self._nested is None else max(rows, SAMPLED))
@@ -454,7 +482,7 @@ def check_norms(longest: list[tuple[float, int]], loss: Loss, named: Callable[[i
 
 
 def longest_rows(
-    rows: NDArray[np.float32] | SparseRows, own: range, variances: NDArray[np.float64] | None
+    rows: NDArray[np.float32] | SparseRows | CodedRows, own: range, variances: NDArray[np.float64] | None
 ) -> list[tuple[float, int]]:
     """Return the largest ‖x‖ among the rows `own`, with its slot; with `variances`, also the largest √(xᵀΣ⁻¹x)."""
     weights = [np.ones(rows.shape[1]), *([] if variances is None else [1 / variances])]
@@ -468,12 +496,15 @@ def longest_rows(
     return longest
 
 
-def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tuple[slice, Any]]:
+def _squares(rows: NDArray[np.float32] | SparseRows | CodedRows, own: range) -> Iterator[tuple[slice, Any]]:
     """Yield slices of rows, with the squares of their values in float64."""
-    if isinstance(rows, SparseRows):
+    if isinstance(rows, (SparseRows, CodedRows)):
         for start in range(own.start, own.stop, CHUNK):
             chunk = slice(start, min(start + CHUNK, own.stop))
-            yield chunk, rows.part(chunk.start, chunk.stop, "float64").power(2)
+            coded = isinstance(rows, CodedRows)
+            thin = rows.sparse(chunk.start, chunk.stop) if isinstance(rows, CodedRows) else rows
+            ends = (0, len(thin)) if coded else (chunk.start, chunk.stop)
+            yield chunk, thin.part(*ends, "float64").power(2)
         return
     most = max(_LEAST, min(CHUNK, _CACHED // rows.shape[1], len(own)))
     buffer = np.empty((most, rows.shape[1]))

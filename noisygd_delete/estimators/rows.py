@@ -23,7 +23,7 @@ from ..features.schema import Schema, Table
 from ..features.schema.files import refuse_header
 from ..features.schema.shapes import named_shapes
 from ..features.schema.values import BEYOND, FloatColumn, write_text
-from ..records import Id
+from ..records import CodedRows, Id
 from ..records.records import check_size
 
 # --- scaling ---
@@ -246,9 +246,11 @@ class TableRows(MappedRows):
         table = Table("the table", {name: _texts(X[name], name) for name in schema.columns}, range(len(X)))
         refuse_header(table)
         try:
-            rows = schema.encode(table, labelled=False).rows
+            rows = schema.encode(table, labelled=False, coded=True).rows
         except UnreadableRows as error:
             raise _in_frame(error, X, table) from error
+        if isinstance(rows, CodedRows):
+            return rows.sparse().part(0, len(rows)).copy()
         return rows if schema.map is None else csr_array(rows)
 
     def shapes(self, weights: Any, noise: float, classes: Any) -> Shapes:

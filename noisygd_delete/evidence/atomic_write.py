@@ -104,7 +104,7 @@ def _outside_stores(name: str, path: Path) -> None:
 def _holds_a_store(folder: Path) -> bool:
     layout = Layout(folder)
     try:
-        return any(path.exists() for path in (layout.ledger, layout.ids, layout.features))
+        return any(path.exists() for path in (layout.ledger, layout.ids, layout.features, layout.codes))
     except OSError:  # the folder is not accessible
         return False
 

@@ -222,7 +222,7 @@ class NetworkLoss(MulticlassLoss):
 
         Null slots stay in their places and are masked out of the sums, as a module need not vanish on a zero row.
         """
-        rows = torch.tensor(records.features, device=self.device)
+        rows = torch.tensor(np.asarray(records.features), device=self.device)
         labels = torch.as_tensor(np.where(records.occupied, records.labels, 0.0).astype(np.int64), device=self.device)
         used = torch.as_tensor(records.occupied, device=self.device)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .limited_io import check_token
     from .names import Names
     from .records import EditRequest, Insertion, Records, SlotEdits, check_repeat, check_size, check_slots
-    from .values import Id, Labels, Rows, SparseRows
+    from .values import CodedRows, Id, Labels, Rows, SparseRows
 
 WIDTHS = (3, 5, 9, 17, 31)  # of a text cell, in 64-bit words: texts of up to 23, 39, 71, 135, 247 bytes
 
@@ -22,6 +22,7 @@ __all__ = [
     "NONE_LEFT_OUT",
     "NO_EDITS",
     "WIDTHS",
+    "CodedRows",
     "EditCounts",
     "EditRequest",
     "Id",
@@ -46,7 +47,7 @@ __getattr__ = on_first_use(
         **dict.fromkeys(("Records", "SlotEdits", "check_size", "check_slots"), "records"),
         "check_repeat": "records",
         **dict.fromkeys(("EditRequest", "Insertion"), "records"),
-        "SparseRows": "values",
+        **dict.fromkeys(("CodedRows", "SparseRows"), "values"),
         "check_token": "limited_io",
         **dict.fromkeys(("Id", "Labels", "Rows"), "values"),
     },

@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,10 +22,13 @@ from .limited_io import check_text, check_token
 from .names import Names
 from .values import (
     NO_ARRAY,
+    Codec,
+    CodedRows,
     Id,
     Labels,
     Rows,
     SparseRows,
+    Table,
     append_rows,
     check_column,
     check_matrix,
@@ -79,7 +82,7 @@ class Insertion:
     """
 
     ids: tuple[Id, ...] | None
-    rows: Rows | SparseRows
+    rows: Table
     labels: Labels
     subjects: tuple[Id, ...] | None = None
 
@@ -246,7 +249,7 @@ class SlotEdits:
 
     Attributes:
         slots: The affected slots.
-        rows: New rows; `SparseRows` if the table is sparse, else an array.
+        rows: New rows; `SparseRows` or `CodedRows` if the table is one, else an array.
         labels: New labels.
         ids: New ids; None marks an erased slot.
         subjects: New data subjects.
@@ -323,7 +326,7 @@ class Records:
         owners = None if subjects is None else _check_subjects(subjects, len(rows))
         total = check_slots(len(rows) if slots is None else slots, len(rows))
         free = total - len(rows)
-        in_place = isinstance(rows, SparseRows) or (not free and file_mapping(rows) is not None)
+        in_place = not isinstance(rows, np.ndarray) or (not free and file_mapping(rows) is not None)
         check_size(total, 0 if in_place else rows.shape[1])
         self._take(
             append_rows(rows, [null_rows(free, rows)]) if free else rows,
@@ -335,7 +338,7 @@ class Records:
     @classmethod
     def from_slots(
         cls,
-        features: Rows | SparseRows,
+        features: Table,
         labels: Labels,
         ids: Sequence[Id | None],
         subjects: Sequence[Id | None] | None,
@@ -353,7 +356,7 @@ class Records:
 
     def _take(
         self,
-        features: Rows | SparseRows,
+        features: Table,
         labels: Labels,
         ids: Names,
         subjects: Names | None,
@@ -369,13 +372,15 @@ class Records:
 
     @property
     def features(self) -> Rows:
-        """(slots, features) float32, read-only view.
+        """(slots, features) float32, read-only view; of codes an object whose slices are new arrays.
 
         Raises:
             InvalidParameter: If the rows are sparse.
         """
         if isinstance(self._features, SparseRows):
             raise InvalidParameter(NO_ARRAY)
+        if isinstance(self._features, CodedRows):
+            return cast("Rows", self._features)  # its slices are arrays
         view = self._features.view()
         view.flags.writeable = False
         return view
@@ -384,6 +389,22 @@ class Records:
     def sparse(self) -> SparseRows | None:
         """The rows if they are sparse, else None; do not modify."""
         return self._features if isinstance(self._features, SparseRows) else None
+
+    @property
+    def coded(self) -> CodedRows | None:
+        """The rows if they are stored as codes, else None; do not modify."""
+        return self._features if isinstance(self._features, CodedRows) else None
+
+    def as_codes(self, codec: Codec) -> Records:
+        """Return the table with its rows stored as codes.
+
+        Raises:
+            InvalidRecords: If a row is not one of the codec's map.
+        """
+        if self.coded is not None and self.coded.codec is codec:
+            return self
+        rows = CodedRows(codec.encode(self.sparse or self.features, InvalidRecords), codec)
+        return Records.from_slots(rows, self._labels, self._ids, self._subjects, self.next_id)
 
     def row(self, slot: int) -> Rows:
         """Return the content of a slot as a dense (features,) float32 row."""
@@ -451,7 +472,8 @@ class Records:
     def copy(self) -> Records:
         """Return an independent table with the same content."""
         owners = None if self._subjects is None else self._subjects.copy()
-        rows = self._features.copy() if isinstance(self._features, SparseRows) else np.array(self._features)
+        kept = isinstance(self._features, (SparseRows, CodedRows))
+        rows = self._features.copy() if kept else np.array(self._features)
         return Records.from_slots(rows, np.array(self._labels), self._ids.copy(), owners, self.next_id)
 
     def slots_of(self, names: Collection[Id]) -> dict[Id, int]:
@@ -573,16 +595,17 @@ class Records:
         Raises:
             InvalidRecords: If the table is mapped read-only from a file; nothing was changed.
         """
-        if not isinstance(self._features, SparseRows) and not self._features.flags.writeable:
+        held = self._features.codes if isinstance(self._features, CodedRows) else self._features
+        if not isinstance(held, SparseRows) and not held.flags.writeable:
             raise InvalidRecords(
                 'the table\'s rows may not be changed; map their file with mode="r+", so that what is erased is erased there'
             )
         self.times_written += 1
         self.note_rows(edits.counts)
-        if isinstance(self._features, SparseRows):
-            self._features.put(edits.slots, edits.rows)
+        if isinstance(held, SparseRows):
+            held.put(edits.slots, edits.rows)
         else:
-            self._features[edits.slots] = edits.rows
+            held[edits.slots] = edits.rows.codes if isinstance(edits.rows, CodedRows) else edits.rows
         self._labels[edits.slots] = edits.labels
         for slot, name, owner in zip(edits.slots.tolist(), edits.ids, edits.subjects, strict=True):
             self._ids.put(slot, name)

@@ -1,10 +1,10 @@
-"""Validation of numeric input (tables of rows, columns of labels), memory-mapped arrays, and sparse rows."""
+"""Validation of numeric input (tables of rows, columns of labels), memory-mapped arrays, sparse rows, coded rows."""
 
 from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -263,8 +263,133 @@ class SparseRows:
             array.fill(0)
 
 
-def table_of(name: str, value: Any, error: type[Exception]) -> Rows | SparseRows:
-    """Return `value` as a new table, sparse if the input is sparse."""
+# --- coded rows ---
+#
+# Rows of a public map as the few codes that determine them (`features.maps.codec`): they are expanded as they are read.
+
+
+class Codec(Protocol):
+    """Conversion between rows and codes; the null record is 0 in every block."""
+
+    @property
+    def width(self) -> int:
+        """Number of features of a row."""
+
+    @property
+    def coding(self) -> Any:
+        """Meaning of the codes, of which equal maps have the same object."""
+
+    def to_codes(self, stored: NDArray[Any]) -> NDArray[np.int64]:
+        """Return codes counted from 0, of rows that are not null."""
+
+    @property
+    def blocks(self) -> int:
+        """Number of codes of a row."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the codes."""
+
+    @property
+    def entries(self) -> int:
+        """Largest number of non-zero values of a row."""
+
+    def check(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which rows are not null; raise `InvalidRecords` if codes are not valid."""
+
+    def encode(self, rows: Any, error: type[Exception]) -> NDArray[Any]:
+        """Return the codes of rows, dense or sparse; raise `error` if the map does not make them."""
+
+    def decode(self, stored: NDArray[Any]) -> Rows:
+        """Return dense rows."""
+
+    @property
+    def parents(self) -> NDArray[np.int32]:
+        """(width,) the feature that each feature implies in every row; −1 for none."""
+
+    def decode_sparse(self, stored: NDArray[Any], *, last: bool = False) -> SparseRows:
+        """Return the rows without their zeros; with `last`, without the values that others imply too."""
+
+
+class CodedRows:
+    """(rows, width) float32 rows, stored as codes. A slice or a selection of them is a new dense array.
+
+    Args:
+        codes: (rows, blocks), in memory or mapped from a file.
+        codec: What they mean.
+        skips_zeros: Whether sums over the rows may take time that reveals how many values are zeros.
+    """
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, codes: NDArray[Any], codec: Codec, *, skips_zeros: bool = False) -> None:
+        self.codes, self.codec, self.skips_zeros = codes, codec, skips_zeros
+        self.shape = (len(codes), codec.width)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def size(self) -> int:
+        """Number of values, including zeros."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes of the dense rows."""
+        return self.size * self.dtype.itemsize
+
+    def __getitem__(self, part: Any) -> Rows:
+        """Return the selected rows as a dense array, of shape (width,) for a single row."""
+        if isinstance(part, (int, np.integer)):
+            row: Rows = self.codec.decode(self.codes[part : part + 1 or None])[0]
+            return row
+        return self.codec.decode(self.codes[part])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return all rows as a dense array."""
+        return self.codec.decode(self.codes).astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def taken(self, rows: Any) -> CodedRows:
+        """Return the selected rows as codes."""
+        return self._with(self.codes[rows])
+
+    def sparse(self, first: int = 0, last: int | None = None) -> SparseRows:
+        """Return the rows from `first` to `last` without their zeros."""
+        return self.codec.decode_sparse(self.codes[first:last])
+
+    def copy(self) -> CodedRows:
+        """Return an independent table with the same content, in memory."""
+        return self._with(np.array(self.codes))
+
+    def _with(self, codes: NDArray[Any]) -> CodedRows:
+        return CodedRows(codes, self.codec, skips_zeros=self.skips_zeros)
+
+    def nulls(self, rows: int) -> CodedRows:
+        """Return null rows of the same kind."""
+        return self._with(np.zeros((rows, self.codec.blocks), self.codec.dtype))
+
+    def appended(self, parts: Iterable[Any]) -> CodedRows:
+        """Return these rows followed by others, coded, dense or sparse.
+
+        Raises:
+            InvalidRequest: If a row is not one of the map.
+        """
+        own = self.codec
+        coded = [
+            p.codes if isinstance(p, CodedRows) and p.codec is own else own.encode(p, InvalidRequest) for p in parts
+        ]
+        return self._with(np.concatenate([self.codes, *coded]))
+
+
+Table = Rows | SparseRows | CodedRows
+
+
+def table_of(name: str, value: Any, error: type[Exception]) -> Table:
+    """Return `value` as a new table, sparse if the input is sparse; of codes only their validity is checked."""
+    if isinstance(value, CodedRows):
+        value.codec.check(value.codes)
+        return value
     return SparseRows.of(name, value, error) if hasattr(value, "tocsr") else check_matrix(name, value, error)
 
 
@@ -273,16 +398,24 @@ def to_dense(value: Any) -> NDArray[Any]:
     return np.asarray(value.toarray() if hasattr(value, "tocsr") else value)
 
 
-def null_rows(rows: int, like: Rows | SparseRows) -> Rows | SparseRows:
+def null_rows(rows: int, like: Table) -> Table:
     """Return null rows in the format of `like`."""
+    if isinstance(like, CodedRows):
+        return like.nulls(rows)
     if isinstance(like, SparseRows):
         return SparseRows.empty(rows, like.shape[1])
     return np.zeros((rows, like.shape[1]), np.float32)
 
 
-def append_rows(first: Rows | SparseRows, parts: Iterable[Rows | SparseRows]) -> Rows | SparseRows:
-    """Append rows of the same width to `first`, in the format of `first`."""
+def append_rows(first: Table, parts: Iterable[Table]) -> Table:
+    """Append rows of the same width to `first`, in the format of `first`.
+
+    Raises:
+        InvalidRequest: If `first` has codes, and a row is not one of its map.
+    """
+    if isinstance(first, CodedRows):
+        return first.appended(parts)
     if isinstance(first, SparseRows):
-        thin = [p if isinstance(p, SparseRows) else SparseRows.of("rows", p, InvalidRequest) for p in parts]
+        thin = [p if isinstance(p, SparseRows) else SparseRows.of("rows", np.asarray(p), InvalidRequest) for p in parts]
         return SparseRows.stacked([first, *thin])
-    return np.concatenate([first, *[p.written_out() if isinstance(p, SparseRows) else p for p in parts]])
+    return np.concatenate([first, *[p.written_out() if isinstance(p, SparseRows) else np.asarray(p) for p in parts]])

@@ -117,7 +117,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
     if not len(table):
         raise InvalidRecords(f"{path} has a header and no rows; there is nothing to measure on")
-    encoded, kept, faults = schema.encode_readable(table)
+    encoded, kept, faults = schema.encode_readable(table, coded=True)
     if not kept:
         raise faults[0]
     return replace(measure(store, encoded), skipped=tuple(describe_faults(faults)))

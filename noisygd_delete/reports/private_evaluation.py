@@ -127,7 +127,8 @@ def _prediction_blocks(model: Model, records: Records) -> Any:
     occupied = records.occupied
     for start in range(0, records.slots, _BLOCK):
         part = slice(start, start + _BLOCK)
-        said, used = model.predict(records.features[part]), occupied[part]
+        rows = records.features[part] if records.coded is None else records.coded.taken(part)
+        said, used = model.predict(rows), occupied[part]
         yield records.labels[part][used], said[used]
 
 

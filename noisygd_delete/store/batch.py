@@ -12,6 +12,7 @@ from ..curator.release import Release
 from ..errors import InvalidRequest
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditRequest, Records, SlotEdits
+from ..records.values import append_rows
 from .journal import InFlight
 from .ledger import Ledger
 
@@ -83,7 +84,7 @@ class RequestBatch:
         """Return the batch as one change on top of the ledger."""
         merged = SlotEdits(
             np.concatenate([part.slots for part in self.edits]),
-            np.concatenate([part.rows for part in self.edits]),
+            append_rows(self.edits[0].rows, [part.rows for part in self.edits[1:]]),
             np.concatenate([part.labels for part in self.edits]),
             tuple(name for part in self.edits for name in part.ids),
             tuple(owner for part in self.edits for owner in part.subjects),

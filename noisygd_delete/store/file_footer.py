@@ -83,7 +83,7 @@ def length_of(path: Path) -> int:
 
 def files(layout: Layout) -> list[Path]:
     """Return the files of records that carry a footer, the ids last. An empty file has none."""
-    found = (layout.features, layout.labels, layout.subjects, layout.long, layout.ids)
+    found = (layout.features, layout.codes, layout.labels, layout.subjects, layout.long, layout.ids)
     return [path for path in found if path.is_file() and path.stat().st_size]
 
 

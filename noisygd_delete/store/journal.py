@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..errors import InvalidRequest, StoreCorrupt, check_count
-from ..records import NO_EDITS, EditCounts, SlotEdits, limited_io
+from ..errors import InvalidRecords, InvalidRequest, StoreCorrupt, check_count
+from ..records import NO_EDITS, CodedRows, EditCounts, SlotEdits, limited_io
 from .disk import Disk, read_file
 from .layout import FORMAT, LABEL, ROW, TEMPORARY, Layout
 
 if TYPE_CHECKING:
+    from ..records.values import Codec
     from .ledger import Ledger
 
 Journalled = TypeVar("Journalled")
@@ -74,9 +75,9 @@ class InFlight:
     def to_bytes(self) -> bytes:
         """Return the content of the journal."""
         held = np.array([name is not None for name in self.edits.ids], dtype=bool)
-        rows = np.ascontiguousarray(
-            self.edits.rows[held], dtype=ROW
-        )  # the rows of erased slots are zero and not stored
+        given = self.edits.rows
+        values = given.codes if isinstance(given, CodedRows) else np.asarray(given, dtype=ROW)
+        rows = np.ascontiguousarray(values[held])  # the rows of erased slots are zero and not stored
         body = json.dumps(
             {
                 "format": FORMAT,
@@ -86,7 +87,7 @@ class InFlight:
                 "publish": self.publish,
                 "request_id": self.request_id,
                 "slots": self.edits.slots.tolist(),
-                "width": self.edits.rows.shape[1],
+                "width": values.shape[1],
                 "rows": base64.b64encode(rows.tobytes()).decode(),
                 "labels": self.edits.labels.tolist(),
                 "ids": self.edits.ids,
@@ -101,13 +102,14 @@ class InFlight:
         return add_checksum(body)
 
     @classmethod
-    def from_bytes(cls, data: bytes, room: int | None = None) -> InFlight:
+    def from_bytes(cls, data: bytes, room: int | None = None, codec: Codec | None = None) -> InFlight:
         """Parse `to_bytes`; raise ValueError, TypeError or KeyError for anything else.
 
         Args:
             data: The bytes.
             room: The number of values in the table; a larger request is refused before its rows are allocated. None:
                 not checked.
+            codec: How the store keeps rows as codes; None if it keeps their features.
         """
         fields = limited_io.parse_json(strip_checksum(data).decode())
         if fields["format"] != FORMAT:
@@ -115,12 +117,16 @@ class InFlight:
         ids, width = tuple(fields["ids"]), int(fields["width"])
         if room is not None and len(ids) * width > room:
             raise ValueError("more values than the table has")
-        rows = np.zeros((len(ids), width), dtype=np.float32)
-        held = np.array([name is not None for name in ids], dtype=bool)
-        rows[held] = np.frombuffer(base64.b64decode(fields["rows"], validate=True), dtype=ROW).reshape(-1, width)
+        if codec is not None and width != codec.blocks:
+            raise ValueError(f"{width} codes a row")
+        kind = np.dtype(ROW) if codec is None else codec.dtype
+        rows, held = np.zeros((len(ids), width), kind), np.array([name is not None for name in ids], dtype=bool)
+        rows[held] = np.frombuffer(base64.b64decode(fields["rows"], validate=True), kind).reshape(-1, width)
+        if codec is not None:
+            codec.check(rows)
         edits = SlotEdits(
             slots=np.array(fields["slots"], dtype=np.int64),
-            rows=rows,
+            rows=rows.astype(np.float32, copy=False) if codec is None else CodedRows(rows, codec),
             labels=np.array(fields["labels"], dtype=np.float64),
             ids=ids,
             subjects=tuple(fields["subjects"]),
@@ -213,22 +219,23 @@ def read_journal(layout: Layout, parse: Callable[[], Journalled]) -> Journalled 
         return None
     try:
         return parse()
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, InvalidRecords) as error:
         raise StoreCorrupt(
             f"{layout.request}: not a request this program wrote; restore the store from a backup and send the request again"
         ) from error
 
 
-def read_in_flight(layout: Layout) -> InFlight | None:
-    """Return the request that was accepted and not completed, if any.
+def read_in_flight(layout: Layout, codec: Codec | None = None) -> InFlight | None:
+    """Return the request that was accepted and not completed, if any; `codec` as in `InFlight.from_bytes`.
 
     Raises:
         StoreCorrupt: If `write_journal` did not write the journal.
     """
 
     def parse() -> InFlight:
-        values = layout.features.stat().st_size // np.dtype(ROW).itemsize if layout.features.exists() else None
-        return InFlight.from_bytes(read_file(layout.request, longest_request(layout)), values)
+        path, kind = (layout.features, np.dtype(ROW)) if codec is None else (layout.codes, codec.dtype)
+        values = path.stat().st_size // kind.itemsize if path.exists() else None
+        return InFlight.from_bytes(read_file(layout.request, longest_request(layout)), values, codec)
 
     return read_journal(layout, parse)
 

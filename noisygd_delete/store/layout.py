@@ -2,10 +2,12 @@
 
 plan.json  schema.json       public: copies of the plan and schema in the ledger, for people to read
 records/features.f32         slots × features, little-endian float32; a free slot is all zeros
+records/rows.codes           in its place for rows of an additive map: slots × blocks, unsigned integers of one or more
+                             bytes, little-endian; a free slot is all zeros
 records/labels.f64           one little-endian float64 per slot; 0 in a free slot
 records/ids.names            one cell per slot with the id of its record, zeros in a free slot (see `names`)
 records/subjects.names       one cell per slot with the subject of its record, if the table has subjects
-records/long.names           ids and subjects too long for a cell; it and the four above end in a footer
+records/long.names           ids and subjects too long for a cell; it and those above end in a footer
                              (see `file_footer`)
 model-<release>.safetensors  the last published model
 ledger.sqlite                public facts only; its last entry determines the plan and the model
@@ -85,7 +87,7 @@ class Layout:
     plan = _Inside("plan.json")
     schema = _Inside("schema.json")
     records = _Inside("records")
-    features = _Inside("records/features.f32")
+    features, codes = _Inside("records/features.f32"), _Inside("records/rows.codes")
     labels = _Inside("records/labels.f64")
     ids = _Inside("records/ids.names")
     subjects = _Inside("records/subjects.names")
@@ -147,7 +149,17 @@ class Layout:
     def made_first(self) -> set[Path]:
         """Return the files that `init` writes after the lock."""
         names = {self.ids, self.subjects, self.long}
-        return {self.plan, self.schema, self.features, self.labels, self.ledger, self.seal, self.held_out, *names}
+        return {
+            self.plan,
+            self.schema,
+            self.features,
+            self.codes,
+            self.labels,
+            self.ledger,
+            self.seal,
+            self.held_out,
+            *names,
+        }
 
     def half_made(self, path: Path) -> bool:
         """Return whether `init` may have written this path before it was interrupted."""

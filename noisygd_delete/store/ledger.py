@@ -32,6 +32,7 @@ from .entry import START, Entry, Outline, Row, check_links, link_entry, parse_en
 from .layout import Layout
 
 if TYPE_CHECKING:
+    from ..features.maps.codec import RowCodec
     from ..features.schema import Schema
 
 # --- places ---
@@ -337,6 +338,19 @@ class Ledger:
     def schema(self) -> dict[str, Any]:
         """The schema of the store, as in the first entry."""
         return self._planned[0][1].schema or {}
+
+    @cached_property
+    def codec(self) -> RowCodec | None:
+        """How the store keeps its rows as codes; None if it keeps their features.
+
+        Raises:
+            InvalidSchema: If this version of the program gives the codes another meaning.
+        """
+        if self.source is not None:
+            return None
+        from ..features.maps.catalogue import stored_codec
+
+        return stored_codec(self.schema, self.plan.problem.feature_map)
 
     def read_schema(self, folder: Path | None = None) -> Schema:
         """Parse the schema; needed only to read or write rows.

@@ -70,11 +70,11 @@ def predict(
     model, schema, table = store.model, store.schema, read_table(path, delimiter, store.schema.reads())
     named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None).for_predictions()
-    truth, kept, faults = schema.encode_readable(table, labelled=labelled)
+    truth, kept, faults = schema.encode_readable(table, labelled=labelled, coded=True)
     unlabelled = [fault for fault in faults if fault.column == schema.label_column]
     encoded = truth
     if unlabelled:  # rows in which only the label is at fault are predicted too
-        encoded, kept, faults = schema.encode_readable(table, labelled=False)
+        encoded, kept, faults = schema.encode_readable(table, labelled=False, coded=True)
     if faults and not kept:
         raise faults[0]
     schema.check_listed(encoded)

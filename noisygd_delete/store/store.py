@@ -98,6 +98,8 @@ class Store:
         """
         cls._check_fit(records, schema, plan)
         cls._check_room(path)
+        if schema.codec is not None:
+            records = records.as_codes(schema.codec)
 
         def write(disk: Disk, layout: Layout) -> Plan:
             training_table.write_table(disk, layout, records)

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InvalidRecords
 from ..features.schema import Encoded
 from ..methods.plan import Plan
-from ..records import Id, Labels, Names, Records, Rows, check_slots
+from ..records import CodedRows, Id, Labels, Names, Records, Rows, check_slots
 from ..records.names import WORD, settle_names, widen_cells
 from ..records.records import check_name
 from ..records.values import check_column, check_matrix
@@ -26,6 +26,7 @@ from .tombstones import Tombstones
 
 if TYPE_CHECKING:
     from ..features.schema import RecordFile
+    from ..records.values import Codec
 
 _BLOCK = 1 << 16  # names copied at a time
 PlanFor = Callable[[int], Plan]
@@ -42,18 +43,20 @@ def fill_table(
         InvalidSchema, InvalidRecords, InvalidRequest: If the rows cannot be used for training; what was written is left
             on disk.
     """
-    new = _NewTable(disk, layout, with_subjects=reading.schema.subject_column is not None)
-    reading.read(new.add, new.ids)
+    codec = reading.schema.codec
+    new = _NewTable(disk, layout, codec, with_subjects=reading.schema.subject_column is not None)
+    reading.read(new.add, new.ids, coded=True)
     if tombstones is not None and not reading.numbered:
         tombstones.refuse(new.ids())
     plan = plan_for(reading.rows)
     check_slots(plan.records, reading.rows)
-    check_disk(layout.root, plan.records - reading.rows, new.width)
+    check_disk(layout.root, plan.records - reading.rows, new.row_bytes)
     new.finish(plan.records)
-    return plan, training_table.load_table(layout, plan.records, new.width, with_subjects=new.subjects is not None)
+    with_subjects = new.subjects is not None
+    return plan, training_table.load_table(layout, plan.records, new.width, with_subjects=with_subjects, codec=codec)
 
 
-def check_disk(folder: Path, slots: int, features: int) -> None:
+def check_disk(folder: Path, slots: int, row_bytes: int) -> None:
     """Raise if the disk has no room for the slots.
 
     Without the check, sparse files would be extended, and fail once rows arrive.
@@ -61,35 +64,44 @@ def check_disk(folder: Path, slots: int, features: int) -> None:
     Args:
         folder: The folder of the store.
         slots: The number of slots that are not written yet.
-        features: The number of features.
+        row_bytes: The bytes of a row.
 
     Raises:
         InvalidRecords: If the slots need more than the free space.
     """
-    needed = slots * (features * np.dtype(ROW).itemsize + np.dtype(LABEL).itemsize + WORD.itemsize)
+    needed = slots * (row_bytes + np.dtype(LABEL).itemsize + WORD.itemsize)
     from shutil import disk_usage  # slow to load
 
     free = disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
     if needed > free:
         raise InvalidRecords(
-            f"{slots} more slots of {features} features take about {needed / 2**30:.3g} GiB and the disk of {folder} has {free / 2**30:.3g} GiB "
+            f"{slots} more slots of {row_bytes} bytes a row take about {needed / 2**30:.3g} GiB and the disk of {folder} has {free / 2**30:.3g} GiB "
             "free; give fewer slots or features, or another disk"
         )
 
 
 class _NewTable:
-    def __init__(self, disk: Disk, layout: Layout, *, with_subjects: bool) -> None:
-        self.disk, self.layout = disk, layout
+    def __init__(self, disk: Disk, layout: Layout, codec: Codec | None, *, with_subjects: bool) -> None:
+        self.disk, self.layout, self.codec = disk, layout, codec
         disk.make_folder(layout.records)
-        disk.create(layout.features)
+        disk.create(self._rows)
         disk.create(layout.labels)
         self.names = _NewNames(disk, layout.ids)
         self.subjects = _NewNames(disk, layout.subjects) if with_subjects else None
 
+    @property
+    def _rows(self) -> Path:
+        return training_table.row_file(self.layout, 0, self.codec)[0]
+
+    @property
+    def row_bytes(self) -> int:
+        return training_table.row_file(self.layout, self.width, self.codec)[1]
+
     def add(self, block: Encoded) -> None:
         rows, labels = check_block(block)
         self.width = rows.shape[1]
-        self.disk.append(self.layout.features, np.ascontiguousarray(rows, ROW).tobytes())
+        stored = rows.codes if isinstance(rows, CodedRows) else np.ascontiguousarray(rows, ROW)
+        self.disk.append(self._rows, stored.tobytes())
         self.disk.append(self.layout.labels, np.ascontiguousarray(labels, LABEL).tobytes())
         for kept, given in ((self.names, block.ids), (self.subjects, block.subjects)):
             if kept is not None and given is not None:
@@ -102,7 +114,7 @@ class _NewTable:
     def finish(self, slots: int) -> None:
         """Append the free slots, and make the table durable."""
         for path, size in (
-            (self.layout.features, self.width * np.dtype(ROW).itemsize),
+            (self._rows, self.row_bytes),
             (self.layout.labels, np.dtype(LABEL).itemsize),
         ):
             self.disk.extend(path, slots * size)
@@ -167,7 +179,7 @@ class _NewNames:
         self.words = words
 
 
-def check_block(block: Encoded) -> tuple[Rows, Labels]:
+def check_block(block: Encoded) -> tuple[Rows | CodedRows, Labels]:
     """Return the rows and labels of a block as a table stores them.
 
     Raises:
@@ -180,6 +192,8 @@ def check_block(block: Encoded) -> tuple[Rows, Labels]:
             raise InvalidRecords(f"{len(given)} {what} for {len(block.rows)} rows")
         for name in given.others.values():
             check_name(what, name, InvalidRecords)
-    return check_matrix("features", block.rows, InvalidRecords), check_column(
-        "labels", block.labels, len(block.rows), InvalidRecords
-    )
+    labels = check_column("labels", block.labels, len(block.rows), InvalidRecords)
+    if isinstance(block.rows, CodedRows):
+        block.rows.codec.check(block.rows.codes)
+        return block.rows, labels
+    return check_matrix("features", block.rows, InvalidRecords), labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..accountant import Event
 from ..curator.learning import check_edit
@@ -20,6 +22,7 @@ from ..methods.plan import Plan
 from ..records import (
     NO_EDITS,
     NONE_LEFT_OUT,
+    CodedRows,
     EditCounts,
     EditRequest,
     Id,
@@ -31,6 +34,7 @@ from ..records import (
     check_repeat,
     check_size,
 )
+from ..records.values import append_rows, null_rows
 from . import file_footer, journal, models, names
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
@@ -40,6 +44,7 @@ from .ledger import Ledger
 
 if TYPE_CHECKING:
     from ..features.schema import Encoded, Schema
+    from ..records.values import Codec
     from .tombstones import Tombstones
 
 
@@ -132,25 +137,29 @@ _LABEL_BYTES = np.dtype(LABEL).itemsize
 _ROW_BYTES = np.dtype(ROW).itemsize
 _BLOCK = 1 << 22  # numbers written at a time
 _PART = 2048  # slots read at a time
+_DIGEST = 16  # bytes
 
 
 def write_table(disk: Disk, layout: Layout, records: Records) -> None:
-    """Write a new table to disk."""
+    """Write a new table to disk, as codes if the records hold these."""
     disk.make_folder(layout.records)
-    disk.create(layout.features, _pieces(records.features, ROW))
+    if records.coded is None:
+        disk.create(layout.features, _pieces(records.features, ROW))
+    else:
+        disk.create(layout.codes, _pieces(records.coded.codes, records.coded.codec.dtype))
     disk.create(layout.labels, _pieces(records.labels, LABEL))
     for path, content in names.names_files(layout, records.names, records.owners):
         disk.create(path, content)
     disk.sync_folder(layout.records)
 
 
-def _pieces(values: np.ndarray, kind: str) -> Iterator[bytes]:
+def _pieces(values: np.ndarray, kind: DTypeLike) -> Iterator[bytes]:
     rows = max(1, _BLOCK // max(1, values[:1].size))
     for first in range(0, len(values), rows):
         yield np.ascontiguousarray(values[first : first + rows], dtype=kind).tobytes()
 
 
-def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> Records:
+def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool, codec: Codec | None = None) -> Records:
     """Return the table, mapped from its files. Rows and names are read on demand, and later edits are visible.
 
     Args:
@@ -158,14 +167,19 @@ def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -
         slots: The number of slots.
         width: The number of features.
         with_subjects: Whether the table has subjects.
+        codec: How the rows are stored as codes; None if their features are stored.
 
     Raises:
         StoreCorrupt: If the files do not have this number of slots and features.
     """
-    for path, size in table_sizes(layout, slots, width, with_subjects=with_subjects).items():
+    for path, size in table_sizes(layout, slots, width, with_subjects=with_subjects, codec=codec).items():
         if path.is_symlink() or not path.is_file() or path.stat().st_size not in (size, size + file_footer.SIZE):
             raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")
-    rows = np.memmap(layout.features, dtype=ROW, mode="r", shape=(slots, width))
+    rows: Rows | CodedRows
+    if codec is None:
+        rows = np.memmap(layout.features, dtype=ROW, mode="r", shape=(slots, width))
+    else:
+        rows = CodedRows(np.memmap(layout.codes, codec.dtype, mode="r", shape=(slots, codec.blocks)), codec)
     labels = np.asarray(np.memmap(layout.labels, dtype=LABEL, mode="r", shape=(slots,)))
     ids = names.load(layout, names.IDS, slots)
     subjects = names.load(layout, names.SUBJECTS, slots) if with_subjects else None
@@ -195,20 +209,32 @@ def _brings_long_names(records: Records, change: Change) -> bool:
     )
 
 
-def table_sizes(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> dict[Path, int]:
+def row_file(layout: Layout, width: int, codec: Codec | None) -> tuple[Path, int]:
+    """Return the file of the rows and the bytes of one row."""
+    return (
+        (layout.features, width * _ROW_BYTES) if codec is None else (layout.codes, codec.blocks * codec.dtype.itemsize)
+    )
+
+
+def table_sizes(
+    layout: Layout, slots: int, width: int, *, with_subjects: bool, codec: Codec | None = None
+) -> dict[Path, int]:
     """Return the lengths in bytes of the files that have one piece per slot."""
-    expected = {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
+    path, size = row_file(layout, width, codec)
+    expected = {path: slots * size, layout.labels: slots * _LABEL_BYTES}
     cells = (layout.ids, layout.subjects)[: 1 + with_subjects]
     return expected | {path: file_footer.cells_size(path, slots) for path in cells}
 
 
 def apply_to_table(disk: Disk, layout: Layout, edits: SlotEdits, stamp: str) -> None:
     """Overwrite the edited slots. The operation is idempotent, so a partial edit is simply repeated."""
-    rows = np.ascontiguousarray(edits.rows, dtype=ROW)
+    coded = isinstance(edits.rows, CodedRows)
+    path = layout.codes if coded else layout.features
+    rows = np.ascontiguousarray(edits.rows.codes if coded else edits.rows, dtype=None if coded else ROW)
     labels = np.ascontiguousarray(edits.labels, dtype=LABEL)
     slots, end = [int(slot) for slot in edits.slots], file_footer.renew_footer(layout, stamp)
     pieces = [(slot * row.nbytes, row.tobytes()) for slot, row in zip(slots, rows, strict=True)]
-    disk.overwrite(layout.features, [*pieces, *end.at_end(layout.features)])
+    disk.overwrite(path, [*pieces, *end.at_end(path)])
     pieces = [(slot * _LABEL_BYTES, label.tobytes()) for slot, label in zip(slots, labels, strict=True)]
     disk.overwrite(layout.labels, [*pieces, *end.at_end(layout.labels)])
     if layout.subjects.exists():
@@ -241,32 +267,46 @@ def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
     records = local_rows(held)
     check_size(slots, records.width)
     owners = records.owners
-    rows = np.concatenate([records.features, np.zeros((free, records.width), np.float32)])
+    kept = records.features if records.coded is None else records.coded
+    rows = append_rows(kept, [null_rows(free, kept)])
     labels = np.concatenate([records.labels, np.zeros(free)])
     return Records.from_slots(rows, labels, records.names.extended(free), owners and owners.extended(free))
 
 
-def table_parts(records: Records) -> Iterator[tuple[Rows, Labels]]:
-    """Yield the records, block by block."""
+def table_parts(records: Records) -> Iterator[tuple[Rows | CodedRows, Labels]]:
+    """Yield the records, block by block, as codes if the table holds these."""
     used = records.occupied
     for start in range(0, records.slots, _PART):
         here = slice(start, start + _PART)
-        yield records.features[here][used[here]], records.labels[here][used[here]]
+        coded = None if records.coded is None else records.coded.taken(here).taken(used[here])
+        yield records.features[here][used[here]] if coded is None else coded, records.labels[here][used[here]]
 
 
-def equal_rows(held: Iterable[tuple[Rows, Labels]], encoded: Encoded) -> int:
+def equal_rows(held: Iterable[tuple[Rows | CodedRows, Labels]], encoded: Encoded) -> int:
     """Return how many of the encoded rows equal a row of the table."""
-    wanted: dict[bytes, int] = {}
-    for row, label in zip(encoded.rows, encoded.labels, strict=True):
-        key = row.tobytes() + np.float64(label).tobytes()
-        wanted[key] = wanted.get(key, 0) + 1
-    found = set()
+    given, wanted, found = encoded.rows, list[bytes](), set[bytes]()
     for rows, labels in held:
-        for row, label in zip(rows, labels, strict=True):
-            key = row.tobytes() + np.float64(label).tobytes()
-            if key in wanted:
-                found.add(key)
-    return sum(wanted[key] for key in found)
+        codec = rows.codec if isinstance(rows, CodedRows) and isinstance(given, CodedRows) else None
+        codec = codec if codec is not None and isinstance(given, CodedRows) and given.codec is codec else None
+        wanted = wanted or _row_keys(given, encoded.labels, codec)
+        found.update(_row_keys(rows, labels, codec))
+    return sum(key in found for key in wanted)
+
+
+def _row_keys(rows: Rows | CodedRows, labels: Labels, codec: Codec | None) -> list[bytes]:
+    """Return what identifies the content of each row: its codes and label, or a digest of its values and label."""
+    keys = list[bytes]()
+    for first in range(0, len(rows), _PART):
+        here = slice(first, first + _PART)
+        ends = np.ascontiguousarray(labels[here], np.float64)[:, None]
+        if isinstance(rows, CodedRows) and codec is not None:
+            parts = [np.ascontiguousarray(part).view(np.uint8) for part in (rows.codes[here], ends)]
+            whole = np.hstack(parts)
+            keys += whole.view(f"V{whole.shape[1]}").ravel().tolist()
+        else:
+            pairs = zip(np.ascontiguousarray(rows[here]), ends, strict=True)
+            keys += [hashlib.blake2b(row.tobytes() + end.tobytes(), digest_size=_DIGEST).digest() for row, end in pairs]
+    return keys
 
 
 NOTHING_CHANGED = "nothing was changed"
@@ -340,7 +380,10 @@ class TrainingTable:
         """The table; rows are read as they are needed."""
         if self._records is None:
             plan, owned = self._files.ledger.plan, self._files.with_subjects
-            self._records = load_table(self._files.layout, plan.records, plan.features, with_subjects=owned)
+            codec = self._files.ledger.codec
+            self._records = load_table(
+                self._files.layout, plan.records, plan.features, with_subjects=owned, codec=codec
+            )
         return self._records
 
     def forget(self) -> None:
@@ -408,7 +451,7 @@ class TrainingTable:
             StoreCorrupt: If it does not belong to this ledger.
         """
         ledger, layout = self._files.ledger, self._files.layout
-        self._begun = change = journal.read_in_flight(layout)
+        self._begun = change = journal.read_in_flight(layout, ledger.codec)
         if change is not None:
             journal.require_base(change.base, change.link, ledger)
             self._noted = file_footer.is_noted(layout, ledger.length, ledger.digest)

@@ -39,6 +39,7 @@ from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
 
 if TYPE_CHECKING:
+    from ..records.values import Codec
     from .artifact import Artifact
 
 
@@ -58,11 +59,13 @@ class GroupTask:
     Attributes:
         held: The plan of the table on disk.
         with_subjects: Whether the table has subjects.
+        codec: How the rows are stored as codes, if they are.
         task: The release.
     """
 
     held: Plan
     with_subjects: bool
+    codec: Codec | None
     task: ReleaseTask
 
 
@@ -75,7 +78,9 @@ def follow_group(path: str | Path, execution: Execution) -> None:
     layout, nothing = Layout.at(path), cast("GroupTask | None", None)
     while (shared := execution.group.share(nothing)) is not None:
         held, task = shared.held, shared.task
-        records = training_table.load_table(layout, held.records, held.features, with_subjects=shared.with_subjects)
+        records = training_table.load_table(
+            layout, held.records, held.features, with_subjects=shared.with_subjects, codec=shared.codec
+        )
         try:
             make_release(training_table.with_slots(records, task.plan.records), task, execution)
         except ProcessLost:
@@ -159,10 +164,12 @@ def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     owned = ledger.schema.get("subject") is not None
     earlier = [fields["problem"]["records"] for fields in ledger.plans]
     lengths: dict[Path, int] = {}
-    for path, size in training_table.table_sizes(layout, plan.records, plan.features, with_subjects=owned).items():
-        before = [
-            training_table.table_sizes(layout, slots, plan.features, with_subjects=owned)[path] for slots in earlier
-        ]
+
+    def sizes_of(slots: int) -> dict[Path, int]:
+        return training_table.table_sizes(layout, slots, plan.features, with_subjects=owned, codec=ledger.codec)
+
+    for path, size in sizes_of(plan.records).items():
+        before = [sizes_of(slots)[path] for slots in earlier]
         found = file_footer.length_of(path) if path.is_file() else None
         if found == size + file_footer.SIZE:  # extended, but the footer is not written yet
             disk.overwrite(path, [_nothing_of_tie(former, size) for former in before[-2:-1]])
@@ -254,7 +261,7 @@ class StoreTransaction:
             account, model, pending = self.ledger.account, self.files.model(), self.pending + ahead
             after = None if model is None else self.table.continuation(model, pending)
             task = ReleaseTask(plan, account, model, pending, after, edits, learn)
-            execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, task))
+            execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, self.ledger.codec, task))
             yield training_table.with_slots(records, plan.records), task
 
     @contextmanager

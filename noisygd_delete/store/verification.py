@@ -143,7 +143,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
 
 def _moment(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
-    begun = journal.read_in_flight(layout) if ledger.source is None else None
+    begun = journal.read_in_flight(layout, ledger.codec) if ledger.source is None else None
     if begun is not None:
         journal.require_base(begun.base, begun.link, ledger)
     file_footer.check(layout, ledger, begun)
@@ -157,14 +157,18 @@ def _slots(layout: Layout) -> Iterator[str]:
         yield from (f"{path}: the rows of this store lie elsewhere; remove it" for path in layout.holding_rows())
         return
     with_subjects = ledger.schema.get("subject") is not None
-    records = training_table.load_table(layout, ledger.plan.records, ledger.plan.features, with_subjects=with_subjects)
+    records = training_table.load_table(
+        layout, ledger.plan.records, ledger.plan.features, with_subjects=with_subjects, codec=ledger.codec
+    )
+    values = records.features if records.coded is None else records.coded.codes
+    path, _ = training_table.row_file(layout, ledger.plan.features, ledger.codec)
     occupied = records.occupied
     for start in range(0, records.slots, 1 << 14):
         block = slice(start, start + (1 << 14))
-        bits = np.ascontiguousarray(records.features[block]).view(np.uint32)
+        bits = np.ascontiguousarray(values[block]).view(f"u{values.itemsize}")
         stray = (bits.any(axis=1) | (records.labels[block] != 0)) & ~occupied[block]
         if stray.any():
-            yield f"{layout.features}: slot {start + int(stray.argmax())} has no id and is not zero"
+            yield f"{path}: slot {start + int(stray.argmax())} has no id and is not zero"
     if records.names.repeated is not None:
         yield f"{layout.ids}: two slots have one id"
     if layout.long.exists() and names.stray(layout):

@@ -25,11 +25,11 @@ WORDS = {  # key of the catalogue of papers -> the same in few words
     "real-arithmetic": "bounds over the real numbers; rounding of gradient sums is in the figures, between tables in which every other row has the same slot",
     "exact-steps": "discrete noise at every step, drawn exactly on a public grid, every rounding charged",
     "exact-noise": "the last noise is an exact discrete Gaussian on a public grid",
-    "rows-in-place": "rows are added in an order that their contents fix, whatever their slots, or `in_place=False` charges for any order",
-    "row-shape": "with a schema's noise shape: no row is longer in it",
+    "rows-in-place": "rows are added in an order fixed by their contents, independent of slots, or `in_place=False` charges for any order",
+    "row-shape": "with a schema's noise shape: no row exceeds its bound in the norm of that shape",
     "solver-tolerance": "the gradient at the solver's answer is at most γ, rounding included",
-    "time-unseen": "the publication time of a model is observed to a day at most: with `solver=\"fixed\"` the passes do not depend on data",
-    "machine-trusted": "the system's random numbers, ChaCha20 and elementary functions are as exact as they state",
+    "time-unseen": "publication times are observed no finer than to the day; with `solver=\"fixed\"` the passes do not depend on data",
+    "machine-trusted": "the system's random numbers, ChaCha20 and the stated accuracy of elementary functions are trusted",
     "stages-published": "every stage starts at a kept stage or a public point, and is published",
     "sums-carried": "every edit goes through the store, rows are erased after the noise is drawn, the number of releases is fixed beforehand, and run times are unobserved",
     "sums-all-rows": "no person ever had more rows than stated, erased ones counted",
@@ -75,7 +75,7 @@ def _named(methods: list[str], of: list[str]) -> str:
         return f"all but {' and '.join(others)}" if others else "all"
     reals = [method for method in of if method.endswith(":exact=False`")]
     if set(reals) <= set(methods):
-        methods = [method for method in methods if method not in reals] + ["whatever has `exact=False`"]
+        methods = [method for method in methods if method not in reals] + ["every method with `exact=False`"]
     return ", ".join(methods)
 
 

@@ -26,8 +26,8 @@ APART = {
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.name not in APART)]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
 # upper bounds on the words of all pages, of the guide, and of the first page
-LIMIT = 33_920
-PATH = 8_460
+LIMIT = 34_100
+PATH = 8_500
 FIRST = 900
 
 

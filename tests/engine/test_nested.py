@@ -16,8 +16,10 @@ from noisygd_delete.engine import nested as module
 from noisygd_delete.engine.nested import nest_rows
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import Sample
+from noisygd_delete.engine.sums import SparseSums
 from noisygd_delete.features.maps import Additive
-from noisygd_delete.records import SparseRows
+from noisygd_delete.features.maps.codec import codec_of
+from noisygd_delete.records import CodedRows, SparseRows
 
 MAP = Additive((0, 3, 0, 0), levels=4, amounts=(2,), gaps=(3,), pairs=((0, 1),))
 
@@ -29,6 +31,12 @@ def rows_of(n: int, seed: int) -> sparse.csr_array:
     numbers[rng.random(n) < 0.3, 1] = -1.0
     hot = np.eye(4)[rng.integers(0, 4, n)][:, :3]
     return MAP.sparse_rows(np.column_stack([numbers[:, :1], hot, numbers[:, 1:], rng.random(n) < 0.2]))
+
+
+def coded(rows: sparse.csr_array) -> CodedRows:
+    """The same rows as codes."""
+    codec = codec_of(MAP, 1.0)
+    return CodedRows(codec.encode(SparseRows.of("rows", rows, ValueError)), codec, skips_zeros=True)
 
 
 def oracle(parents: dict[int, int | None], rows: list[list[tuple[int, float]]]) -> list[list[tuple[int, float]]]:
@@ -78,18 +86,34 @@ def test_what_is_kept_is_what_every_row_allows(n: int, seed: int, looked_at: int
     "loss", [losses.clip_loss(losses.Logistic(1.0), 0.6), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0)]
 )
 @pytest.mark.parametrize("n", [1, CHUNK + 7, 3 * CHUNK])
-def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, n: int) -> None:
+@pytest.mark.parametrize("stored", ["sparse", "codes"])
+def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, n: int, stored: str) -> None:
     rng, rows = np.random.default_rng(n), rows_of(n, n)
     kinds = {"binary": rng.choice([-1.0, 1.0], n), "class": rng.integers(0, 3, n).astype(float)}
     labels = kinds.get(loss.label_kind, rng.uniform(-1, 1, n))
+    given = rows if stored == "sparse" else coded(rows)
     thin, dense = (
-        PreciseObjective(Records(r, labels, slots=n + 2), loss, regularization=0.01) for r in (rows, rows.toarray())
+        PreciseObjective(Records(r, labels, slots=n + 2), loss, regularization=0.01) for r in (given, rows.toarray())
     )
     assert thin._sums._nested is not None
     weights = rng.standard_normal(thin.shape)
     off = np.linalg.norm(thin.gradient(weights) - dense.gradient(weights))
     assert off <= 2 * thin.gradient_error(float(np.linalg.norm(weights)))
     np.testing.assert_allclose(thin.gradient(weights, "float32"), dense.gradient(weights), atol=1e-5)
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_codes_give_the_rows_and_samples_of_the_features(outputs: int) -> None:
+    rows = rows_of(700, 4)
+    given, thin = coded(rows), SparseRows.of("rows", rows, ValueError)
+    nested = module.nest_codes(given)
+    np.testing.assert_array_equal((nested.rows.part(0, 700) @ nested.spread.T).toarray(), rows.toarray())
+    loss = losses.Logistic(1.0) if outputs == 1 else losses.Softmax(1.0, classes=outputs)
+    labels = np.arange(700.0) % 3 if outputs > 1 else np.ones(700)
+    one, other = (SparseSums(some, labels, loss).every(5, 2) for some in (given, thin))
+    weights = np.random.default_rng(1).standard_normal((outputs, thin.shape[1]))
+    np.testing.assert_allclose(one[0] @ weights.T, other[0] @ weights.T, atol=1e-5)
+    np.testing.assert_array_equal(one[1], other[1])
 
 
 @pytest.mark.parametrize("fault", ["a row that contradicts is not asked", "a value is not compared"])

@@ -340,6 +340,6 @@ def test_only_slots_that_are_still_to_be_written_need_room(tmp_path: Path, monke
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
     with suppress(DryRun):
         make(tmp_path / "fits", reading, SCHEMA, lambda rows: plan_for(rows, records=rows))
-    with pytest.raises(InvalidRecords, match="more slots of 5 features"):
+    with pytest.raises(InvalidRecords, match="1000 more slots of 20 bytes"):
         make(tmp_path / "not", reading, SCHEMA, lambda rows: plan_for(rows, records=rows + 1000))
     assert not (tmp_path / "not").exists()

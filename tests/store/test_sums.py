@@ -185,7 +185,7 @@ def test_counted_rows_carry_on_and_their_plan_is_read_back(counted: Path, drawn)
         assert store.plan.coding.directions == 1 + 3 * 3
         store.serve(EditRequest.insert([name(99)], rows[:1], [1.0], subjects=["new"]))
         with pytest.raises(InvalidRequest, match="none of this map"):
-            store.serve(EditRequest.insert([name(98)], np.eye(1, len(rows.T)) * 0.9, [1.0], subjects=["b"]))
+            store.serve(EditRequest.insert([name(98)], np.eye(1, rows.shape[1]) * 0.9, [1.0], subjects=["b"]))
         PublishedSums(store.plan, store.model).model(0.1)
     assert verify(counted).faults == ()
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -152,23 +152,10 @@ class Additive(PublicMap):
             made[every[there], at[there]] = value[there]
         return made
 
-    @cached_property
+    @property
     def coding(self) -> Coding:
-        """Meaning of one code per block."""
-        blocks, common = list[CodedBlock](), Fraction(1)
-        for place, (width, block) in enumerate(zip(self.columns, self.blocks, strict=False)):
-            if width or place in self.signs:
-                blocks.append(entry_block(block.start, [*([at] for at in block), []]))
-                continue
-            others = {"missing": place in self.gaps, "empty": place in self.amounts}
-            made, shared = tree_block(block.start, self.levels, **others)
-            blocks.append(made)
-            common += shared
-        for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
-            size, side = self._boxes(pair)[-1]
-            places = self._in_boxes(pair, block, np.divmod(np.arange(size), side))
-            blocks.append(entry_block(block.start, places.tolist()))
-        return Coding(tuple(blocks), self.width + 1, common)
+        """Meaning of one code per block; equal maps have the same object."""
+        return _coding_of(self)
 
     def codes(self, inputs: Any) -> Codes:
         """Return (records, blocks) codes of the records, equivalent to their `rows`."""
@@ -346,3 +333,21 @@ class Additive(PublicMap):
 def _part(unit: Floats, parts: int) -> NDArray[np.intp]:
     """Return the index of the part of [0, 1] that contains each value, for equal parts."""
     return np.minimum(np.floor(unit * parts), parts - 1).astype(np.intp)
+
+
+@lru_cache(maxsize=16)
+def _coding_of(map: Additive) -> Coding:
+    blocks, common = list[CodedBlock](), Fraction(1)
+    for place, (width, block) in enumerate(zip(map.columns, map.blocks, strict=False)):
+        if width or place in map.signs:
+            blocks.append(entry_block(block.start, [*([at] for at in block), []]))
+            continue
+        others = {"missing": place in map.gaps, "empty": place in map.amounts}
+        made, shared = tree_block(block.start, map.levels, **others)
+        blocks.append(made)
+        common += shared
+    for pair, block in zip(map.pairs, map.blocks[len(map.columns) :], strict=True):
+        size, side = map._boxes(pair)[-1]
+        places = map._in_boxes(pair, block, np.divmod(np.arange(size), side))
+        blocks.append(entry_block(block.start, places.tolist()))
+    return Coding(tuple(blocks), map.width + 1, common)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import AssumptionViolated, InvalidParameter, InvalidRecords, check_positive
-from .coding import Coding
+from .coding import Codes, Coding
 
 MOST_FEATURES = 100_000
 _TOGETHER = 1 << 22  # numbers in a block of rows
@@ -50,6 +50,10 @@ class PublicMap(ABC):
     def coding(self) -> Coding | None:
         """Meaning of the codes of its rows; None if rows have no codes."""
         return None
+
+    def codes(self, inputs: Any) -> Codes:
+        """Return (records, blocks) codes of the records, equivalent to their `rows`, of a map that has a `coding`."""
+        raise InvalidParameter(f"rows of the map {self.kind!r} have no codes")
 
     @abstractmethod
     def features(self, inputs: Any) -> Floats:

@@ -11,9 +11,10 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from ...errors import InvalidParameter, MissingDependency
+from ...errors import InvalidParameter, InvalidSchema, MissingDependency
 from ...lazy_imports import Catalogue
 from .base import PublicMap
+from .codec import RowCodec, codec_of
 from .coding import Coding
 
 _CLASSES = {
@@ -124,6 +125,23 @@ def coding_of(text: str) -> Coding:
     if coding is None:
         raise InvalidParameter("the map must be an additive one: rows of others have no codes to count")
     return coding
+
+
+def stored_codec(fields: dict[str, Any], digest: str | None) -> RowCodec | None:
+    """Return the codec of the rows of a schema in its parsed form, whose map has this digest; None without codes.
+
+    Raises:
+        InvalidSchema: If the digest is not the map's.
+    """
+    given = fields.get("map") or {}
+    if given.get("kind") != "additive" or fields.get("rows") != "unit" or not fields.get("intercept"):
+        return None
+    map = from_dict(given)
+    if map.digest != digest:
+        raise InvalidSchema(
+            "this version of the program reads the stored rows otherwise than the one that made them; use that version"
+        )
+    return codec_of(map, fields["radius"])
 
 
 def _parse_parts(

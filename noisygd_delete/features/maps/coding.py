@@ -13,41 +13,53 @@ one direction each: a code has ±√λ_d at its node of depth d, + in its lower 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidRecords
+from ...records import CodedRows
 
 Codes = NDArray[np.int64]
 NO_ENTRY = -1
 _AT_ONCE = 1 << 22  # numbers of dense rows processed at a time
 
 
-class CodedBlock(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class CodedBlock:
     """Meaning of the codes of one block.
 
     Attributes:
-        last: (codes,) largest feature with an entry of a code, different for every code; `NO_ENTRY` for the code of a
-            row without any.
+        places: (codes, entries) the features with an entry of a code, ascending, and `NO_ENTRY` for the rest.
         first: First feature of the block.
         stop: End of the block's features.
-        signs: (codes, directions) of −1, 0, 1.
+        make_signs: Returns `signs`, which takes more memory than all else and has one use only.
         shares: (directions,) squared length of a direction, if a row's square is its number of filled blocks.
         features: (direction, feature, factor): how weights of directions give those of the map's features.
     """
 
-    last: NDArray[np.intp]
+    places: NDArray[np.intp]
     first: int
     stop: int
-    signs: NDArray[np.int8]
+    make_signs: Callable[[], NDArray[np.int8]]
     shares: tuple[Fraction, ...]
     features: tuple[tuple[int, int, float], ...]
+
+    @cached_property
+    def signs(self) -> NDArray[np.int8]:
+        """(codes, directions) of −1, 0, 1."""
+        return self.make_signs()
+
+    @cached_property
+    def last(self) -> NDArray[np.intp]:
+        """(codes,) largest feature with an entry of a code, different for every code; `NO_ENTRY` for no entry."""
+        return np.asarray(self.places.max(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +80,7 @@ class Coding:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Number of codes of each block."""
-        return tuple(len(block.last) for block in self.blocks)
+        return tuple(len(block.places) for block in self.blocks)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -122,9 +134,10 @@ class Coding:
         found = np.full(self.width + 1, NO_ENTRY)
         empty = []
         for block in self.blocks:
-            there = np.flatnonzero(block.last != NO_ENTRY)
-            found[block.last[there]] = there
-            none = np.flatnonzero(block.last == NO_ENTRY)
+            last = block.last
+            there = np.flatnonzero(last != NO_ENTRY)
+            found[last[there]] = there
+            none = np.flatnonzero(last == NO_ENTRY)
             empty.append(int(none[0]) if len(none) else NO_ENTRY)
         return found, tuple(empty)
 
@@ -141,13 +154,15 @@ class Coding:
         return codes
 
     def of_rows(self, rows: Any) -> Codes:
-        """Return (rows, blocks) codes of rows, which may be codes already or (rows, width) features.
+        """Return (rows, blocks) codes of rows, which may be codes already, stored or not, or (rows, width) features.
 
         Features are identified by their nonzero places.
 
         Raises:
             InvalidRecords: If the rows are neither.
         """
+        if isinstance(rows, CodedRows) and rows.codec.coding is self:
+            return rows.codec.to_codes(rows.codes)
         given = np.asarray(rows)
         if given.ndim != 2 or given.shape[1] not in (len(self.sizes), self.width):
             raise InvalidRecords(
@@ -188,41 +203,55 @@ def tree_block(first: int, levels: int, *, missing: bool, empty: bool) -> tuple[
     number, bins = 1 << levels, np.arange(1 << levels)
     shares = [Fraction((1 << levels - depth) - 1, (1 << levels - depth) * levels) for depth in range(levels)]
     root = missing or empty
-    signs = np.zeros((number + missing + empty, number - 1 + root + missing), np.int8)
     sizes, features = list[Fraction](), list[tuple[int, int, float]]()
     if root:
-        signs[:number, 0] = 1
         sizes.append(shares[0])
         features += [(0, first + side, math.sqrt(shares[0] * levels)) for side in (0, 1)]
     for depth, share in enumerate(shares):
-        node, upper = bins >> levels - depth, bins >> levels - depth - 1 & 1
         start = root + (1 << depth) - 1
-        signs[bins, start + node] = 1 - 2 * upper
         sizes += [share] * (1 << depth)
         child = first + (2 << depth) - 2
         factor = math.sqrt(share * levels)
         features += [
             (start + at, child + 2 * at + side, factor * (1 - 2 * side)) for at in range(1 << depth) for side in (0, 1)
         ]
-    last = [first + number - 2 + at for at in range(number)]
+    places = np.full((number + missing + empty, levels), NO_ENTRY, np.intp)
+    places[:number] = np.stack(
+        [first + (1 << depth) - 2 + (bins >> levels - depth) for depth in range(1, levels + 1)], axis=1
+    )
     stop = first + 2 * number - 2 + missing
     if missing:
-        signs[number, -1] = 1
         sizes.append(Fraction(1))
         features.append((len(sizes) - 1, stop - 1, 1.0))
-        last.append(stop - 1)
-    last += [NO_ENTRY] * empty
-    block = CodedBlock(np.array(last, np.intp), first, stop, signs, tuple(sizes), tuple(features))
+        places[number, -1] = stop - 1
+    signs = partial(_signs_of_tree, levels, missing=missing, empty=empty)
+    block = CodedBlock(places, first, stop, signs, tuple(sizes), tuple(features))
     return block, Fraction(0) if root else shares[0]
+
+
+def _signs_of_tree(levels: int, *, missing: bool, empty: bool) -> NDArray[np.int8]:
+    number, bins, root = 1 << levels, np.arange(1 << levels), missing or empty
+    signs = np.zeros((number + missing + empty, number - 1 + root + missing), np.int8)
+    if root:
+        signs[:number, 0] = 1
+    for depth in range(levels):
+        signs[bins, root + (1 << depth) - 1 + (bins >> levels - depth)] = 1 - 2 * (bins >> levels - depth - 1 & 1)
+    if missing:
+        signs[number, -1] = 1
+    return signs
 
 
 def entry_block(first: int, places: list[list[int]]) -> CodedBlock:
     """Return the block of codes with entries of equal length at these features; a direction is a feature."""
-    stop = max(map(max, filter(None, places))) + 1
-    signs = np.zeros((len(places), stop - first), np.int8)
-    for code, own in enumerate(places):
-        signs[code, np.array(own, np.intp) - first] = 1
-    share = Fraction(1, max(map(len, places)))
-    last = np.array([own[-1] if own else NO_ENTRY for own in places], np.intp)
+    stop, most = max(map(max, filter(None, places))) + 1, max(map(len, places))
+    entries = np.array([[*own, *[NO_ENTRY] * (most - len(own))] for own in places], np.intp)
     features = tuple((at, first + at, 1.0) for at in range(stop - first))
-    return CodedBlock(last, first, stop, signs, (share,) * (stop - first), features)
+    signs = partial(_signs_of_entries, entries - first, stop - first)
+    return CodedBlock(entries, first, stop, signs, (Fraction(1, most),) * (stop - first), features)
+
+
+def _signs_of_entries(places: NDArray[np.intp], directions: int) -> NDArray[np.int8]:
+    signs = np.zeros((len(places), directions), np.int8)
+    code, entry = np.nonzero(places >= 0)
+    signs[code, places[code, entry]] = 1
+    return signs

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -47,6 +48,7 @@ _DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y",
 _FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
 _PLAIN, _GROUPED = [(".", "")], (",", ".")
+_PLAIN_LETTERS = frozenset("0123456789.+-")
 _STORED = ("", "")  # no marks: the file stores numbers
 _TRIED = 400  # texts on which a form is tried first
 _MOST_ODD, _ROWS_PER_ODD = 10, 20  # fewer rows than this do not settle how all others are read, nor one row in these
@@ -249,9 +251,11 @@ def _parse_numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Num
     every = _PLAIN if prefer == _STORED else _MARKS
     unit = next((mark for mark in SYMBOLS[1:] if any(mark in text for text in few)), "")
 
+    reading = _Readings(list(plain), unit)
+
     def fits(marks: tuple[str, str]) -> bool:
         read = number_reader(*marks, unit)
-        return _all_hold(plain, lambda text: math.isfinite(read(text)))
+        return all(math.isfinite(read(text)) for text in few) and all(map(math.isfinite, reading.values(*marks)))
 
     fitting = list(filter(fits, every[:1])) or list(filter(fits, every[1:]))
     if not fitting:
@@ -261,9 +265,7 @@ def _parse_numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Num
     ):  # 2.824: a fraction, or thousands
         # fractions of three digits have them in every row; of whole numbers, those below a thousand have no group
         fitting = [_GROUPED, *_PLAIN] if any("." not in text for text in plain) else [*_PLAIN, _GROUPED]
-    rivals = [
-        marks for marks in every if marks not in fitting and _reads_most(plain, number_reader(*marks, unit), rows)
-    ]
+    rivals = [marks for marks in every if marks not in fitting and _reads_most(plain, reading, marks, rows)]
 
     def reads_alike(others: Iterable[tuple[str, str]]) -> bool:
         own = list(map(number_reader(*fitting[0], unit), few))
@@ -278,18 +280,45 @@ def _parse_numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Num
     if preferred:
         fitting = preferred
         inferred, sure = not sure, reads_alike(fitting)
-    read = number_reader(*fitting[0], unit)
     counts: Counter[float] = Counter()
-    for text, count in plain.items():
-        counts[read(text)] += count
+    for value, count in zip(reading.values(*fitting[0]), plain.values(), strict=True):
+        counts[value] += count
     return _Numbers(sorted(counts.items()), *fitting[0], unit, sure, inferred and sure)
 
 
-def _reads_most(plain: Counts, read: Callable[[str], float], rows: int) -> bool:
+class _Readings:
+    """The texts of a column as numbers in one notation or another, each read once.
+
+    A mark of thousands that occurs in no text makes no difference.
+    """
+
+    def __init__(self, texts: list[str], unit: str) -> None:
+        self._texts, self._unit, self._held = texts, unit, dict[tuple[str, str], list[float]]()
+        self._letters = set("".join(texts))
+
+    def iterate(self, decimal: str, thousands: str) -> Iterable[float]:
+        """Return the values one by one; NaN for a text that is not a number."""
+        marks = self._effective(decimal, thousands)
+        if marks not in self._held and (*marks, self._unit) == (".", "", "") and self._letters <= _PLAIN_LETTERS:
+            with suppress(ValueError):  # of digits, points and signs, float reads what `number_reader` reads
+                self._held[marks] = list(map(float, self._texts))
+        return self._held[marks] if marks in self._held else map(number_reader(*marks, self._unit), self._texts)
+
+    def values(self, decimal: str, thousands: str) -> list[float]:
+        """Return the values of all texts."""
+        marks = self._effective(decimal, thousands)
+        return self._held.setdefault(marks, list(self.iterate(*marks)))
+
+    def _effective(self, decimal: str, thousands: str) -> tuple[str, str]:
+        occurs = any(map(str.isspace, self._letters)) if thousands == " " else thousands in self._letters
+        return decimal, thousands if occurs else ""
+
+
+def _reads_most(plain: Counts, reading: _Readings, marks: tuple[str, str], rows: int) -> bool:
     """Return whether all but a few rows are numbers in this notation."""
     odd, most = 0, min(_MOST_ODD, rows // _ROWS_PER_ODD + 1)
-    for text, count in plain.items():
-        odd += 0 if math.isfinite(read(text)) else count
+    for value, count in zip(reading.iterate(*marks), plain.values(), strict=True):
+        odd += 0 if math.isfinite(value) else count
         if odd >= most:
             return False
     return True

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Names
+from ...records import CodedRows, Names
 from .values import Floats
 
 _SLAB = 1 << 26  # bytes: large enough that freed memory returns to the system
@@ -20,7 +21,7 @@ class Encoded:
     """Rows ready for `Records`. The counts are for the caller and are not stored.
 
     Attributes:
-        rows: float32 (n, d), float64 norm ≤ R.
+        rows: float32 (n, d), float64 norm ≤ R; `CodedRows` if these were requested (see `Schema.encode`).
         labels: float64: −1/+1, 0..k−1, or a target in [−1, 1].
         ids: Text as in the file; None if the schema names no id column.
         subjects: Text as in the file; None if the schema names no subject column.
@@ -31,7 +32,7 @@ class Encoded:
         skipped: Where and why rows were left out because they cannot be read, without any cell's text.
     """
 
-    rows: NDArray[np.float32]
+    rows: Any
     labels: Floats
     ids: Names | None
     subjects: Names | None
@@ -49,11 +50,15 @@ class GatheredRows:
         self._slab = max(1, _SLAB // max(1, 4 * features))
         self._features = features
         self._slabs: list[NDArray[np.float32]] = []
-        self._rows = 0
+        self._rows, self._coded = 0, list[CodedRows]()
         self._rest: list[Encoded] = []  # without rows
 
     def add(self, block: Encoded) -> None:
-        """Append a block."""
+        """Append a block; all have codes or none has."""
+        if isinstance(block.rows, CodedRows):
+            self._coded.append(block.rows)
+            self._rest.append(replace(block, rows=block.rows[:0]))
+            return
         left = block.rows
         while len(left):
             room = len(self._slabs) * self._slab - self._rows
@@ -73,18 +78,13 @@ class GatheredRows:
 
     def encoded(self) -> Encoded:
         """Return the concatenated rows; may be called only once."""
-        rows, at = np.empty((self._rows, self._features), np.float32), 0
-        while self._slabs:
-            slab = self._slabs.pop(0)[: self._rows - at]
-            rows[at : at + len(slab)] = slab
-            at += len(slab)
         targets = [part.targets for part in self._rest if part.targets is not None]
         clipped, unknown = Counter[str](), Counter[str]()
         for part in self._rest:
             clipped.update(part.clipped)
             unknown.update(part.unknown)
         return Encoded(
-            rows=rows,
+            rows=self._joined(),
             labels=np.concatenate([part.labels for part in self._rest]),
             ids=_join_names([part.ids for part in self._rest]),
             subjects=_join_names([part.subjects for part in self._rest]),
@@ -92,6 +92,16 @@ class GatheredRows:
             clipped=dict(clipped),
             unknown=dict(unknown),
         )
+
+    def _joined(self) -> NDArray[np.float32] | CodedRows:
+        if self._coded:
+            return CodedRows(np.concatenate([part.codes for part in self._coded]), self._coded[0].codec)
+        rows, at = np.empty((self._rows, self._features), np.float32), 0
+        while self._slabs:
+            slab = self._slabs.pop(0)[: self._rows - at]
+            rows[at : at + len(slab)] = slab
+            at += len(slab)
+        return rows
 
 
 def _join_names(parts: Sequence[Names | None]) -> Names | None:

@@ -50,9 +50,10 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from ...errors import InvalidSchema, UnreadableRows
-from ...records import Id, Names, limited_io
+from ...records import CodedRows, Id, Names, Rows, limited_io
 from ...records.similar import fold_name
 from ..maps.base import PublicMap, normalize_rows, shrink_factors
+from ..maps.codec import RowCodec, codec_of
 from . import values
 from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
 from .encoded import Encoded, GatheredRows
@@ -236,6 +237,11 @@ class Schema:
         return self.map if self.intercept and self.rows == "unit" else None
 
     @property
+    def codec(self) -> RowCodec | None:
+        """How the rows are stored as codes; None if they are not determined by codes."""
+        return None if self.map_of_rows is None else codec_of(self.map_of_rows, self.radius)
+
+    @property
     def one_hot_blocks(self) -> tuple[int, ...]:
         """The columns for `bounds.objective_perturbation`: k for k one-hot columns, one hot in every row, else 0 each.
 
@@ -253,12 +259,13 @@ class Schema:
         """Class names in label order, None for a target."""
         return self.label.values if isinstance(self.label, Category) else None
 
-    def encode(self, table: Table, *, labelled: bool = True) -> Encoded:
+    def encode(self, table: Table, *, labelled: bool = True, coded: bool = False) -> Encoded:
         """Return rows and labels of `table`.
 
         Args:
             table: The table.
             labelled: Whether the label column is read; otherwise labels are 0 (rows to predict).
+            coded: Whether rows that have a `codec` are returned as `CodedRows`, which take a few bytes each.
 
         Raises:
             InvalidSchema: If a cell does not fit, at the first such cell.
@@ -281,7 +288,10 @@ class Schema:
             if written.unknown is not None:
                 unknown[name] = written.unknown
             at += kind.width
-        if self.map is not None:
+        encoded: Rows | CodedRows
+        if coded and self.map is not None and (codec := self.codec) is not None:
+            encoded = CodedRows(codec.of_codes(self.map.codes(rows[:, :at])), codec)
+        elif self.map is not None:
             encoded = normalize_rows(
                 self.map.features(rows[:, :at]), radius=self.radius, constant=self.intercept, clip=self.rows == "clip"
             )
@@ -301,9 +311,9 @@ class Schema:
         return Encoded(encoded, labels, ids, subjects, clipped, unknown, targets=targets)
 
     def encode_readable(
-        self, table: Table, *, labelled: bool = True
+        self, table: Table, *, labelled: bool = True, coded: bool = False
     ) -> tuple[Encoded, list[int], list[UnreadableRows]]:
-        """Return the readable rows, their positions, and for each column what is wrong with the others.
+        """Return the readable rows, their positions, and for each column what is wrong with the others; see `encode`.
 
         Raises:
             InvalidSchema: If a column is missing.
@@ -311,7 +321,7 @@ class Schema:
         kept, faults = list(range(len(table))), list[UnreadableRows]()
         while True:
             try:
-                return self.encode(table, labelled=labelled), kept, faults
+                return self.encode(table, labelled=labelled, coded=coded), kept, faults
             except UnreadableRows as error:
                 faults.append(error)
                 bad = set(error.rows)
@@ -464,18 +474,19 @@ class RecordFile:
         self.seen = self.rows = self.dropped = self.held = self.alike = 0
         self.clipped, self.unknown = Counter[str](), Counter[str]()
 
-    def read(self, take: Callable[[Encoded], None], taken: Callable[[], Names | None]) -> None:
+    def read(self, take: Callable[[Encoded], None], taken: Callable[[], Names | None], *, coded: bool = False) -> None:
         """Pass every block to `take`.
 
         Args:
             take: Called with each block.
             taken: Returns the ids of all rows passed so far.
+            coded: See `Schema.encode`.
 
         Raises:
             InvalidSchema: If a cell does not fit, or a record repeats an earlier id: whichever comes first in the file.
         """
         try:
-            for block in self.blocks():
+            for block in self.blocks(coded=coded):
                 take(block)
         except InvalidSchema:
             self._check_ids(taken())
@@ -484,25 +495,27 @@ class RecordFile:
         self._check_ids(names)
         self.alike = 0 if names is None or self.numbered else _count_alike(names)
 
-    def blocks(self) -> Iterator[Encoded]:
+    def blocks(self, *, coded: bool = False) -> Iterator[Encoded]:
         """Yield the rows from the first one on, at each call; ids are not compared."""
-        for block, _ in self._blocks():
+        for block, _ in self._blocks(coded=coded):
             yield block
 
-    def _blocks(self) -> Iterator[tuple[Encoded, _Lines]]:
+    def _blocks(self, *, coded: bool = False) -> Iterator[tuple[Encoded, _Lines]]:
         self.seen = self.rows = self.dropped = self.unlabelled = self.held = 0
         self.clipped, self.unknown, self.skipped = Counter(), Counter(), []
         schema, of_subject = self.schema, Counter[Id | None]()
         readable, unread = 0, list[UnreadableRows]()
         if self.held_out is not None:
             self.held_out.begin()
-        size = max(1, min(BLOCK_ROWS, _CELLS // max(1, schema.features)))
+        coded = coded and schema.codec is not None
+        width = schema.map.inputs if coded and schema.map is not None else schema.features
+        size = max(1, min(BLOCK_ROWS, _CELLS // max(1, width or 1)))
         for whole in read_blocks(self.path, self.delimiter, rows=size, columns=schema.reads()):
             table, places = self._with_label(whole)
             numbers, self.seen = [self.seen + 1 + place for place in places], self.seen + len(whole)
             if not len(table):
                 continue
-            block, read, faults = self._encoded(table)
+            block, read, faults = self._encoded(table, coded=coded)
             self.skipped += describe_faults(faults)
             readable, unread = readable + len(read), unread + faults
             lines = np.asarray(table.lines)[read]
@@ -536,10 +549,10 @@ class RecordFile:
         kept = np.flatnonzero(~empty).tolist()
         return table.part(kept), kept
 
-    def _encoded(self, table: Table) -> tuple[Encoded, NDArray[np.intp], list[UnreadableRows]]:
+    def _encoded(self, table: Table, *, coded: bool) -> tuple[Encoded, NDArray[np.intp], list[UnreadableRows]]:
         if not self.readable:
-            return self.schema.encode(table), np.arange(len(table)), []
-        block, kept, faults = self.schema.encode_readable(table)
+            return self.schema.encode(table, coded=coded), np.arange(len(table)), []
+        block, kept, faults = self.schema.encode_readable(table, coded=coded)
         return block, np.array(kept, np.intp), faults
 
     def _check_ids(self, names: Names | None) -> None:
@@ -555,7 +568,7 @@ class RecordFile:
         """Return the lines of these rows, in order; the file is read again, because lines are not stored per row."""
         found: list[int] = []
         before = 0
-        for _, lines in self._blocks():
+        for _, lines in self._blocks(coded=True):
             found += [int(lines[row - before]) for row in rows if before <= row < before + len(lines)]
             before += len(lines)
             if len(found) == len(rows):
@@ -602,6 +615,7 @@ def _select_rows(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
     def of(names: Names | None) -> Names | None:
         return None if names is None else Names.of([name for name, stays in zip(names, kept, strict=True) if stays])
 
-    rows, labels = block.rows[kept], block.labels[kept]
+    rows = block.rows.taken(kept) if isinstance(block.rows, CodedRows) else block.rows[kept]
+    labels = block.labels[kept]
     targets = None if block.targets is None else block.targets[kept]
     return replace(block, rows=rows, labels=labels, ids=of(block.ids), subjects=of(block.subjects), targets=targets)

@@ -32,6 +32,7 @@ def subjects_table(layout: Layout, ledger: Ledger) -> Records:
                 ledger.plan.records,
                 ledger.plan.features,
                 with_subjects=ledger.schema.get("subject") is not None,
+                codec=ledger.codec,
             )
         except StoreCorrupt:
             if time.monotonic() > last:

@@ -8,12 +8,14 @@ import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, Table, draft_schema, read_table
+from noisygd_delete.features.schema import Schema, Table, draft, draft_schema, read_table
 from noisygd_delete.features.schema.draft import draft_column, draft_label
 from noisygd_delete.features.schema.keys import JSON_SCHEMA
+from noisygd_delete.features.schema.published import number_reader
 
 ROWS = 1200
 RNG = random.Random(19)
@@ -301,3 +303,18 @@ def test_a_column_without_a_name_has_that_of_pandas_and_is_the_id_where_no_other
         made = draft_schema(read_table(path), "y")
         assert tomllib.loads(made.text)["id"] == kept
         assert "Unnamed: 4" in made.left_out
+
+
+def test_texts_read_once_are_the_numbers_of_every_notation() -> None:
+    """Random texts of digits, marks, signs, spaces and powers, in every notation and with a unit."""
+    rng = np.random.default_rng(0)
+    for letters in ("0123456789.+-", "0123456789.,", "012345 .e+", "0123'.\u00a0", "12.5€ "):
+        for _ in range(60):
+            texts = ["".join(rng.choice(list(letters), rng.integers(1, 6))).strip() or "1" for _ in range(20)]
+            for unit in ("", "€"):
+                reading = draft._Readings(texts, unit)
+                for marks in draft._MARKS:
+                    read = number_reader(*marks, unit)
+                    expected = [read(text) for text in texts]
+                    np.testing.assert_array_equal(list(reading.iterate(*marks)), expected)
+                    np.testing.assert_array_equal(reading.values(*marks), expected)

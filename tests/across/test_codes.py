@@ -1,0 +1,83 @@
+"""Commands that read rows of a map as codes: no row of the file or the store is expanded to its features."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete.features.maps import Additive
+from noisygd_delete.features.maps.codec import RowCodec, codec_of
+from noisygd_delete.features.schema import Encoded
+from noisygd_delete.records import CodedRows
+from noisygd_delete.store.training_table import equal_rows
+
+ROWS = 3000
+
+
+def write_csv(path: Path, seed: int = 3) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = rng.normal(size=ROWS), rng.normal(size=ROWS)
+    town = rng.choice(["a", "b", "c"], ROWS)
+    answer = np.where(first + (town == "a") + 0.3 * rng.normal(size=ROWS) > 0.3, "yes", "no")
+    cells = ("" if rng.random() < 0.1 else f"{value:.4f}" for value in second)
+    lines = [f"n{k},{a:.4f},{b},{t},{y}" for k, (a, b, t, y) in enumerate(zip(first, cells, town, answer, strict=True))]
+    path.write_text("id,first,second,town,answer\n" + "\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def no_features(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Collects how many rows are expanded to features: by a codec, or by the map itself."""
+    expanded: list[int] = []
+    decode, features = RowCodec.decode, Additive.features
+    monkeypatch.setattr(RowCodec, "decode", lambda self, stored: expanded.append(len(stored)) or decode(self, stored))
+    monkeypatch.setattr(Additive, "features", lambda self, given: expanded.append(len(given)) or features(self, given))
+    return expanded
+
+
+def test_no_command_expands_the_rows_of_a_file_or_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_features: list[int], printed
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "t.csv")
+    columns = ["id", "first", "second", "town", "answer"]
+    (tmp_path / "new.csv").write_text(",".join(columns) + "\nlater,0.5,0.5,a,yes\n")
+    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes", "--map", "additive", "--delete", "n3")
+    held = (tmp_path / "t" / "store" / "records" / "rows.codes").stat().st_size
+    assert held < 4 * ROWS + 1000
+    for command in (
+        ["predict", "t/store", "--data", "t.csv", "--probabilities", "--out", "p.csv"],
+        ["evaluate", "t/store", "--data", "t.csv"],
+        ["delete", "t/store", "n5"],
+        ["verify", "t/store"],
+        ["relearn", "t/store", "--slots", "3200"],
+    ):
+        printed(*command)
+    assert not sum(no_features)
+    printed("insert", "t/store", "--data", "new.csv")
+    assert 0 < sum(no_features) <= 8  # the new row alone
+
+
+def test_equal_rows_counts_the_same_by_codes_and_by_features() -> None:
+    rng = np.random.default_rng(0)
+    map = Additive((0, 3), levels=3)
+    codec = codec_of(map, 1.0)
+    assert codec is not None
+    for _ in range(20):
+        some, others = (codec.of_codes(np.column_stack([rng.integers(0, 8, 30), rng.integers(0, 4, 30)])) for _ in "12")
+        labels, own = rng.choice([-1.0, 1.0], 30), rng.choice([-1.0, 1.0], 30)
+        held = Counter(zip(map_rows(others), own.tolist(), strict=True))
+        expected = sum(pair in held for pair in zip(map_rows(some), labels.tolist(), strict=True))
+        for here in (CodedRows(some, codec), codec.decode(some)):
+            for there in (CodedRows(others, codec), codec.decode(others)):
+                parts = [
+                    (there.taken(slice(a, a + 7)) if isinstance(there, CodedRows) else there[a : a + 7], own[a : a + 7])
+                    for a in range(0, 30, 7)
+                ]
+                assert equal_rows(parts, Encoded(here, labels, None, None)) == expected
+
+
+def map_rows(codes: np.ndarray) -> list[tuple[int, ...]]:
+    return [tuple(row) for row in codes.tolist()]
