@@ -132,7 +132,7 @@ def noisy_gd(plan, numbers: Sequence[int], chains: int, *, adaptive: bool) -> tu
     Fixed requests: the exact likelihood ratio needs the first release only, the others are functions of it and of noise.
     """
     noise = ResearchNoise(np.random.default_rng(1))
-    n, eta = plan.records, plan.step_size
+    n, eta = plan.problem.records, plan.calibration.step_size
     scores: dict[float, list[np.ndarray]] = {}
     for victim in (1.0, -1.0):
         planted = np.zeros((chains, 1, 1))
@@ -141,22 +141,22 @@ def noisy_gd(plan, numbers: Sequence[int], chains: int, *, adaptive: bool) -> tu
             total = own + planted
             return run_noisy_steps(
                 start,
-                lambda theta: total / n + plan.regularization * theta,
+                lambda theta: total / n + plan.problem.regularization * theta,
                 step_size=eta,
-                noise_variance=plan.noise_variance,
+                noise_variance=plan.calibration.noise_variance,
                 steps=steps,
                 noise=noise,
             )
 
-        start = initial_weights((chains, 1, 1), init_variance=plan.init_variance, noise=noise)
-        weights = descend(start, plan.learn_steps, victim, planted)
+        start = initial_weights((chains, 1, 1), init_variance=plan.calibration.init_variance, noise=noise)
+        weights = descend(start, plan.calibration.learn_steps, victim, planted)
         if adaptive:
             planted = -COPIES * np.sign(weights)  # a record at +1 pushes the weights down
-            weights = descend(weights, plan.delete_steps, victim, planted)
+            weights = descend(weights, plan.calibration.delete_steps, victim, planted)
         seen = np.zeros(chains)
         scores[victim] = []
         for number in range(1, numbers[-1] + 1):
-            weights = descend(weights, plan.delete_steps, 0.0, planted)
+            weights = descend(weights, plan.calibration.delete_steps, 0.0, planted)
             if adaptive or number == 1:
                 seen = seen - weights[:, 0, 0]
             if number in numbers:
@@ -193,7 +193,7 @@ def claims(chains: int = 1_000_000) -> None:
     )
     printed = replace(plan.mechanism, method="noisy-gd:analysis=paper")
     linear = linear_engine(plan)
-    logistic = replace(linear, loss=plan.loss, regularization=plan.regularization)
+    logistic = replace(linear, loss=plan.problem.loss, regularization=plan.problem.regularization)
     measured = {
         "linear": course(linear, steps, chains),
         "logistic": course(logistic, steps, chains),
@@ -260,13 +260,13 @@ def deleted_rows(trials: int = 40) -> None:
         utility=False,
     )
     rng = np.random.default_rng(3)
-    whole, learned = minimise(rows, labels, plan.regularization), learn(data.train, plan, rng)
-    hessian = curvature(data.test, data.loss, whole, regularization=plan.regularization)
+    whole, learned = minimise(rows, labels, plan.problem.regularization), learn(data.train, plan, rng)
+    hessian = curvature(data.test, data.loss, whole, regularization=plan.problem.regularization)
 
     def retrain(index: int):
         left = rows.copy()
         left[index] = 0
-        return whole, minimise(left, labels, plan.regularization, start=whole)
+        return whole, minimise(left, labels, plan.problem.regularization, start=whole)
 
     def ours(index: int):
         return learned.weights, unlearn(data.train, EditRequest.delete([index]), learned, plan, rng).weights
@@ -367,8 +367,8 @@ def adult(requests: int = 1000, batches: int = 100) -> None:
     write_table("adult", table)
     plot_adult(table)
     print(
-        f"{outcome.served} requests in {len(outcome.publications)} publications; K_A={plan.learn_steps}, K_Ā={plan.delete_steps}: "
-        f"{outcome.steps / outcome.served:.1f} passes per request, 1/{plan.learn_steps * outcome.served / outcome.steps:.0f} of relearning\n"
+        f"{outcome.served} requests in {len(outcome.publications)} publications; K_A={plan.calibration.learn_steps}, K_Ā={plan.calibration.delete_steps}: "
+        f"{outcome.steps / outcome.served:.1f} passes per request, 1/{plan.calibration.learn_steps * outcome.served / outcome.steps:.0f} of relearning\n"
         f"advantage: still present at most {present:.3f}, erased at most {erased:.3f} (to an observer of every release), "
         f"{plan.deletion.advantage:.3f} (from the erasure on)\naccuracy {table[0]['accuracy']:.4f} at first, "
         f"{outcome.accuracy:.4f} at last"

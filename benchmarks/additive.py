@@ -101,7 +101,7 @@ def deletion(model: Any, record: int) -> float:
 def ours(rows: Any, labels: Any, epsilon: float, tested: Any) -> tuple[Answer, float]:
     model = learned_by_defaults(rows, labels, epsilon)
     cost = deletion(model, 0)
-    return (model.predict_proba(tested)[:, 1], cost), model.plan_.regularization
+    return (model.predict_proba(tested)[:, 1], cost), model.plan_.problem.regularization
 
 
 def ours_as(setting: dict[str, Any], ridge: float, rows: Any, labels: Any, epsilon: float, tested: Any) -> Answer:

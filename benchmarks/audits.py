@@ -68,11 +68,12 @@ def plan_of(
 
 def quieter(plan: Plan, factor: float) -> Plan:
     """The same plan with a `factor` of its noise: what a wrong constant would run."""
+    numbers = plan.calibration
     return plan.changed(
-        noise_variance=plan.noise_variance * factor**2,
-        linear_term=plan.linear_term * factor,
-        output_noise=plan.output_noise * factor,
-        stages=tuple(quieter(stage, factor) for stage in plan.stages),
+        noise_variance=numbers.noise_variance * factor**2,
+        linear_term=numbers.linear_term * factor,
+        output_noise=numbers.output_noise * factor,
+        stages=tuple(quieter(stage, factor) for stage in numbers.stages),
     )
 
 
@@ -160,7 +161,7 @@ def requester(plan: Plan, *, seen: int, writers: int, runs: int, rng: np.random.
 
     def table(there: bool, label: float) -> Records:
         rows = np.concatenate([axes[:1] * there, np.repeat(axes[1:], writers, axis=0)])
-        full = Records(rows, np.append(1.0, np.full(writers, label)), slots=plan.records)
+        full = Records(rows, np.append(1.0, np.full(writers, label)), slots=plan.problem.records)
         return full
 
     def shown(weights: Weights, axis: int) -> float:

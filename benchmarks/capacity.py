@@ -55,8 +55,8 @@ def forecast(plan: Plan, left: int) -> float:
 
 def capacity(plan: Plan) -> int:
     """The most rows that may leave; 0 where the full table is beyond the share already."""
-    least = first_whole(lambda left: forecast(plan, left) <= SHARE * guessing_loss(LOSS), 1, plan.records)
-    return plan.records - least if forecast(plan, least) <= SHARE * guessing_loss(LOSS) else 0
+    least = first_whole(lambda left: forecast(plan, left) <= SHARE * guessing_loss(LOSS), 1, plan.problem.records)
+    return plan.problem.records - least if forecast(plan, least) <= SHARE * guessing_loss(LOSS) else 0
 
 
 def scored(weights: np.ndarray, rows: np.ndarray, labels: np.ndarray) -> tuple[float, float]:

@@ -106,7 +106,7 @@ def methods(records: int, features: int) -> Iterator[tuple[str, Baseline]]:
     certified: dict[str, Any] = {"training": training, "epsilon": DELETION, "delta": DELTA}
     yield "noisy fine-tuning from the trained model", NoisyFineTuning(**certified)
     yield "the same from a public draw, never trained", NoisyFineTuning(**certified, start="public")
-    base = planned(records, features, BASE, Stage("network", 1)).stages[0]
+    base = planned(records, features, BASE, Stage("network", 1)).calibration.stages[0]
     yield "private base, then tuning without noise", PrivateBaseThenTuning(training, base, DELTA)
     top, facts = PublicTop(10, HIDDEN, HIDDEN**-0.5), {"epsilon": DELETION, "delta": DELTA, "regularization": 1e-4}
     for rewound in (TRAINING["tuning"], TRAINING["steps"]):

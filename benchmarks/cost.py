@@ -181,7 +181,7 @@ def _page(
             ]
         )
     head = (
-        f"Adult, {next(iter(plans.values())).records:,} rows, λ = {REGULARIZATION:g}, (q = {ORDER}, ε_dp = 1, ε_dd = 0.1), replace adjacency, Definition 4.1; "
+        f"Adult, {next(iter(plans.values())).problem.records:,} rows, λ = {REGULARIZATION:g}, (q = {ORDER}, ε_dp = 1, ε_dd = 0.1), replace adjacency, Definition 4.1; "
         f"one row deleted. Up to {max(map(len, seconds.values()))} rounds, methods in turn; least processor time of each; every chain whole. "
         "ε_dd at order 10 of later models alone, if requests did not depend on earlier models; scikit-learn promises none."
     )

@@ -49,7 +49,7 @@ def seconds(records: Records, plans: list[Plan], steps: int, repeats: int) -> li
     """Of so many steps by each plan."""
     found = [float("inf")] * len(plans)
     short = [plan.changed(delete_steps_for_deletion=steps, delete_steps_for_utility=0) for plan in plans]
-    models = [learn(records, plan.changed(learn_steps=min(plan.learn_steps, 1))) for plan in plans]
+    models = [learn(records, plan.changed(learn_steps=min(plan.calibration.learn_steps, 1))) for plan in plans]
     for _ in range(repeats):
         for place, (plan, model) in enumerate(zip(short, models, strict=True)):
             began = time.process_time()
@@ -76,22 +76,24 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
     )
     charged = exact.in_any_order()
     one_more = charged.mechanism.interval(
-        "deletion", "definition-4.1", steps_with=0, steps_without=charged.delete_steps
+        "deletion", "definition-4.1", steps_with=0, steps_without=charged.calibration.delete_steps
     )
     gone = f"{one_more.renyi(2) ** 0.5 / BUDGET.deletion_gdp():.1e}"
-    solved = exact.delete_solver_passes > 0  # a release is timed as it is, the solver's passes and its few steps
-    taken = seconds(edited, [real, exact], exact.delete_steps if solved else steps, repeats)
+    solved = (
+        exact.calibration.delete_solver_passes > 0
+    )  # a release is timed as it is, the solver's passes and its few steps
+    taken = seconds(edited, [real, exact], exact.calibration.delete_steps if solved else steps, repeats)
     step = taken[1] / taken[0]
-    more = exact.noise_variance / wide.noise_variance - 1
-    deletion = step if solved else step * exact.delete_steps / real.delete_steps
+    more = exact.calibration.noise_variance / wide.calibration.noise_variance - 1
+    deletion = step if solved else step * exact.calibration.delete_steps / real.calibration.delete_steps
     return [
         f"{data.name}, {data.train.slots:,} × {data.train.width}, {data.loss.outputs} output(s)",
         name,
         f"{facts['regularization']:g}",
-        f"{real.learn_steps:,} → {exact.learn_steps:,}",
-        f"{real.delete_steps:,} → {exact.delete_steps:,}",
+        f"{real.calibration.learn_steps:,} → {exact.calibration.learn_steps:,}",
+        f"{real.calibration.delete_steps:,} → {exact.calibration.delete_steps:,}",
         f"1 {'+' if more >= 0 else '−'} {abs(more):.1e}",
-        f"{exact.noise_variance / real.noise_variance:.4f}",
+        f"{exact.calibration.noise_variance / real.calibration.noise_variance:.4f}",
         gone,
         "" if solved else f"{step:.1f}",
         f"{deletion:.1f}",
@@ -105,10 +107,10 @@ def beside_the_kernel(data: datasets.Data, regularization: float, steps: int, re
     edited = data.train.apply(EditRequest.delete([0]))
     facts = {"records": data.train.slots, "features": data.train.width, "regularization": regularization}
     real, exact = (make_plan(data.loss, **facts, budget=BUDGET, method=method) for method in METHODS["noisy-gd"])
-    taken = seconds(edited, [real, exact], exact.delete_steps, repeats)
+    taken = seconds(edited, [real, exact], exact.calibration.delete_steps, repeats)
     return (
         f"Runs of {steps} steps are too short for the compiled kernel (extra `fast`). Both by it, as in a process that learned before, {data.name}, "
-        f"λ = {regularization:g}: {exact.delete_steps} exact steps of `noisy-gd` take {taken[1] / taken[0]:.1f} times as long."
+        f"λ = {regularization:g}: {exact.calibration.delete_steps} exact steps of `noisy-gd` take {taken[1] / taken[0]:.1f} times as long."
     )
 
 

@@ -43,7 +43,7 @@ def variants(records: int, width: int, regularization: float) -> list[str]:
     )
     drawn, projected = centre + grid * root / 2, 1.01 * (dimension + 9) * UNIT * far  # r_X, r_Π
     moved, quiet = run.sensitivity("replace") * eta / records, tau**2 - 144 * grid**2
-    steps, further = min(60_000, round(4 / (1 - c))), plan.delete_steps
+    steps, further = min(60_000, round(4 / (1 - c))), plan.calibration.delete_steps
     found = []
     for gone in (0, further):
         present = [moved] * steps + [0.0] * gone

@@ -106,7 +106,7 @@ def measured(part: Part, train: Records, test: Records, stages: tuple[Stage, ...
     curator = Curator(train.copy(), plan)
     learned = curator.learn(execution=Execution(rng=np.random.default_rng(seed)))
     assert learned.model is not None
-    base = plan.model_loss.parts(learned.model.weights, plan.features)[0]  # type: ignore[attr-defined]
+    base = plan.model_loss.parts(learned.model.weights, plan.problem.features)[0]  # type: ignore[attr-defined]
     right = (part.loss.predict(part.loss.scores(base, test.features), np) == test.labels).mean()
     deleted = curator.delete(curator.records.ids[:ERASED], execution=Execution(rng=np.random.default_rng(seed + 100)))
     assert deleted.model is not None

@@ -115,7 +115,7 @@ def measure(
         group,
         name[1],
         name[2],
-        f"{advices[0].plan.records:,}",
+        f"{advices[0].plan.problem.records:,}",
         *(f"{score:.1f}" for score in found),
         WAYS[default],
     ]

@@ -95,8 +95,10 @@ def main(arguments: list[str]) -> None:
     header += ["ε of both (dp / deletion)", "time of a deletion over training everything again"]
     body = (
         f"MNIST's 10,000 test images, ten classes, {n:,} to train and {len(test[1]):,} to test. One convolution, tanh, pooling "
-        f"({WIDTH} features), {chosen.epochs} epochs of DP-SGD at noise multiplier 1; softmax head on unit rows, K_A={plan.learn_steps}, "
-        f"K_Ā={plan.delete_steps}. Zero-out adjacency; every ε at δ=1e-5.\n\n" + report.table(header, rows) + "\n\n"
+        f"({WIDTH} features), {chosen.epochs} epochs of DP-SGD at noise multiplier 1; softmax head on unit rows, K_A={plan.calibration.learn_steps}, "
+        f"K_Ā={plan.calibration.delete_steps}. Zero-out adjacency; every ε at δ=1e-5.\n\n"
+        + report.table(header, rows)
+        + "\n\n"
         "The deletion ε of the head is small; the extractor's is not, and no deletion reduces it. Where erased people must be "
         "forgotten to the head's level, the extractor has to be public."
     )

@@ -83,7 +83,7 @@ def run_method(method: Any, train: Records, test: Records, seed: int) -> Result:
     )  # fmt: skip
     curator, rng = Curator(train.copy(), plan), np.random.default_rng(seed)
     learned, deleted = curator.learn(rng), curator.delete(ERASED, rng=rng)
-    learn, delete = (number / n for number in plan.gradient_evaluations.values())
+    learn, delete = (number / n for number in plan.count_gradients().values())
     accountant = curator.accountant
     return Result(
         learned.model.accuracy(test), deleted.model.accuracy(test), learn, delete,

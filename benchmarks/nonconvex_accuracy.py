@@ -144,9 +144,9 @@ def main(arguments: list[str]) -> None:
                     name if name == "adult" else "digits, even or odd",
                     *way.names,
                     f"{way.regularization:.3g}",
-                    f"{plan.noise_variance:.2g}",
-                    f"{plan.learn_steps}",
-                    f"{plan.delete_steps}",
+                    f"{plan.calibration.noise_variance:.2g}",
+                    f"{plan.calibration.learn_steps}",
+                    f"{plan.calibration.delete_steps}",
                     f"{np.mean(learned):.3f} ± {np.std(learned):.3f}",
                     f"{np.mean(deleted):.3f} ± {np.std(deleted):.3f}",
                 ]

@@ -52,9 +52,9 @@ def count(steps: int) -> str:
 def cell(found: Plan | None) -> str:
     if found is None:
         return "–"
-    text = f"{count(found.learn_steps)} / {count(found.delete_steps)}"
+    text = f"{count(found.calibration.learn_steps)} / {count(found.calibration.delete_steps)}"
     if found.method.analysis == "theorem-5-2":
-        text += f" ({data_influence(range=found.loss.constants.range, noise_variance=found.noise_variance):.2f})"
+        text += f" ({data_influence(range=found.problem.loss.constants.range, noise_variance=found.calibration.noise_variance):.2f})"
     return text
 
 
@@ -72,7 +72,7 @@ def row(n: int, d: int, lam: float, omega: float, deletion: float) -> list[str]:
     sharper = [None, None] if weakly else [plan("noisy-gd", None, **options), plan("noisy-gd", "cheapest", **options)]
     composed = plan("noisy-gd:analysis=composition", None, requests_per_learn=REQUESTS, **options)
     assert composed is not None
-    horizon = f"{count(composed.learn_steps)} / {count(composed.delete_steps)}, horizon {count(composed.horizon or 0)}"
+    horizon = f"{count(composed.calibration.learn_steps)} / {count(composed.calibration.delete_steps)}, horizon {count(composed.calibration.horizon or 0)}"
     return [f"{n:,}", str(d), f"{lam:g}", f"{omega:g}", f"{deletion:g}", *map(cell, (*near, *sharper, weakly)), horizon]
 
 

@@ -70,13 +70,18 @@ def measured(case: Case, dp: float, method: str, options: str, cap: int, repeats
     except NoisyGDDeleteError as error:
         return Cell(METHODS[method], options, reason=str(error).split(";")[0].split(". ")[0])
     facts = {
-        "regularization": plan.regularization,
+        "regularization": plan.problem.regularization,
         "forecast": plan.outlook.forecast + plan.problem.ridge_cost,
         "deletion": plan.deletion.with_slack().renyi(ORDER) / dp,
     }
     if method == "noisy-gd":
         found = case.resumed(METHODS[method], plan, cap, repeats)
-        passes, seconds, accuracy, risk = plan.delete_steps, found.seconds, found.accuracy, found.excess_risk
+        passes, seconds, accuracy, risk = (
+            plan.calibration.delete_steps,
+            found.seconds,
+            found.accuracy,
+            found.excess_risk,
+        )
     else:
         models, times, counts = [], [], []
         for _ in range(repeats):
@@ -96,10 +101,10 @@ def output_perturbed(case: Case, dp: float, options: str, repeats: int) -> Cell 
     if "clip" in options and case.loss.outputs > 1:
         return None
     plan = planned(case, dp, "noisy-gd", options)
-    n, lam, loss = plan.records, plan.regularization, plan.loss
+    n, lam, loss = plan.problem.records, plan.problem.regularization, plan.problem.loss
     delta = 2 * loss.constants.lipschitz
     tolerance = 0.01 * delta / (2 * n)
-    scale = (delta / n + 2 * tolerance) / lam / plan.budget.dp_gdp()
+    scale = (delta / n + 2 * tolerance) / lam / plan.problem.budget.dp_gdp()
     noise, models, times, counts = SecureNoise(), [], [], []
     for _ in range(repeats):
         solution, seconds = timed(lambda: case.solution(plan, tolerance))
@@ -107,7 +112,7 @@ def output_perturbed(case: Case, dp: float, options: str, repeats: int) -> Cell 
         times.append(seconds)
         counts.append(solution.gradient_passes)
     accuracy, risk = case.quality(models)
-    forecast = scale**2 / 2 * (lam * plan.dimension + loss.curvature_trace) + plan.problem.ridge_cost
+    forecast = scale**2 / 2 * (lam * plan.problem.dimension + loss.curvature_trace) + plan.problem.ridge_cost
     passes, ratio = float(np.mean(counts)), min(times) / case.retrained.seconds
     return Cell("output perturbation", options, passes, ratio, accuracy, risk, lam, forecast, 0.0)
 
@@ -208,7 +213,7 @@ def noise_rows(
                             method="objective-perturbation",
                             adjacency=adjacency,
                         )
-                        shares.append(plan.linear_term / least)
+                        shares.append(plan.calibration.linear_term / least)
                     except NoisyGDDeleteError:
                         shares.append(math.inf)
                 theirs = math.inf

@@ -88,7 +88,7 @@ def attempt(name: str, folder: Path) -> Tried:
     shown = [line for text in said.splitlines() for line in textwrap.wrap(text, WIDTH) or [""]]
     _run(["verify-certificate", "people/certificate.json", "--public-key", "people/key.pem.pub"], folder)
     with Store.open(folder / "people" / "store") as store:
-        rows, features = len(store.records.ids), store.plan.features
+        rows, features = len(store.records.ids), store.plan.problem.features
     found = json.loads(_run(["evaluate", "people/store", "--data", "later.csv", "--json"], folder))
     number = found["accuracy"] is None
     return Tried(

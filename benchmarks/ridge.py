@@ -56,7 +56,7 @@ def scores(plan: Plan, rows: Any, labels: Any, splits: int) -> list[float | None
     for factor in FACTORS:
         problem = replace(
             plan.problem,
-            regularization=factor * plan.regularization,
+            regularization=factor * plan.problem.regularization,
             asked_regularization=None,
             model_norm=None,
             total=None,
@@ -69,7 +69,7 @@ def scores(plan: Plan, rows: Any, labels: Any, splits: int) -> list[float | None
         right = []
         for seed in range(splits):
             order = np.random.default_rng(seed).permutation(len(labels))
-            train, test = order[: plan.records], order[plan.records : plan.records + TESTED]
+            train, test = order[: plan.problem.records], order[plan.problem.records : plan.problem.records + TESTED]
             curator = Curator(Records(rows[train], labels[train]), own)
             curator.learn()
             said = curator.model.predict(rows[test])

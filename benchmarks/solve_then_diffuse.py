@@ -89,7 +89,7 @@ class Case:
 
     def solution(self, plan: Plan, tolerance: float) -> Solution:
         """The minimiser of the plan's own objective on the edited table: another λ, or clipped slopes."""
-        return minimise(self.edited, plan.loss, regularization=plan.regularization, tolerance=tolerance)
+        return minimise(self.edited, plan.problem.loss, regularization=plan.problem.regularization, tolerance=tolerance)
 
     def model(self, weights: np.ndarray) -> Model:
         return Model(weights[0] if self.loss.outputs == 1 else weights, self.loss, False)
@@ -132,35 +132,43 @@ class Case:
             seconds.append(took)
         accuracy, risk = self.quality([release.model for release in deleted])
         return Measured(
-            f"{name}, K={plan.delete_steps}",
+            f"{name}, K={plan.calibration.delete_steps}",
             mean_of([release.gradient_passes for release in learned]),
             mean_of([release.gradient_passes for release in deleted]),
             min(seconds),
             accuracy,
             risk,
-            plan.noise_variance,
-            f"forecast {plan.delete_solver_passes} + {plan.delete_steps} passes; ε_dd={plan.deletion.renyi(ORDER):.1e}",
+            plan.calibration.noise_variance,
+            f"forecast {plan.calibration.delete_solver_passes} + {plan.calibration.delete_steps} passes; ε_dd={plan.deletion.renyi(ORDER):.1e}",
         )
 
     def resumed(self, name: str, plan: Plan, cap: int, repeats: int) -> Measured:
         """Learn, then delete, by Noisy-GD from the published model."""
-        if max(plan.learn_steps, plan.delete_steps) <= cap:
+        numbers = plan.calibration
+        if max(numbers.learn_steps, numbers.delete_steps) <= cap:
             curator = Curator(self.data.train.copy(), plan)
             curator.learn()
             models, note = [curator.delete(DELETED).model], ""
         else:
-            short = plan.changed(delete_steps_for_deletion=min(cap, plan.delete_steps), delete_steps_for_utility=0)
+            short = plan.changed(delete_steps_for_deletion=min(cap, numbers.delete_steps), delete_steps_for_utility=0)
             settled = short.changed(delete_steps_for_deletion=cap)
             model = resume(self.edited, self.model(self.solution(plan, PRECISE).weights), settled)
             models, note = [model], "long-run law†"
-            for _ in range(repeats - 1 if short.delete_steps * repeats <= cap else 0):
+            for _ in range(repeats - 1 if short.calibration.delete_steps * repeats <= cap else 0):
                 models.append(resume(self.edited, models[-1], short))
         accuracy, risk = self.quality(models)
-        alone = f"deletion condition alone {plan.delete_steps_for_deletion}"
+        alone = f"deletion condition alone {numbers.delete_steps_for_deletion}"
         note = "; ".join(filter(None, (note, alone, f"ε_dd={plan.deletion.renyi(ORDER):.1e}")))
-        seconds = plan.delete_steps * self.pass_seconds
+        seconds = numbers.delete_steps * self.pass_seconds
         return Measured(
-            name, str(plan.learn_steps), str(plan.delete_steps), seconds, accuracy, risk, plan.noise_variance, note
+            name,
+            str(numbers.learn_steps),
+            str(numbers.delete_steps),
+            seconds,
+            accuracy,
+            risk,
+            numbers.noise_variance,
+            note,
         )
 
     def plain_bound(self, dp: float) -> Measured:
@@ -171,12 +179,12 @@ class Case:
         )
         return Measured(
             "Chien et al., plain bound",
-            str(plan.learn_steps),
+            str(plan.calibration.learn_steps),
             str(steps),
             steps * self.pass_seconds,
             None,
             None,
-            plan.noise_variance,
+            plan.calibration.noise_variance,
             "same chain as sharp",
         )
 
@@ -209,9 +217,9 @@ class Case:
 
 def chien_steps(plan: Plan, *, sensitivity: float, renyi: float, order: float) -> int:
     """Least K with q D² c^{2K}(1 − c²)/(τ²(1 − c^{2K})) ≤ ε, D = s/(1 − c), s = ηΔ/n, τ² = 2ησ²."""
-    eta, m = plan.step_size, plan.problem.strong_convexity
-    distance = sensitivity / plan.records / m
-    scale = order * distance**2 * (1 - (1 - eta * m) ** 2) / (2 * eta * plan.noise_variance)
+    eta, m = plan.calibration.step_size, plan.problem.strong_convexity
+    distance = sensitivity / plan.problem.records / m
+    scale = order * distance**2 * (1 - (1 - eta * m) ** 2) / (2 * eta * plan.calibration.noise_variance)
     # x = c^{2K}: scale x/(1 − x) ≤ ε
     return max(1, math.ceil(math.log(renyi / (renyi + scale)) / (2 * math.log1p(-eta * m))))
 
@@ -240,7 +248,7 @@ def measure(case: Case, dp: float, cap: int, repeats: int) -> tuple[list[Measure
     chosen = compare_plans(loss=case.loss, budget=Budget(order=ORDER, dp=dp, deletion=0.1 * dp), **case.sizes).chosen
     if (
         chosen.method == "output-perturbation"
-        and chosen.plan.delete_steps != case.plan(dp, method="output-perturbation").delete_steps
+        and chosen.plan.calibration.delete_steps != case.plan(dp, method="output-perturbation").calibration.delete_steps
     ):
         measured.insert(4, case.solved(dp, repeats, chosen.plan, "solve, then diffuse, K for the target"))
     return measured, chosen.method

@@ -118,7 +118,7 @@ def deletion(repeats: int) -> str:
         times = rounds(
             {"learn": (learn, 1), "delete": (delete, 1), "retrain": (lambda: again.fit(rows, labels), 1)}, few
         )
-        steps = [f"{plan.learn_steps:,}", f"{plan.delete_steps:,}"]
+        steps = [f"{plan.calibration.learn_steps:,}", f"{plan.calibration.delete_steps:,}"]
         lines.append(
             [name, *steps, f"{ratio(times, 'learn', 'delete'):.1f}", f"{ratio(times, 'delete', 'retrain'):.2f}"]
         )
@@ -148,11 +148,16 @@ def lower_bound(_: int) -> str:
                 losses.Logistic(1.0), records=10_000, features=20, regularization=regularization, budget=budget,
                 method="noisy-gd",
             )  # fmt: skip
-            contraction = 1 - mpf(plan.step_size) * mpf(regularization)
+            contraction = 1 - mpf(plan.calibration.step_size) * mpf(regularization)
             least = max(1, int(ceil(log(mpf(dp) / (2 * mpf(forget))) / -log(contraction))))
-            worst = max(worst, plan.delete_steps_for_deletion / least)
-            row = [f"{regularization:g}", f"{dp:g} → {forget:g}", f"{plan.delete_steps_for_deletion:,}", f"{least:,}"]
-            lines.append([*row, f"{plan.delete_steps_for_deletion / least:.4f}"])
+            worst = max(worst, plan.calibration.delete_steps_for_deletion / least)
+            row = [
+                f"{regularization:g}",
+                f"{dp:g} → {forget:g}",
+                f"{plan.calibration.delete_steps_for_deletion:,}",
+                f"{least:,}",
+            ]
+            lines.append([*row, f"{plan.calibration.delete_steps_for_deletion / least:.4f}"])
     header = ["λ", "μ of DP → of deletion", "steps of the plan", "lower bound, rounded up", "ratio"]
     return (
         "Two chains on the linear loss are Gaussian, and after K clean steps their distance is exactly c^K of what it was: no "

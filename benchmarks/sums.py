@@ -83,7 +83,7 @@ def alone(map: Additive, gdp: float = 1.0, **facts: Any) -> Plan:
     """The same plan with the noise of which one release is `gdp`-GDP."""
     plan = planned(map, releases=2, **facts)
     charge = plan.mechanism.charges(plan.problem.adjacency)[0]
-    return plan.changed(noise_variance=plan.noise_variance * charge / gdp**2)
+    return plan.changed(noise_variance=plan.calibration.noise_variance * charge / gdp**2)
 
 
 def scored(model: Any, tested: Any, truth: Any) -> tuple[float, float]:
@@ -101,7 +101,7 @@ def sums(
     train, test = order[: table.train], order[table.train :]
     plan = (alone if facts.pop("releases") == 1 else partial(planned, releases=releases))(map, **facts)
     release = Curator(Records(codes[train], labels[train]), plan).learn()
-    return scored(release.model, rows[test], labels[test]), plan.noise_variance, levels
+    return scored(release.model, rows[test], labels[test]), plan.calibration.noise_variance, levels
 
 
 def plain(table: Table, order: Any) -> tuple[float, float]:
@@ -157,7 +157,7 @@ def costs(table: Table) -> list[str]:
         def patch() -> None:
             fresh = moments.noise(noise, variance=int(run.variance) // 4, label_weight=run.label_weight)
             patched = replace(model, sums=model.sums - moments.of(going, labels[drawn[:1]]) + fresh)
-            PublishedSums(plan, patched).model(plan.regularization)
+            PublishedSums(plan, patched).model(plan.problem.regularization)
 
         patching = spent(patch, 5)
         passing = spent(lambda: moments.of(codes[drawn], labels[drawn]))
@@ -257,7 +257,7 @@ def main(arguments: list[str]) -> None:
                 ):
                     scores, variance, levels = sums(table, order, times, joiners, gdp)
                     found.setdefault((releases, what), []).append(scores)
-                    one = alone(table.on(levels)[0], records=table.train).noise_variance
+                    one = alone(table.on(levels)[0], records=table.train).calibration.noise_variance
                     beside[releases, what] = variance / one, levels
                     print(name, seed, releases, what, levels, scores, flush=True)
                 _, _, rows, labels = table.on(3)

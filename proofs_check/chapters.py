@@ -139,12 +139,14 @@ def truth(
 
 def curvature(plan: Plan) -> float:
     """m = λ − β₋: the linear loss on a quadratic of this curvature is the worst case of every loss with these constants."""
-    return plan.regularization - plan.loss.constants.weak_convexity
+    return plan.problem.regularization - plan.problem.loss.constants.weak_convexity
 
 
 def _noise(plan: Plan) -> tuple[float, float]:
     """c and τ²."""
-    return 1 - plan.step_size * curvature(plan), 2 * plan.step_size * plan.noise_variance
+    return 1 - plan.calibration.step_size * curvature(
+        plan
+    ), 2 * plan.calibration.step_size * plan.calibration.noise_variance
 
 
 def chain(plan: Plan, delta: float, steps: list[int], lives: list[bool], seen: list[bool]) -> float:
@@ -154,7 +156,7 @@ def chain(plan: Plan, delta: float, steps: list[int], lives: list[bool], seen: l
     ends = np.cumsum(steps)
     return gaussian.joint_squared_mu(
         contraction=contraction,
-        gap=plan.step_size * delta / plan.records,
+        gap=plan.calibration.step_size * delta / plan.problem.records,
         noise=noise,
         present=[here for here, count in zip(lives, steps, strict=True) for _ in range(count)],
         observed=[int(end) for end, here in zip(ends, seen, strict=True) if here],
@@ -164,8 +166,8 @@ def chain(plan: Plan, delta: float, steps: list[int], lives: list[bool], seen: l
 def printed(plan: Plan, delta: float, steps: list[int], lives: list[bool], seen: list[bool]) -> float:
     """Σ of (Δ²/(λσ²n²))(1 − e^{−ληT/2})e^{−ληK/2} between observed releases: G.9 and G.15."""
     total, present, absent = 0.0, 0, 0
-    half = plan.regularization * plan.step_size / 2
-    full = delta**2 / (plan.regularization * plan.noise_variance * plan.records**2)
+    half = plan.problem.regularization * plan.calibration.step_size / 2
+    full = delta**2 / (plan.problem.regularization * plan.calibration.noise_variance * plan.problem.records**2)
     for count, here, shown in zip(steps, lives, seen, strict=True):
         present, absent = (present + count, absent) if here else (present, absent + count * bool(present))
         if shown:
@@ -181,10 +183,10 @@ def from_minimisers(
     total, tainted = 0.0, False
     for index, (count, here, shown) in enumerate(zip(steps, lives, seen, strict=True)):
         moved = here or (warm and tainted and index > 0)
-        mean = (delta / plan.records * here + 2 * plan.gradient_tolerance * moved) / curvature(plan)
+        mean = (delta / plan.problem.records * here + 2 * plan.calibration.gradient_tolerance * moved) / curvature(plan)
         variance = 0.0
         for _ in range(count):
-            mean = contraction * mean + plan.step_size * delta / plan.records * here
+            mean = contraction * mean + plan.calibration.step_size * delta / plan.problem.records * here
             variance = contraction**2 * variance + noise
         total += mean**2 / variance * shown
         tainted = moved and not shown

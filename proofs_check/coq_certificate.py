@@ -1,8 +1,8 @@
 """From a certificate to a Coq file which states that its figures are at least the formulas' values on its facts, and proves it.
 
 Each figure is a sum over stretches of noisy steps, or over releases: the package says which; here each stretch becomes a formula of
-`coq/Formulas.v` on the facts of its mechanism, as exact rational numbers, and `interval` proves the inequality. Figures in Gaussian
-DP and in Rényi divergence of `noisy-gd`, `noisy-gd:analysis=paper` and `output-perturbation` are covered; the others are named as not covered.
+`coq/Formulas.v` on the facts of its mechanism, as exact rational numbers, and `interval` proves the inequality. Covered are the methods of
+`cost_of`, and the odds under an enforced total; every other figure is named with the reason.
 """
 
 from __future__ import annotations
@@ -20,17 +20,22 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
+import mpmath as mp
+
 from noisygd_delete.bounds import arithmetic, correlated_sums, gaussian, renyi, theorem_5_1
 from noisygd_delete.bounds import objective_perturbation as bounds
 from noisygd_delete.evidence import derivation
 from noisygd_delete.evidence.certificate import erasure_of, read_history
 from noisygd_delete.evidence.verification import read_claims
 from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods.moments import GRID, MomentsRun
 from noisygd_delete.methods.noisy_gd import NoisyGDRun
+from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
 from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
 from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
 from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun
+from noisygd_delete.privacy.budget import Total
 from noisygd_delete.privacy.guarantee import (
     ONE_DIRECTION,
     SEVERAL_DIRECTIONS,
@@ -270,7 +275,18 @@ def cost_of(stretch: Stretch, named: Naming) -> Cost:
         return _objective_perturbation(run, stretch, cost, named)
     if isinstance(run, SufficientStatisticsRun):
         return _of_mu(_sums(run, stretch, cost, named), named, cost.gdp_squared)
-    raise NotCovered(f"method {run.method!r}")
+    if isinstance(run, CompositionNoisyGDRun) and run.batches == 1 and math.isfinite(stretch.steps_with):
+        facts = [_sensitivity(run, stretch.worlds), *map(exact, (run.step_size, run.noise_variance, run.records))]
+        return _of_mu(f"composition_gdp {' '.join(facts)} {stretch.steps_with:.0f}", named, cost.gdp_squared)
+    if isinstance(run, MomentsRun):
+        if not cost.gdp_squared:
+            return _of_rate("0", "0")
+        apart = f"({run.rows_per_subject} * {'2' if stretch.worlds.between_records else '(sqrt (3 / 2))'} / {exact(run.deviation)})"
+        grid = exact(GRID)
+        mu = f"inexact_gdp ({apart} + {grid} * sqrt {run.coordinates}) 1 {grid}"
+        return _of_mu(mu, named, cost.gdp_squared)
+    reason = "steps on samples have a Rényi bound at listed orders alone" if cost.points else f"method {run.method!r}"
+    raise NotCovered(reason)
 
 
 _HESSIANS = {  # (form, between records) -> name in Formulas.v, and that of several rows where it differs
@@ -411,7 +427,7 @@ def _just_above(value: float) -> Fraction:
 # --- (ε, δ) and the advantage ---
 
 # proves an inequality between an integral and a number, or takes minutes to give up
-INTEGRAL = "unfold bell, lost, decay, half_below; first [{0}53) | {0}90)]".format(
+INTEGRAL = "unfold bell, lost, decay, half_below, half_above; first [{0}53) | {0}90)]".format(
     "integral with (i_fuel 300, i_degree 15, i_prec "
 )
 
@@ -625,6 +641,93 @@ class Figures:
         yield Lemma(f"{self.name}_{figure}", statement, shown)
 
 
+# --- the odds under a total ---
+
+
+def _fraction(value: Any) -> Fraction:
+    """Return a number of `mpmath`, to 25 digits."""
+    return Fraction(mp.nstr(value, 25, min_fixed=-math.inf, max_fixed=math.inf))
+
+
+def _number(value: Fraction) -> mp.mpf:
+    return mp.mpf(value.numerator) / value.denominator
+
+
+def _limit(total: Total) -> Fraction:
+    """Return ε of a total with the room that `Total` leaves when it bounds what it allows."""
+    return decimal(total.epsilon) * (1 + Fraction(1, 10**9))
+
+
+def _odds(values: Mapping[str, Any], total: Total, change: Change | None) -> Iterator[Lemma]:
+    """Yield the odds that no observer exceeds under an enforced total, and their logarithm.
+
+    The total is taken with the room that `Total.affords` leaves, and more.
+    """
+    prove_odds = _gdp_odds if total.order is None else _renyi_odds
+    for figure in ("epsilon", "odds"):
+        number = decimal(values[figure])
+        if change is not None:
+            number = change(f"odds_ever_{figure}", number, last_place(values[figure]))
+        with mp.workdps(40):
+            text, epsilon = _ratio(number), _number(number)
+            if figure == "odds":
+                text, epsilon = f"(ln {text})", mp.log(epsilon)
+            statement, proof = prove_odds(text, epsilon, decimal(values["delta"]), total)
+        yield Lemma(f"odds_ever_{figure}", statement, proof)
+
+
+_CLOSELY = f"interval with (i_prec {_PRECISION})"
+
+
+def _gdp_odds(text: str, epsilon: mp.mpf, failed: Fraction, total: Total) -> tuple[str, str]:
+    """Return the statement on the logarithm of odds under a total summed as μ², exceeded with probability `failed`, and its proof."""
+    delta, limit = _number(failed), _limit(total)
+    cap = _just_above(total._most_gdp() * (1 + 1e-12))
+    mu = _number(cap)
+    far = f"({_ratio(limit)} / {_ratio(cap)} - {_ratio(cap)} / 2)"
+    # y between the points where the odds are reached and where δ is, and U between the two sides of y
+    highest = mp.sqrt(2) * mp.erfinv(2 * delta / (1 + mp.exp(-epsilon)) - 1)
+    least = mp.findroot(lambda y: mp.log(mp.ncdf(y)) - mp.log(mp.ncdf(y - mu)) - epsilon, highest)
+    point = _fraction(-(least + 2 * abs(highest - least) / 3))
+    y = -_number(point)
+    tail, allowed = mp.ncdf(y), mp.ncdf(highest) * (1 - mp.mpf(10) ** -12)
+    most = _fraction(mp.sqrt(2 * mp.pi) * min(allowed, mp.sqrt(tail * min(allowed, mp.exp(epsilon) * mp.ncdf(y - mu)))))
+    reach, room = (max(0, math.ceil(-start)) + 9 for start in (point, limit / cap - cap / 2))
+    facts = f"{_ratio(limit)} {_ratio(decimal(total.delta))} {text} {_ratio(failed)}"
+    chosen = f"{_ratio(cap)} {far} {room} {_ratio(point)} {reach} {_ratio(most)}"
+    shown = f"apply (odds_shown {facts} {chosen} half_at_least half_at_most)"
+    signs = "lra | reflexivity | lra | lra | lra | lra | lra"
+    proof = f"{shown}; [{signs} | {INTEGRAL} | unfold half_below; {_CLOSELY} | {INTEGRAL} | {INTEGRAL}]."
+    return f"odds_within {facts}", proof
+
+
+def _renyi_odds(text: str, epsilon: mp.mpf, failed: Fraction, total: Total) -> tuple[str, str]:
+    """Return the same under a total summed at one Rényi order."""
+    assert total.order is not None
+    limit, delta, q = _limit(total), decimal(total.delta), Fraction(total.order)
+    order, grown = mp.mpf(total.order), mp.exp(_number(limit))
+
+    def pair(share: mp.mpf) -> tuple[Fraction, Fraction]:
+        """Return two probabilities that the total does not allow together."""
+        other = _fraction(_number(delta) / grown * mp.exp(share))
+        return _fraction((grown * _number(other) + _number(delta)) * (1 + mp.mpf(10) ** -20)), other
+
+    def divergence(share: mp.mpf) -> mp.mpf:
+        one, other = map(_number, pair(share))
+        moment = one**order * other ** (1 - order) + (1 - one) ** order * (1 - other) ** (1 - order)
+        return mp.log(moment) / (order - 1)
+
+    low, high = mp.mpf(-20), min(mp.mpf(20), -mp.log(2 * _number(delta)))
+    for _ in range(80):  # the least divergence of such a pair, by thirds
+        first, second = (2 * low + high) / 3, (low + 2 * high) / 3
+        low, high = (low, second) if divergence(first) < divergence(second) else (first, high)
+    cap = _fraction(divergence(low) * (1 + mp.mpf(10) ** -20))
+    facts = f"{_ratio(q)} {_ratio(limit)} {_ratio(delta)} {text} {_ratio(failed)}"
+    shown = f"apply (renyi_odds_shown {facts} {' '.join(map(_ratio, (cap, *pair(low))))})"
+    proof = f"{shown}; [lra | lra | lra | {_CLOSELY} | unfold renyi_moment, Rpower; {_CLOSELY} | {_CLOSELY}]."
+    return f"renyi_odds_within {facts}", proof
+
+
 def source_text(certificate: Mapping[str, Any], change: Change | None = None) -> tuple[str, dict[str, str]]:
     """The Coq file of a certificate, and why figures are not covered, by their keys.
 
@@ -650,6 +753,12 @@ def source_text(certificate: Mapping[str, Any], change: Change | None = None) ->
             found += Figures(name, guarantee.with_slack(), claims[key], costs, grown, change).lemmas()
         except NotCovered as reason:
             missing[key] = str(reason)
+    if "odds.ever" in claims:
+        try:
+            assert plan.total is not None
+            found += _odds(claims["odds.ever"], plan.total, change)
+        except NotCovered as reason:
+            missing["odds.ever"] = str(reason)
     head = [
         "(* Written by `python -m proofs_check coq`: the printed figures are at least the formulas' values on the certificate's facts. *)",
         "From Coq Require Import Reals Lra List.",

@@ -173,10 +173,10 @@ def _product(claim, effort: int) -> Finding:
             method=Staged(stages=stages, level=level),
             adjacency=adjacency,
         )
-        require(plan.budget.affords(plan.dp.with_slack()), f"{plan.dp.with_slack().renyi(8)} above {dp}")
+        require(plan.problem.budget.affords(plan.dp.with_slack()), f"{plan.dp.with_slack().renyi(8)} above {dp}")
         require(
-            plan.budget.affords(plan.deletion.with_slack()),
-            f"{plan.deletion.with_slack().renyi(8)} above {plan.budget.deletion}",
+            plan.problem.budget.affords(plan.deletion.with_slack()),
+            f"{plan.deletion.with_slack().renyi(8)} above {plan.problem.budget.deletion}",
         )
         account = Accountant(plan)
         account.record(account.planned())
@@ -206,10 +206,10 @@ def _product(claim, effort: int) -> Finding:
         number = int(rng.integers(1, 6))
         single.record(single.planned("unlearn"), number)
         costs = [
-            stage.mechanism.interval("deletion", "definition-4.1", steps_with=stage.learn_steps).gdp or 0.0
-            for stage in plan.stages
+            stage.mechanism.interval("deletion", "definition-4.1", steps_with=stage.calibration.learn_steps).gdp or 0.0
+            for stage in plan.calibration.stages
         ]
-        kept, later = costs[: plan.kept], costs[plan.kept :]
+        kept, later = costs[: plan.calibration.kept], costs[plan.calibration.kept :]
         closed = closed_forms.fixed_level_gdp(kept=kept, later=later, observed=number)
         close(claim.deletion(single, 1, number + 1, list(range(1, number + 2))), closed, "one level, all observed")
         lone = closed_forms.fixed_level_gdp(kept=kept, later=later, observed=0)

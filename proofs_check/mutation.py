@@ -1,7 +1,7 @@
 """How much of the licensed code the checks would notice: small edits of each licensed function, made in memory.
 
 The named fault of a row shows that its check has power; this shows where. One edit at a time (a constant, an operator, min for max,
-ceil for floor) is compiled into the function, the rows that license it are run, and the edit counts as noticed when one of them is
+ceil for floor, a condition that always or never holds, a call left out) is compiled into the function, the rows that license it are run, and the edit counts as noticed when one of them is
 red. Some edits change nothing (an equivalent form, a tighter tolerance): survivors are listed to be read, not to be zero.
 """
 
@@ -98,6 +98,35 @@ def edit(node: ast.AST) -> Iterator[str]:
         node.op = ast.UAdd()
         yield "− → +"
         node.op = ast.USub()
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        operand, node.operand = node.operand, ast.UnaryOp(ast.Not(), node.operand)
+        yield "not left out"
+        node.operand = operand
+    yield from _edit_statement(node)
+
+
+def _decided(value: bool, left: ast.expr) -> ast.expr:
+    """A condition with this value that does not evaluate `left`, and yet closes over the names in it, as code that is swapped must."""
+    return ast.BoolOp(ast.Or() if value else ast.And(), [ast.Constant(value), left])
+
+
+def _edit_statement(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.AugAssign) and type(node.op) in _OPERATORS:
+        operator = node.op
+        node.op = _OPERATORS[type(operator)]()
+        yield f"{type(operator).__name__}= → {type(node.op).__name__}="
+        node.op = operator
+    elif isinstance(node, ast.If):
+        test = node.test
+        for value, words in ((False, "never"), (True, "always")):
+            node.test = _decided(value, test)
+            yield f"`if {ast.unparse(test)[:60]}` {words} holds"
+        node.test = test
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        node.value = _decided(False, call)
+        yield f"`{ast.unparse(call)[:60]}` left out"
+        node.value = call
 
 
 def _compiled(tree: ast.Module, name: str, function: FunctionType) -> CodeType:

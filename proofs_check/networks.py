@@ -566,12 +566,12 @@ def _public_maps(claim, effort: int) -> Finding:
         )
         gap = float(np.linalg.norm((one - two).sum(axis=0)))
         chain = {
-            "contraction": 1 - plan.step_size * 0.25,
-            "gap": plan.step_size * gap / slots,
-            "noise": 2 * plan.step_size * plan.noise_variance,
-            "steps_with": plan.learn_steps,
+            "contraction": 1 - plan.calibration.step_size * 0.25,
+            "gap": plan.calibration.step_size * gap / slots,
+            "noise": 2 * plan.calibration.step_size * plan.calibration.noise_variance,
+            "steps_with": plan.calibration.learn_steps,
         }
-        for steps, stated in ((0, plan.dp.gdp), (plan.delete_steps, plan.deletion.gdp)):
+        for steps, stated in ((0, plan.dp.gdp), (plan.calibration.delete_steps, plan.deletion.gdp)):
             shift, variance = gaussian.gap_and_variance(**chain, steps_without=steps)
             limit = (stated or 0.0) * (
                 1 if not steps or not trial % 2 else 2

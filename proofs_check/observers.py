@@ -92,31 +92,37 @@ class Induction:
     def __init__(self, plan) -> None:
         self.plan, self.order = plan, plan.mechanism.gibbs.order
         self.sharper = plan.mechanism.gibbs.form == "sharper"
-        constants = plan.loss.constants
-        self.scale = constants.range / plan.noise_variance  # ω/σ²
-        smooth, lam, eta = max(constants.smoothness, constants.weak_convexity), plan.regularization, plan.step_size
+        constants = plan.problem.loss.constants
+        self.scale = constants.range / plan.calibration.noise_variance  # ω/σ²
+        smooth, lam, eta = (
+            max(constants.smoothness, constants.weak_convexity),
+            plan.problem.regularization,
+            plan.calibration.step_size,
+        )
         barrier = math.exp(self.scale * (1 if self.sharper else 2))  # B
         self.largest_step = lam / (64 * barrier * self.order**2 * (smooth + lam) ** 2)  # G.22
         self.forgetting = lam * eta / (2 * barrier)
-        self.error = 32 * plan.dimension * eta * barrier * (smooth + lam) ** 2 / lam
+        self.error = 32 * plan.problem.dimension * eta * barrier * (smooth + lam) ** 2 / lam
 
     def risk(self, closeness: float) -> float:
         """(162): Lσ√(2εB/λ) + εBσ²(2λ+β)/λ + (dσ²/2)(log((β+λ)/λ) + 2e^{ω/σ²})."""
-        plan, lam = self.plan, self.plan.regularization
-        constants, variance = plan.loss.constants, plan.noise_variance
+        plan, lam = self.plan, self.plan.problem.regularization
+        constants, variance = plan.problem.loss.constants, plan.calibration.noise_variance
         smooth = max(constants.smoothness, constants.weak_convexity)
         share = closeness * math.exp(self.scale * (1 if self.sharper else 2)) / lam
         gibbs = math.log((smooth + lam) / lam) + 2 * math.exp(self.scale)
         return (
             constants.lipschitz * math.sqrt(2 * share * variance)
             + share * variance * (2 * lam + smooth)
-            + plan.dimension * variance / 2 * gibbs
+            + plan.problem.dimension * variance / 2 * gibbs
         )
 
     def after(self, runs: list[tuple[int, int]]) -> float:
         cost = self.order * min(self.scale, self.scale**2 / 8) if self.sharper else self.scale
         for index, (steps, edits) in enumerate(runs):
-            cost += (2 * edits * self.scale / self.plan.records) * (self.order if self.sharper else 1) * bool(index)
+            cost += (
+                (2 * edits * self.scale / self.plan.problem.records) * (self.order if self.sharper else 1) * bool(index)
+            )
             kept = math.exp(-self.forgetting * steps)
             if self.sharper:
                 cost = kept * cost + self.order * self.error * (1 - kept)
@@ -129,10 +135,10 @@ class Induction:
         plan = self.plan
         return (
             self.order
-            * plan.loss.constants.lipschitz**2
-            * plan.step_size
+            * plan.problem.loss.constants.lipschitz**2
+            * plan.calibration.step_size
             * steps
-            / (4 * plan.noise_variance * plan.records**2)
+            / (4 * plan.calibration.noise_variance * plan.problem.records**2)
         )
 
 
@@ -174,7 +180,7 @@ def _hidden_past(claim, effort: int) -> Finding:
         plan = plans[trial % 2]
         induction, n = Induction(plan), int(generator.integers(2, 8))
         kinds = ["learn", *map(str, generator.choice(["unlearn", "unlearn", "relearn"], n - 1))]
-        longest = 4 * max(plan.learn_steps, plan.delete_steps)
+        longest = 4 * max(plan.calibration.learn_steps, plan.calibration.delete_steps)
         events = [
             Event(kind, int(generator.integers(1, longest)), int(generator.integers(0, 4)), plan.mechanism)
             for kind in kinds
@@ -183,7 +189,10 @@ def _hidden_past(claim, effort: int) -> Finding:
             events.insert(
                 0,
                 Event(
-                    "extractor", 2, 0, SampledGaussian(records=plan.records, sampling_rate=1.0, noise_multiplier=3.0)
+                    "extractor",
+                    2,
+                    0,
+                    SampledGaussian(records=plan.problem.records, sampling_rate=1.0, noise_multiplier=3.0),
                 ),
             )
         extractor = events[0].kind == "extractor"
@@ -239,7 +248,7 @@ def _steps_with(events: list[Event], start: int, erased: int, observed: list[int
     " statement is the limit",
     evidence=(RIGOROUS,),
     claim=lambda plan, events: Accountant(plan, events).deletion_later_releases(),
-    fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=2 * plan.delete_steps)),
+    fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=2 * plan.calibration.delete_steps)),
     licenses=("accountant.accountant:Accountant.deletion_later_releases", "methods.plan:Plan.deletion", "methods.base:Mechanism.interval"),
     scope="Plans by every convex way, learned once and asked up to six times: the joint law of the last release alone (closed form, linear "
     "loss) is never above; the stated figure is c^K μ_∞ resp. what Theorem 5.1 prints, a solver's tolerance, or 0; it says that requests "
@@ -250,7 +259,7 @@ def _forgotten(claim, effort: int) -> Finding:
     for trial in range(60 * effort):
         way = ("noisy-gd", "noisy-gd:analysis=paper", "cold", "warm")[trial % 4]
         plan = chapters.plan_of(way, generator, deletion_share=generator.uniform(0.2, 0.9))
-        lengths = [plan.learn_steps, *[plan.delete_steps] * int(generator.integers(1, 7))]
+        lengths = [plan.calibration.learn_steps, *[plan.calibration.delete_steps] * int(generator.integers(1, 7))]
         if sum(lengths) > 3000:
             continue
         kinds = ["learn", *["unlearn"] * (len(lengths) - 1)]
@@ -260,18 +269,18 @@ def _forgotten(claim, effort: int) -> Finding:
         real = chapters.truth(releases, present_from=1, erased_at=last, observed={last}, worlds=1)
         found = answer.gdp_squared + 2 * answer.rate
         require(found >= (real.gaussian + real.theorem) * (1 - 1e-9), f"{way}: {found} below {real}")
-        delta, steps = chapters.LOSS.radius * plan.problem.rows_per_subject, plan.delete_steps
-        eta, lam, n = plan.step_size, plan.regularization, plan.records
-        stationary = (1 - eta * lam / 2) / (lam * plan.noise_variance * n**2)
+        delta, steps = chapters.LOSS.radius * plan.problem.rows_per_subject, plan.calibration.delete_steps
+        eta, lam, n = plan.calibration.step_size, plan.problem.regularization, plan.problem.records
+        stationary = (1 - eta * lam / 2) / (lam * plan.calibration.noise_variance * n**2)
         kept = (1 - eta * lam) ** steps
         stated = {
             "noisy-gd": (kept * delta) ** 2 * stationary,
             "noisy-gd:analysis=paper": 2
             * delta**2
-            / (lam * plan.noise_variance * n**2)
+            / (lam * plan.calibration.noise_variance * n**2)
             * math.exp(-eta * lam * steps / 2),
             "cold": 0.0,
-            "warm": (2 * plan.gradient_tolerance * n * kept) ** 2 * stationary / (1 - kept**2),
+            "warm": (2 * plan.calibration.gradient_tolerance * n * kept) ** 2 * stationary / (1 - kept**2),
         }[way]
         close(found, stated, f"{way}, K = {steps}")
         require(answer.non_adaptive, "the figure for one release alone says that requests must not have adapted")
@@ -342,7 +351,7 @@ def _filter(claim, effort: int) -> Finding:
     plan = chapters.plan_of("noisy-gd", generator)
     cap = claim.for_plan(plan).guarantee
     growth = (1 + plan.mechanism.slack) ** 2
-    close(cap.renyi(3.0) * growth, plan.budget.dp, "the cap of a plan is its budget, rounding included")
+    close(cap.renyi(3.0) * growth, plan.problem.budget.dp, "the cap of a plan is its budget, rounding included")
     return Finding(f"{refused} releases refused, none in vain")
 
 

@@ -311,7 +311,7 @@ def _composed(claim, effort: int) -> Finding:
 def _less(way: SimpleNamespace) -> Any:
     def planned(loss: Any, **arguments: Any) -> Plan:
         plan = way.planned("objective-perturbation", loss, **arguments)
-        return plan.changed(linear_term=plan.linear_term * 0.97)
+        return plan.changed(linear_term=plan.calibration.linear_term * 0.97)
 
     return planned
 
@@ -374,7 +374,7 @@ def _plans(claim, effort: int) -> Finding:
             solver=str(generator.choice(["warm", "cold"])),
         )
         reach = loss.constants.lipschitz * rows * (2 if world == "replace" else 1)
-        truth = math.sqrt(releases) * reach / plan.linear_term  # the joint law of the linear loss
+        truth = math.sqrt(releases) * reach / plan.calibration.linear_term  # the joint law of the linear loss
         what = f"{loss.name}, {budget.describe()}, {releases} releases"
         # one order, or one conversion, says a little less than the exact pair
         require(truth <= mu * (1.13 if measure == "epsilon-delta" else 1) * (1 + 1e-12), f"{what}: μ={truth} of {mu}")
@@ -387,7 +387,8 @@ def _plans(claim, effort: int) -> Finding:
         require(budget.affords(plan.deletion), f"{what}: deletion not within its budget")
         require(plan.allowed.covers(Accountant(plan, events).dp_cumulative()), f"{what}: not under its own cap")
         require(
-            plan.excess_risk >= plan.dimension * plan.linear_term**2 / (2 * plan.problem.strong_convexity * 2000**2),
+            plan.outlook.excess_risk
+            >= plan.problem.dimension * plan.calibration.linear_term**2 / (2 * plan.problem.strong_convexity * 2000**2),
             "excess risk",
         )
     return Finding(f"{done} plans")

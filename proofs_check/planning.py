@@ -54,12 +54,12 @@ def _problem(generator: np.random.Generator, trial: int) -> dict:
 
 def _less_noise(way: str, loss, **arguments) -> Plan:
     plan = ways.planned(way, loss, **arguments)
-    return plan.changed(noise_variance=plan.noise_variance * 0.97)
+    return plan.changed(noise_variance=plan.calibration.noise_variance * 0.97)
 
 
 def _one_step_fewer(way: str, loss, **arguments) -> Plan:
     plan = ways.planned(way, loss, **arguments)
-    return plan.changed(delete_steps_for_deletion=max(0, plan.delete_steps_for_deletion - 1))
+    return plan.changed(delete_steps_for_deletion=max(0, plan.calibration.delete_steps_for_deletion - 1))
 
 
 def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
@@ -107,49 +107,61 @@ def _plans(claim, effort: int) -> Finding:
         times, what = problem["releases"], f"{way}, {budget.describe()}, {problem}"
         if times == 1 and way == "noisy-gd":
             spent = _supremum(plan, delta_dp) ** 2
-            for steps in (1, 5, min(400, plan.learn_steps)):
+            for steps in (1, 5, min(400, plan.calibration.learn_steps)):
                 require(_published(plan, way, delta_dp, [steps]) <= dp**2 * (1 + 1e-9), f"{what}: {steps} steps")
         else:
-            lengths = [min(plan.learn_steps, 2000), *[min(plan.delete_steps, 500)] * (times - 1)]
+            lengths = [
+                min(plan.calibration.learn_steps, 2000),
+                *[min(plan.calibration.delete_steps, 500)] * (times - 1),
+            ]
             spent = _published(plan, way, delta_dp, lengths)
         whole = spent * (1 + plan.mechanism.slack) ** 2  # rounding included
         require(whole <= dp**2 * (1 + 1e-9), f"{what}: {times} publications cost μ² = {whole}, allowed {dp**2}")
         if times == 1:
             require(spent >= dp**2 * (1 - _TIGHT), f"{what}: μ² = {spent} of {dp**2}: more noise than needed")
             tight = max(tight, 1 - spent / dp**2)
-        elif plan.learn_steps <= 2000 and plan.delete_steps <= 500:  # whole steps: the cost jumps where K does
+        elif (
+            plan.calibration.learn_steps <= 2000 and plan.calibration.delete_steps <= 500
+        ):  # whole steps: the cost jumps where K does
             require(spent >= dp**2 / 2, f"{what}: μ² = {spent} of {dp**2}: much more noise than needed")
-        kept = (1 - plan.step_size * chapters.curvature(plan)) ** plan.delete_steps_for_deletion
+        kept = (1 - plan.calibration.step_size * chapters.curvature(plan)) ** plan.calibration.delete_steps_for_deletion
         if way == "noisy-gd":
             left = kept * _supremum(plan, delta_dd)
-            fewer = left / (1 - plan.step_size * chapters.curvature(plan))
+            fewer = left / (1 - plan.calibration.step_size * chapters.curvature(plan))
             require(
-                plan.delete_steps_for_deletion <= 1 or fewer > deletion * (1 - _TIGHT), f"{what}: fewer steps would do"
+                plan.calibration.delete_steps_for_deletion <= 1 or fewer > deletion * (1 - _TIGHT),
+                f"{what}: fewer steps would do",
             )
             _utility(plan, what)
             _risk(plan, what)
         else:
-            lives, both = [True, False], [plan.learn_steps, plan.delete_steps]
+            lives, both = [True, False], [plan.calibration.learn_steps, plan.calibration.delete_steps]
             left = math.sqrt(chapters.from_minimisers(plan, delta_dd, both, lives, [False, True], warm=way == "warm"))
         left *= 1 + plan.mechanism.slack
         require(left <= deletion * (1 + 1e-9), f"{what}: a deletion leaves μ = {left}, allowed {deletion}")
-        require(plan.delete_steps >= 1, f"{what}: no step deletes nothing")
+        require(plan.calibration.delete_steps >= 1, f"{what}: no step deletes nothing")
     return Finding(f"noise at most {tight:.1e} (in μ²) above the least")
 
 
 def _supremum(plan: Plan, delta: float) -> float:
     """μ after very many steps with the record: the gap's limit over the stationary deviation of the linear chain."""
+    numbers = plan.calibration
     m = chapters.curvature(plan)
-    contraction = 1 - plan.step_size * m
-    gap = plan.step_size * delta / plan.records / (1 - contraction)
-    deviation = math.sqrt(2 * plan.step_size * plan.noise_variance / (1 - contraction**2))
+    contraction = 1 - numbers.step_size * m
+    gap = numbers.step_size * delta / plan.problem.records / (1 - contraction)
+    deviation = math.sqrt(2 * numbers.step_size * numbers.noise_variance / (1 - contraction**2))
     return gap / deviation
 
 
 def _utility(plan: Plan, what: str) -> None:
     """After the learn, and after any number of the largest requests, the excess risk stays within its target."""
-    m, eta, d, variance = chapters.curvature(plan), plan.step_size, plan.dimension, plan.noise_variance
-    lam, constants = plan.regularization, plan.loss.constants
+    m, eta, d, variance = (
+        chapters.curvature(plan),
+        plan.calibration.step_size,
+        plan.problem.dimension,
+        plan.calibration.noise_variance,
+    )
+    lam, constants = plan.problem.regularization, plan.problem.loss.constants
     steepest, trace = lam + constants.smoothness, constants.smoothness + d * lam
     settled = d * variance / (m * (1 - eta * m / 2))
 
@@ -158,21 +170,26 @@ def _utility(plan: Plan, what: str) -> None:
         rest = min(d * variance + size / 2 * square, steepest / 2 * d * variance / (m * (1 - size * m / 2)))
         return rest + distance * math.sqrt(square) + steepest / 2 * distance**2
 
-    sampling = min(d / (2 * plan.records), plan.loss.gap_at_zero / 100) if plan.loss.gap_at_zero < math.inf else 0.0
+    sampling = (
+        min(d / (2 * plan.problem.records), plan.problem.loss.gap_at_zero / 100)
+        if plan.problem.loss.gap_at_zero < math.inf
+        else 0.0
+    )
     usual = plan.problem.method.step_size or 1 / steepest
     target = max((1 + plan.problem.utility_tolerance) * excess(usual, 0.0), sampling)
     low, high = 0.0, 1e9
     for _ in range(200):
         middle = (low + high) / 2
         low, high = (middle, high) if excess(eta, middle) <= target else (low, middle)
-    far = math.sqrt(d * plan.init_variance) + math.sqrt(settled) + constants.lipschitz / lam
-    learned = (1 - eta * m) ** plan.learn_steps * far
-    require(learned <= low * (1 + 1e-6), f"{what}: K_A = {plan.learn_steps} is too few")
-    moved = low + 2 * constants.lipschitz * plan.problem.batch / (m * plan.records)
+    far = math.sqrt(d * plan.calibration.init_variance) + math.sqrt(settled) + constants.lipschitz / lam
+    learned = (1 - eta * m) ** plan.calibration.learn_steps * far
+    require(learned <= low * (1 + 1e-6), f"{what}: K_A = {plan.calibration.learn_steps} is too few")
+    moved = low + 2 * constants.lipschitz * plan.problem.batch / (m * plan.problem.records)
     require(
-        (1 - eta * m) ** plan.delete_steps * moved <= low * (1 + 1e-6), f"{what}: K_Ā = {plan.delete_steps} is too few"
+        (1 - eta * m) ** plan.calibration.delete_steps * moved <= low * (1 + 1e-6),
+        f"{what}: K_Ā = {plan.calibration.delete_steps} is too few",
     )
-    least = plan.delete_steps_for_utility
+    least = plan.calibration.delete_steps_for_utility
     require(
         least == 0 or (1 - eta * m) ** (least - 1) * moved > low * (1 - 1e-6), f"{what}: fewer steps keep the accuracy"
     )
@@ -181,23 +198,27 @@ def _utility(plan: Plan, what: str) -> None:
 def _risk(plan: Plan, what: str) -> None:
     """`excess_risk` holds for the steps that are taken, few or none for utility too: a quadratic of curvature λ whose minimiser is as far as
     L/λ; with no loss curvature at all it is attained after the learn."""
-    lam, eta, d = plan.regularization, plan.step_size, plan.dimension
+    problem, numbers = plan.problem, plan.calibration
+    lam, eta, d = problem.regularization, numbers.step_size, problem.dimension
     if chapters.curvature(plan) != lam:
         return
-    move = 2 * plan.loss.constants.lipschitz * plan.problem.batch / (lam * plan.records)
-    for learn in (1, 4, plan.learn_steps):
+    move = 2 * problem.loss.constants.lipschitz * problem.batch / (lam * problem.records)
+    for learn in (1, 4, numbers.learn_steps):
         few = plan.changed(learn_steps=learn)
-        kept, settled = (1 - eta * lam) ** learn, plan.noise_variance / (lam * (1 - eta * lam / 2))
-        mean = kept * plan.loss.constants.lipschitz / lam
-        spread = kept**2 * plan.init_variance + (1 - kept**2) * settled
+        kept, settled = (1 - eta * lam) ** learn, numbers.noise_variance / (lam * (1 - eta * lam / 2))
+        mean = kept * problem.loss.constants.lipschitz / lam
+        spread = kept**2 * numbers.init_variance + (1 - kept**2) * settled
         worst = lam / 2 * (mean**2 + d * spread)
         for _ in range(50):
-            kept = (1 - eta * lam) ** plan.delete_steps
+            kept = (1 - eta * lam) ** numbers.delete_steps
             mean, spread = kept * (mean + move), kept**2 * spread + (1 - kept**2) * settled
             worst = max(worst, lam / 2 * (mean**2 + d * spread))
-        require(few.excess_risk >= worst * (1 - 1e-9), f"{what}, K_A = {learn}: risk {worst} above {few.excess_risk}")
-        if plan.loss.constants.smoothness == 0 and learn == 1:
-            require(few.excess_risk <= 4 * worst, f"{what}: {few.excess_risk} is far above {worst}")
+        require(
+            few.outlook.excess_risk >= worst * (1 - 1e-9),
+            f"{what}, K_A = {learn}: risk {worst} above {few.outlook.excess_risk}",
+        )
+        if problem.loss.constants.smoothness == 0 and learn == 1:
+            require(few.outlook.excess_risk <= 4 * worst, f"{what}: {few.outlook.excess_risk} is far above {worst}")
 
 
 @statement(
@@ -221,13 +242,22 @@ def _theorem(claim, effort: int) -> Finding:
         problem = _problem(generator, trial % 2)
         budget, _, _ = _budget(generator, "renyi")
         plan = claim("noisy-gd:analysis=paper", budget=budget, **problem)
-        lam, constants, n, d = problem["regularization"], problem["loss"].constants, problem["records"], plan.dimension
+        lam, constants, n, d = (
+            problem["regularization"],
+            problem["loss"].constants,
+            problem["records"],
+            plan.problem.dimension,
+        )
         q, times, what = budget.order, problem["releases"], f"{budget.describe()}, {problem}"
         kappa, eta = (lam + constants.smoothness) / lam, 1 / (2 * (lam + constants.smoothness))
         delta = constants.lipschitz * problem["rows_per_subject"] * (2 if problem["adjacency"] == "replace" else 1)
-        full = q * delta**2 / (lam * plan.noise_variance * n**2)
-        close(plan.step_size, eta, "η")
-        close(plan.init_variance, plan.noise_variance / (lam * (1 - eta * lam / 2)), "variance of ρ")
+        full = q * delta**2 / (lam * plan.calibration.noise_variance * n**2)
+        close(plan.calibration.step_size, eta, "η")
+        close(
+            plan.calibration.init_variance,
+            plan.calibration.noise_variance / (lam * (1 - eta * lam / 2)),
+            "variance of ρ",
+        )
 
         def printed(steps: int, full=full, half=lam * eta / 2) -> float:
             return full * -math.expm1(-half * steps)
@@ -236,23 +266,23 @@ def _theorem(claim, effort: int) -> Finding:
             close(full, budget.dp, f"ε_dp, {what}", _TIGHT)
             require(full <= budget.dp * (1 + 1e-9), what)
         else:
-            spent = printed(plan.learn_steps) + (times - 1) * printed(plan.delete_steps)
+            spent = printed(plan.calibration.learn_steps) + (times - 1) * printed(plan.calibration.delete_steps)
             require(budget.dp / 2 <= spent <= budget.dp * (1 + 1e-9), f"{what}: {times} cost {spent}")
         deletion = (
             max(1, math.ceil(4 * kappa * math.log(full / budget.deletion) - 1e-6)) if full > budget.deletion else 1
         )
         require(
-            plan.delete_steps_for_deletion in (deletion, deletion + 1),
-            f"(16): {plan.delete_steps_for_deletion}, {deletion}; {what}",
+            plan.calibration.delete_steps_for_deletion in (deletion, deletion + 1),
+            f"(16): {plan.calibration.delete_steps_for_deletion}, {deletion}; {what}",
         )
-        one = q * 4 * constants.lipschitz**2 / (lam * plan.noise_variance * n**2)  # one row, replaced
+        one = q * 4 * constants.lipschitz**2 / (lam * plan.calibration.noise_variance * n**2)  # one row, replaced
         learn = 4 * kappa * math.log(max(1.0, one * n**2 / (4 * q * d)))
         utility = 4 * kappa * math.log(max(5 * kappa, 8 * one * problem["batch"] ** 2 / (q * d)))
-        require(plan.learn_steps >= learn - 1e-6, f"(17) K_A: {plan.learn_steps}, {learn}")
-        require(plan.learn_steps <= max(1, learn + 1), f"(17) K_A: {plan.learn_steps}, {learn}")
+        require(plan.calibration.learn_steps >= learn - 1e-6, f"(17) K_A: {plan.calibration.learn_steps}, {learn}")
+        require(plan.calibration.learn_steps <= max(1, learn + 1), f"(17) K_A: {plan.calibration.learn_steps}, {learn}")
         require(
-            utility - 1e-6 <= plan.delete_steps_for_utility <= utility + 1,
-            f"(17) K_Ā: {plan.delete_steps_for_utility}, {utility}",
+            utility - 1e-6 <= plan.calibration.delete_steps_for_utility <= utility + 1,
+            f"(17) K_Ā: {plan.calibration.delete_steps_for_utility}, {utility}",
         )
     return Finding("equal up to rounding of K")
 
@@ -293,7 +323,7 @@ def _composition(claim, effort: int) -> Finding:
             problem["loss"].constants.lipschitz * problem["rows_per_subject"],
             f"{budget.describe()}, {problem}",
         )
-        per_step = plan.step_size / (2 * plan.noise_variance * plan.records**2)
+        per_step = plan.calibration.step_size / (2 * plan.calibration.noise_variance * plan.problem.records**2)
         stay = (reach * (2 if problem["adjacency"] == "replace" else 1)) ** 2 * per_step
         gone = (reach * (2 if problem["deletion_notion"] == "pairwise" else 1)) ** 2 * per_step
         times = problem["releases"]
@@ -309,12 +339,12 @@ def _composition(claim, effort: int) -> Finding:
         require(used >= 1 - _TIGHT, f"{what}: {used} of the budget is used: more noise than needed")
         tight = max(tight, 1 - used)
         require(
-            plan.horizon is not None and gone * plan.horizon <= deletion**2 * (1 + 1e-9),
-            f"{what}: horizon {plan.horizon}",
+            plan.calibration.horizon is not None and gone * plan.calibration.horizon <= deletion**2 * (1 + 1e-9),
+            f"{what}: horizon {plan.calibration.horizon}",
         )
-        fits = gone * (plan.horizon + 1) <= deletion**2 * (1 - 1e-9)
-        fits &= times > 1 or stay * (plan.horizon + 1 + delete) <= dp**2 * (1 - 1e-9)
-        require(not fits, f"{what}: a horizon of {plan.horizon + 1} would fit")
+        fits = gone * (plan.calibration.horizon + 1) <= deletion**2 * (1 - 1e-9)
+        fits &= times > 1 or stay * (plan.calibration.horizon + 1 + delete) <= dp**2 * (1 - 1e-9)
+        require(not fits, f"{what}: a horizon of {plan.calibration.horizon + 1} would fit")
     return Finding(f"noise at most {max(tight, _on_samples(claim, generator, 12 * effort)):.1e} above the least")
 
 
@@ -332,7 +362,12 @@ def _on_samples(claim, generator: np.random.Generator, trials: int) -> float:
             learn_steps=learn, delete_steps=delete, requests_per_learn=requests, slack_in_budget=False,
         )  # fmt: skip
         rate = 1 / batches
-        z = math.sqrt(2 * plan.noise_variance / plan.step_size) * rate * plan.records / plan.loss.constants.lipschitz
+        z = (
+            math.sqrt(2 * plan.calibration.noise_variance / plan.calibration.step_size)
+            * rate
+            * plan.problem.records
+            / plan.problem.loss.constants.lipschitz
+        )
         moment = sum(
             math.comb(order, k) * (1 - rate) ** (order - k) * rate**k * math.exp((k * k - k) / (2 * z * z))
             for k in range(order + 1)
@@ -344,7 +379,9 @@ def _on_samples(claim, generator: np.random.Generator, trials: int) -> float:
         require(
             used >= 1 - 0.02, f"{what}: {used} of the budget is used: more noise than needed"
         )  # the slack is inside z
-        require(one_pass * plan.horizon <= deletion * (1 + 1e-9), f"{what}: horizon {plan.horizon}")
+        require(
+            one_pass * plan.calibration.horizon <= deletion * (1 + 1e-9), f"{what}: horizon {plan.calibration.horizon}"
+        )
         left = max(left, 1 - used)
     return left
 
@@ -364,7 +401,7 @@ def _as_planned(plan: Plan) -> Plan:
     claim=_as_planned,
     fault=(
         "half of the steps of a request",
-        lambda plan: plan.changed(delete_steps_for_deletion=plan.delete_steps_for_deletion // 2),
+        lambda plan: plan.changed(delete_steps_for_deletion=plan.calibration.delete_steps_for_deletion // 2),
     ),
     licenses=(
         "bounds.theorem_5_2:Gibbs.closeness",
@@ -394,28 +431,31 @@ def _closeness(claim, effort: int) -> Finding:
                     batch=batch,
                 )
             )
-            induction, what = Induction(plan), f"{way}, n = {n}, σ² = {plan.noise_variance:.3g}"
-            stated, learned = plan.deletion.renyi(2.0), (plan.learn_steps, 0)
+            induction, what = Induction(plan), f"{way}, n = {n}, σ² = {plan.calibration.noise_variance:.3g}"
+            stated, learned = plan.deletion.renyi(2.0), (plan.calibration.learn_steps, 0)
             worst = max(
-                induction.after([learned, *[(plan.delete_steps, batch)] * count]) for count in (1, 2, 5, 20_000)
+                induction.after([learned, *[(plan.calibration.delete_steps, batch)] * count])
+                for count in (1, 2, 5, 20_000)
             )
             close(stated, worst, f"{what}: the supremum over requests", 1e-6)
             for edits in range(batch + 1):
                 for count in (1, 3, 20):
                     require(
-                        induction.after([learned, *[(plan.delete_steps, edits)] * count]) <= stated * (1 + 1e-9), what
+                        induction.after([learned, *[(plan.calibration.delete_steps, edits)] * count])
+                        <= stated * (1 + 1e-9),
+                        what,
                     )
             require(stated <= budget.deletion * (1 + 1e-9), f"{what}: ε_dd = {stated}")
-            longest = max(plan.learn_steps, plan.delete_steps)
+            longest = max(plan.calibration.learn_steps, plan.calibration.delete_steps)
             replaced = 4 * induction.composed(longest)  # x for x′: twice the sensitivity
             require(replaced <= budget.dp * (1 + 1e-9), f"{what}: ε_dp = {replaced}")
             close(plan.dp.renyi(2.0), replaced, f"{what}: ε_dp")
             require(plan.dp.renyi(2.0) >= induction.composed(1), "a release is not free")
             closest = min(closest, 1 - stated / budget.deletion)
             near = max(stated, induction.after([learned]))
-            close(plan.excess_risk, induction.risk(near), f"{what}: (162)")
+            close(plan.outlook.excess_risk, induction.risk(near), f"{what}: (162)")
             limit = induction.largest_step
-            require(plan.step_size <= limit * (1 + 1e-9), f"{what}: η above G.22's limit")
+            require(plan.calibration.step_size <= limit * (1 + 1e-9), f"{what}: η above G.22's limit")
             require(
                 plan.changed(step_size=limit * 1.001).deletion.renyi(2.0) == math.inf,
                 f"{what}: η above the limit certifies",

@@ -29,7 +29,7 @@ def run_by(plan: Plan) -> dict[str, Any]:
         "mechanism": plan.mechanism.to_dict(),
         "learning": repr(plan.learning),
         "serving": repr(plan.serving),
-        "stages": [run_by(stage) for stage in plan.stages],
+        "stages": [run_by(stage) for stage in plan.calibration.stages],
     }
 
 

@@ -39,19 +39,19 @@ for method in ("noisy-gd:analysis=paper", "noisy-gd"):
     records = Records(rows[train], labels[train])
     model = learn(records, plan)
     accountant = Accountant(plan)
-    accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
+    accountant.record(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
 
     stored = pickle.dumps(model)  # all that may survive beside the rows: the published model
     after = unlearn(records, EditRequest.delete([7, 19]), pickle.loads(stored), plan)
-    accountant.record(Event("unlearn", plan.delete_steps, 2, plan.mechanism))
+    accountant.record(Event("unlearn", plan.calibration.delete_steps, 2, plan.mechanism))
 
     accuracy = np.mean(np.sign(rows[test] @ after.weights) == labels[test])
     eps_dp, eps_dd = accountant.epsilon_dp(observed=[2]), accountant.epsilon_dd()
     everything = accountant.epsilon_dd(observed=[1, 2])
-    saved = 455 * (plan.learn_steps - plan.delete_steps)
-    results[method] = (plan.learn_steps, plan.delete_steps)
+    saved = 455 * (plan.calibration.learn_steps - plan.calibration.delete_steps)
+    results[method] = (plan.calibration.learn_steps, plan.calibration.delete_steps)
     print(
-        f"{method:>23}: K_A = {plan.learn_steps}, K_Abar = {plan.delete_steps}, gradients saved per request: {saved:,}"
+        f"{method:>23}: K_A = {plan.calibration.learn_steps}, K_Abar = {plan.calibration.delete_steps}, gradients saved per request: {saved:,}"
     )
     print(f"{'':>23}  accuracy on held-out rows {accuracy:.1%}; eps_dp = {eps_dp:.3g}, eps_dd = {eps_dd:.3g} (q = 8);")
     print(f"{'':>23}  an observer of both releases: {everything:.3g}")

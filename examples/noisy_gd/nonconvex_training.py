@@ -51,7 +51,7 @@ for method in (
     curator.learn()
     release = curator.delete([7, 19])
     accuracy = np.mean(release.model.predict(rows[test]) == digits[test])
-    learned, deleted = (work // count for work in plan.gradient_evaluations.values())
+    learned, deleted = (work // count for work in plan.count_gradients().values())
     eps_dp, eps_dd = curator.accountant.epsilon_dp(observed=[2]), curator.accountant.epsilon_dd()
     results[method.variant_name()] = (accuracy, learned, deleted, eps_dp, eps_dd)
 

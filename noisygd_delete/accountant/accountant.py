@@ -158,7 +158,9 @@ class Forecast:
         last = self.account.last
         begun = last is not None and last.mechanism == self.plan.mechanism
         chosen = EventKinds(kind or ("unlearn" if begun else "learn" if last is None else "relearn"))
-        steps = self.plan.delete_steps if chosen is EventKinds.UNLEARN else self.plan.learn_steps
+        steps = (
+            self.plan.calibration.delete_steps if chosen is EventKinds.UNLEARN else self.plan.calibration.learn_steps
+        )
         counts = EditCounts.of(edits)
         return Event(chosen, steps, counts.total, self.plan.mechanism, counts)
 
@@ -168,7 +170,7 @@ class Forecast:
 
     def affordable(self, event: Event) -> bool:
         """Return whether all releases, including `event`, stay within the cap on their sum."""
-        if not self.plan.capped:
+        if not self.plan.problem.capped:
             return True
         further = Forecast(self.plan, self.account)
         further.add(event)
@@ -177,7 +179,7 @@ class Forecast:
     @property
     def horizon_spent(self) -> bool:
         """Whether a record erased now could have been exposed to more steps than the plan's composition covers."""
-        return self.plan.horizon is not None and self.steps_since_learn > self.plan.horizon
+        return self.plan.calibration.horizon is not None and self.steps_since_learn > self.plan.calibration.horizon
 
     def publication(self, edits: int | EditCounts, *, touched: bool = False) -> Event | None:
         """Return the release that would cover `edits` now, or None if the budget refuses it.
@@ -214,7 +216,7 @@ class Forecast:
 
     def coming(self, publications: int, edits: int = 1) -> list[tuple[Event, int]]:
         """Return the next releases after a learn, with counts; some are fresh learns if composition has a horizon."""
-        unlearn, horizon = self.planned(EventKinds.UNLEARN, edits), self.plan.horizon
+        unlearn, horizon = self.planned(EventKinds.UNLEARN, edits), self.plan.calibration.horizon
         if horizon is None:
             return [(unlearn, publications)]
 
@@ -223,7 +225,7 @@ class Forecast:
             return room // unlearn.exposure + 1 if room >= 0 else 0
 
         left = publications - min(publications, served(self.steps_since_learn))
-        learns = -(-left // (1 + served(self.plan.learn_steps)))
+        learns = -(-left // (1 + served(self.plan.calibration.learn_steps)))
         return [(unlearn, publications - learns), (self.planned(EventKinds.RELEARN, edits), learns)]
 
     def cost_of_coming(self, publications: int) -> Guarantee:
@@ -289,10 +291,12 @@ class Forecast:
         """Return the number of further releases under `releases=N` and the total, and what is spent."""
         nothing = self.plan.mechanism.interval("dp", self.plan.problem.adjacency, steps_with=0)
         spent = self._spent() if self.account.releases else nothing
-        allowed = self.plan.budget.describe()
-        capped, total = self.plan.capped, self.plan.total
-        delta = self.plan.budget.shown_delta if total is None else total.delta
-        allowed += ", per release" if self.plan.releases == 1 else f", over {self.plan.releases} releases"
+        allowed = self.plan.problem.budget.describe()
+        capped, total = self.plan.problem.capped, self.plan.problem.total
+        delta = self.plan.problem.budget.shown_delta if total is None else total.delta
+        allowed += (
+            ", per release" if self.plan.problem.releases == 1 else f", over {self.plan.problem.releases} releases"
+        )
         if total is not None:
             allowed += f"; all publications within {total.describe()}"
         return Remaining(self._publications_left() if capped else None, spent, allowed, capped, total, delta)
@@ -461,7 +465,7 @@ class Accountant:
         Returns:
             ε, rounded up; None if no total is enforced that was fixed before the first release.
         """
-        total = None if self.plan is None else self.plan.total
+        total = None if self.plan is None else self.plan.problem.total
         if total is None or (self.releases and not total.affords(self.dp_cumulative())):
             return None
         return total.stopping_epsilon(
@@ -527,7 +531,7 @@ class Accountant:
 
     def _epsilon(self, guarantee: Guarantee, order: float | None, delta: float | None, *, deletion: bool) -> float:
         if order is None and delta is None and self.plan is not None:
-            budget = self.plan.budget
+            budget = self.plan.problem.budget
             order, delta = budget.order, budget.deletion_delta if deletion else budget.dp_delta
         if (order is None) == (delta is None):
             raise InvalidParameter("give exactly one of order=, a Rényi order > 1, and delta=", order=order)

@@ -404,10 +404,10 @@ def cost_of_stretch(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
 
 def is_within_budget(spent: Guarantee, plan: Plan) -> bool:
     """Return whether a guarantee fits the plan's budget, including the rounding slack."""
-    return plan.budget.affords(spent.with_slack() if plan.problem.slack_in_budget else spent)
+    return plan.problem.budget.affords(spent.with_slack() if plan.problem.slack_in_budget else spent)
 
 
 def is_affordable(spent: Guarantee, plan: Plan) -> bool:
     """Return whether all releases together may cost this much: within the shared budget and within the total."""
-    shared = plan.releases == 1 or is_within_budget(spent, plan)
-    return shared and (plan.total is None or plan.total.affords(spent))
+    shared = plan.problem.releases == 1 or is_within_budget(spent, plan)
+    return shared and (plan.problem.total is None or plan.problem.total.affords(spent))

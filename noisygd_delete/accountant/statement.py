@@ -121,7 +121,7 @@ def build_report(
         left = accountant.remaining()
         answers["remaining"] = {
             "publications": left.publications,
-            "capped": accountant.plan.capped,
+            "capped": accountant.plan.problem.capped,
             "allowed": left.allowed,
             "spent": measure(left.spent),
             "spent_of_total": None if left.total is None else left.to_dict()["spent_epsilon"],
@@ -180,7 +180,7 @@ def _notes(accountant: Accountant) -> Iterable[str]:
             "their cumulative cost goes on growing."
         )
     yield from dict.fromkeys(note for facts in account.mechanisms for note in facts.notes)
-    if accountant.plan is not None and accountant.plan.capped:
+    if accountant.plan is not None and accountant.plan.problem.capped:
         yield "A publication beyond the budget is withheld; an erasure is carried out on the rows all the same."
 
 

@@ -52,21 +52,22 @@ class Canaries:
         Raises:
             AssumptionViolated: If the plan has only one column or one record.
         """
-        canaries = min(plan.features, plan.records, MOST_CANARIES)
+        problem = plan.problem
+        canaries = min(problem.features, problem.records, MOST_CANARIES)
         if canaries < 2:
             raise AssumptionViolated(
-                f"the plan is for {plan.features} features and {plan.records} records: an audit of one run puts every canary on a column "
+                f"the plan is for {problem.features} features and {problem.records} records: an audit of one run puts every canary on a column "
                 "of its own, and needs hundreds of them to see anything; audit a plan with as many columns and slots"
             )
         coins = generator.random(canaries) < 0.5
         rows = longest_rows(plan, canaries)
         other = oppose_rows(rows, worlds)
-        labels = np.full(canaries, label_of(plan.loss))
-        full = Records(rows if other is None else np.where(coins[:, None], rows, other), labels, slots=plan.records)
-        everyone = np.arange(plan.records) < canaries
+        labels = np.full(canaries, label_of(problem.loss))
+        full = Records(rows if other is None else np.where(coins[:, None], rows, other), labels, slots=problem.records)
+        everyone = np.arange(problem.records) < canaries
         return cls(
             coins,
-            full if other is not None else erase_records(full, np.pad(~coins, (0, plan.records - canaries))),
+            full if other is not None else erase_records(full, np.pad(~coins, (0, problem.records - canaries))),
             erase_records(full, everyone),
         )
 
@@ -76,11 +77,11 @@ class Canaries:
         For staged training this is the move of the last stage from the previous one, where it started and which is also
         published. For released sums it is the label sum of the canary's column.
         """
-        loss, canaries = plan.loss, len(self.coins)
+        loss, canaries = plan.problem.loss, len(self.coins)
         label = np.array([label_of(loss)])
         if plan.mechanism.carries:  # the label sum of each canary's column
-            return np.asarray(weights[-plan.features * loss.outputs :][:canaries])
-        if plan.stages:
+            return np.asarray(weights[-plan.problem.features * loss.outputs :][:canaries])
+        if plan.calibration.stages:
             return measure_climb(plan, weights, longest_rows(plan, canaries))
         if hasattr(loss, "clipped_sum"):  # a network: where its steps began is not published
             return measure_steps(loss, weights, weights, longest_rows(plan, canaries))

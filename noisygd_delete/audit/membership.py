@@ -72,30 +72,34 @@ def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
     Raises:
         AssumptionViolated: If the plan runs several stages in sequence, or takes its steps on samples: another algorithm.
     """
+    numbers = plan.calibration
     if plan.learning.sampling is not None:
         raise AssumptionViolated(
             f"method {plan.method.name!r} takes steps on samples of the rows, and the audit takes them on all; use audit_releases or "
             "audit_one_run (`--by releases`, `--by one-run`), which run the product itself"
         )
-    if plan.stages:
+    if numbers.stages:
         raise AssumptionViolated(
-            f"method {plan.method.name!r} publishes {len(plan.stages)} stages in a row, and the audit runs one: its figure would be about "
+            f"method {plan.method.name!r} publishes {len(numbers.stages)} stages in a row, and the audit runs one: its figure would be about "
             "another algorithm. Use audit_releases or audit_one_run (`--by releases`, `--by one-run`), which run the product itself"
         )
-    run, start = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance), plan.learning.start
+    run, start = (
+        plan.problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance),
+        plan.learning.start,
+    )
     return SimulatedNoisyGD(
         loss=Linear(radius=run["lipschitz"] * plan.problem.rows_per_subject),
-        slots=plan.records,
+        slots=plan.problem.records,
         regularization=run["strong_convexity"],
-        step_size=plan.step_size,
-        noise_variance=plan.noise_variance,
-        init_variance=plan.init_variance,
+        step_size=numbers.step_size,
+        noise_variance=numbers.noise_variance,
+        init_variance=numbers.init_variance,
         learn_steps=_enough(plan),
-        delete_steps=plan.delete_steps,
+        delete_steps=numbers.delete_steps,
         later_releases=later_releases,
         from_minimiser=plan.mechanism.fresh,
-        linear_term=plan.linear_term,
-        output_noise=plan.output_noise,
+        linear_term=numbers.linear_term,
+        output_noise=numbers.output_noise,
         chain=start.chain if isinstance(start, Minimizer) else 1,
     )
 
@@ -106,8 +110,10 @@ def _enough(plan: Plan) -> int:
     An audit can skip the remaining steps.
     """
     if plan.mechanism.fresh or not plan.problem.strong_convexity > 0:
-        return plan.learn_steps
-    return min(plan.learn_steps, math.ceil(4 / (plan.step_size * plan.problem.strong_convexity)))
+        return plan.calibration.learn_steps
+    return min(
+        plan.calibration.learn_steps, math.ceil(4 / (plan.calibration.step_size * plan.problem.strong_convexity))
+    )
 
 
 def recorded_accountant(engine: SimulatedNoisyGD, plan: Plan) -> Accountant:
@@ -249,8 +255,10 @@ def audit(
         if progress is not None:
             progress(done)
     notes = [
-        f"worst case of L={plan.loss.constants.lipschitz:g}: linear loss, one record among null slots, n={plan.records}"
+        f"worst case of L={plan.problem.loss.constants.lipschitz:g}: linear loss, one record among null slots, n={plan.problem.records}"
     ]
-    if honest.learn_steps < plan.learn_steps:
-        notes.append(f"learning was cut to {honest.learn_steps} of {plan.learn_steps} steps, and so were the claims")
+    if honest.learn_steps < plan.calibration.learn_steps:
+        notes.append(
+            f"learning was cut to {honest.learn_steps} of {plan.calibration.learn_steps} steps, and so were the claims"
+        )
     return AuditResult(tuple(rows), chains, false_alarm, tuple(notes))

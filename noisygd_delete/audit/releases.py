@@ -55,7 +55,7 @@ def on_any_rows(plan: Plan) -> Plan:
 
     The rows of an audit do not come from a feature map.
     """
-    return plan if plan.coding is None else plan.changed(method=replace(plan.method, map=None))  # type: ignore[call-arg]
+    return plan if plan.learning.coding is None else plan.changed(method=replace(plan.method, map=None))  # type: ignore[call-arg]
 
 
 def repeat_histories(
@@ -79,7 +79,11 @@ def repeat_histories(
 
 def _has_followed_stage(plan: Plan) -> bool:
     """Return whether the last stage continues from the previous one, with a loss that provides the step of a record."""
-    return len(plan.stages) > 1 and plan.stages[-1].shape == plan.stages[-2].shape and hasattr(plan.loss, "clipped_sum")
+    return (
+        len(plan.calibration.stages) > 1
+        and plan.calibration.stages[-1].shape == plan.calibration.stages[-2].shape
+        and hasattr(plan.problem.loss, "clipped_sum")
+    )
 
 
 def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -93,13 +97,16 @@ def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> ND
     if not _has_followed_stage(plan):
         raise AssumptionViolated(
             f"the audit of one run follows the last stage's steps from the one before it, and this ladder ends in a head or its "
-            f"{plan.loss.name} loss does not tell them: use audit_releases, or audit stages of losses.MultilayerPerceptron"
+            f"{plan.problem.loss.name} loss does not tell them: use audit_releases, or audit stages of losses.MultilayerPerceptron"
         )
     model: Any = plan.model_loss
-    before, last = model.parts(np.atleast_2d(weights), plan.features)[-2:]
-    stage = plan.stages[-1]
-    moved = last - (1 - stage.step_size * stage.regularization) ** stage.learn_steps * before
-    return measure_steps(plan.loss, before, moved, rows)
+    before, last = model.parts(np.atleast_2d(weights), plan.problem.features)[-2:]
+    stage = plan.calibration.stages[-1]
+    moved = (
+        last
+        - (1 - stage.calibration.step_size * stage.problem.regularization) ** stage.calibration.learn_steps * before
+    )
+    return measure_steps(plan.problem.loss, before, moved, rows)
 
 
 def measure_steps(loss: Any, point: Weights, moved: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -129,8 +136,12 @@ def longest_rows(plan: Plan, places: int) -> NDArray[np.float32]:
 
     If the noise has a shape, rows that would be longer in it are shortened.
     """
-    lengths = np.ones(plan.features) if plan.noise_shape is None else np.sqrt(np.minimum(1.0, plan.noise_shape))
-    return np.eye(places, plan.features, dtype=np.float32) * (plan.loss.radius * _SHORTER * lengths).astype(np.float32)
+    lengths = (
+        np.ones(plan.problem.features) if plan.learning.shape is None else np.sqrt(np.minimum(1.0, plan.learning.shape))
+    )
+    return np.eye(places, plan.problem.features, dtype=np.float32) * (
+        plan.problem.loss.radius * _SHORTER * lengths
+    ).astype(np.float32)
 
 
 def erase_records(records: Records, gone: NDArray[np.bool_]) -> Records:
@@ -167,7 +178,7 @@ def audit_releases(
     do.
 
     Args:
-        plan: Plan of any method. Every run costs a learn and a request on `plan.records` slots, so use a small table.
+        plan: Plan of any method. Every run costs a learn and a request on `plan.problem.records` slots, so use a small table.
         target: The one record to attack; by default the longest row that the plan allows, on the first axis.
         others: The other records, the same in all worlds; by default none, with free slots.
         runs: Number of histories to fit to, and of further ones to count, in each world.
@@ -216,18 +227,19 @@ def audit_releases(
 
 
 def _tables(plan: Plan, target: Records | None, others: Records | None) -> Tables:
+    problem = plan.problem
     if target is not None and (len(target) != 1 or target.slots != 1):
         raise InvalidRecords(f"target has {target.slots} slots; give the one record that is attacked")
     rows = longest_rows(plan, 1) if target is None else target.features
-    label = label_of(plan.loss) if target is None else float(target.labels[0])
+    label = label_of(problem.loss) if target is None else float(target.labels[0])
     beside = [] if others is None else [others.features[others.occupied]]
     labels = np.append([label], [] if others is None else others.labels[others.occupied])
 
     def table(row: np.ndarray) -> Records:
-        return Records(np.concatenate([row, *beside]), labels, slots=plan.records)
+        return Records(np.concatenate([row, *beside]), labels, slots=problem.records)
 
     there = table(rows)
-    gone = erase_records(there, np.arange(plan.records) == 0)
-    worlds = (Worlds(plan.problem.adjacency), Worlds(plan.problem.deletion_notion))
+    gone = erase_records(there, np.arange(problem.records) == 0)
+    worlds = (Worlds(problem.adjacency), Worlds(problem.deletion_notion))
     other, never = (gone if row is None else table(row) for row in (oppose_rows(rows, between) for between in worlds))
     return Tables(there, other, never, gone)

@@ -110,7 +110,10 @@ def _digest(plan: Plan) -> str:
     """Return the SHA-256 of what an audit attacks: the mechanism and its learning and deletion steps."""
     from ..evidence.signing import canonical_bytes
 
-    facts = {"mechanism": plan.mechanism.to_dict(), "steps": [plan.learn_steps, plan.delete_steps]}
+    facts = {
+        "mechanism": plan.mechanism.to_dict(),
+        "steps": [plan.calibration.learn_steps, plan.calibration.delete_steps],
+    }
     return hashlib.sha256(canonical_bytes(facts)).hexdigest()
 
 

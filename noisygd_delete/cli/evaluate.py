@@ -74,7 +74,7 @@ def _evaluate_privately(parsed: argparse.Namespace) -> int:
 
     with open_store(parsed) as store:
         counted = evaluate_records(store, parsed.noise)
-        delta = store.plan.budget.shown_delta
+        delta = store.plan.problem.budget.shown_delta
     print_result(parsed, counted.to_dict(delta), _counted_text(counted, delta))
     return 0
 

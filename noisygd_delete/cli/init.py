@@ -237,10 +237,8 @@ def report_store(parsed: argparse.Namespace, schema: Schema, found: StoreRows, *
         "from_data": list(schema.from_data),
     }
     outside = {name: count for name, count in found.clipped.items() if count}
-    free = plan.records - found.rows
-    text = (
-        f"{found.rows} records in {plan.records} slots ({free} free), {schema.features} features\n{room_text(plan)}\n"
-    )
+    free = plan.problem.records - found.rows
+    text = f"{found.rows} records in {plan.problem.records} slots ({free} free), {schema.features} features\n{room_text(plan)}\n"
     text += "".join(f"{line}\n" for line in left_out_lines(facts))
     text += "".join(f"{line}\n" for line in alike_lines(facts))
     strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
@@ -333,7 +331,7 @@ def report_created(
     answer = {
         "store": parsed.store,
         "created": not parsed.dry_run,
-        "slots": choice.plan.records,
+        "slots": choice.plan.problem.records,
         "features": schema.features,
         **facts,
         "plan": choice.plan.summary(),

@@ -331,7 +331,7 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
 
 def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
     """Return the given options completed by the advice; `plan --out` on them gives the advised plan."""
-    chosen, budget, problem = advice.options(), advice.plan.budget, advice.plan.problem
+    chosen, budget, problem = advice.options(), advice.plan.problem.budget, advice.plan.problem
     asked = {name: value for name, value in parsed.asked.items() if name not in (*STREAM, *SIZES, "proof", "ridge")}
     if advice.chained is not None:  # its λ is not that of the forecast
         asked.pop("model_norm", None)
@@ -382,7 +382,7 @@ def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
 
 
 def _format_total(parsed: argparse.Namespace, plan: Plan) -> Any:
-    given = total_from(parsed, delta=plan.budget.shown_delta)
+    given = total_from(parsed, delta=plan.problem.budget.shown_delta)
     return given if given is not None or parsed.no_total else default_total(plan)
 
 

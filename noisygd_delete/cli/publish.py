@@ -44,8 +44,8 @@ def publish(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         if parsed.dry_run:
             foreseen = store.foresee_release(delta=store.accountant.remaining().delta) if store.ledger.releases else {}
-            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps, **foreseen}
-            text = f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
+            answer = {"pending_edits": store.pending_edits, "steps": store.plan.calibration.delete_steps, **foreseen}
+            text = f"{store.pending_edits} pending edits; a release takes {store.plan.calibration.delete_steps} steps"
             print_result(parsed, answer, text + (f"\n{before_and_after(answer)}" if foreseen else ""))
             return 0
         if parsed.events is not None and not (_note_events(parsed, store) or store.pending_edits or parsed.force):

@@ -50,7 +50,9 @@ def open_store(parsed: argparse.Namespace) -> Store:
     store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
     group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
     numbers = problem.records * problem.features * problem.loss.outputs
-    if group.size > 1 and not is_worth_sharing(numbers, passes=store.plan.learn_steps, processes=group.size):
+    if group.size > 1 and not is_worth_sharing(
+        numbers, passes=store.plan.calibration.learn_steps, processes=group.size
+    ):
         print(
             f"this table is small: starting {group.size} processes, and their messages at every step, take longer than they "
             "save; one process alone, without torchrun, is faster",
@@ -117,7 +119,7 @@ def _format_forecast(answer: Mapping[str, Any]) -> str:
 @contextmanager
 def tracking_progress(parsed: argparse.Namespace, label: str, plan: Plan) -> Iterator[Execution]:
     """Show a progress bar while a release is made with the yielded execution."""
-    steps = plan.learn_steps if label in _LEARNING else plan.delete_steps
+    steps = plan.calibration.learn_steps if label in _LEARNING else plan.calibration.delete_steps
     with progress_bar(label, steps) as progress:
         yield replace(parsed.execution, progress=progress)
 

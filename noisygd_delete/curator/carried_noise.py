@@ -160,10 +160,10 @@ class PublishedSums:
 
     def model(self, regularization: float) -> Model:
         """Return the model with another λ per slot than the plan's; a share of the noise is added to the ridge."""
-        ridge = self._plan.records * check_scale("regularization", regularization)
+        ridge = self._plan.problem.records * check_scale("regularization", regularization)
         weights = _weights_from_moments(self._moments, self._begin, ridge, self._plan.shape)
         weights.flags.writeable = False
-        return replace(self._model, weights=weights[0] if self._plan.loss.outputs == 1 else weights)
+        return replace(self._model, weights=weights[0] if self._plan.problem.loss.outputs == 1 else weights)
 
     def components(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return unit-length directions of largest spread of the rows, and the sums of squares along each.
@@ -180,4 +180,4 @@ class PublishedSums:
         """
         along, sizes = self.components(number)
         floor = self._begin.ridge_share * self._moments.noise
-        return along * np.sqrt(self._plan.records / np.maximum(sizes, floor))[:, None]
+        return along * np.sqrt(self._plan.problem.records / np.maximum(sizes, floor))[:, None]

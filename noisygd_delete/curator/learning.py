@@ -35,15 +35,16 @@ def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None
         AssumptionViolated: If the table is not the one that the plan was made for.
         InvalidRecords: If rows or labels are not valid.
     """
-    if records.slots != plan.records:
+    problem = plan.problem
+    if records.slots != problem.records:
         raise AssumptionViolated(
-            f"the table has {records.slots} slots and the plan {plan.records} records; n is part of the noise: plan for this n"
+            f"the table has {records.slots} slots and the plan {problem.records} records; n is part of the noise: plan for this n"
         )
-    coding = plan.coding
+    coding = plan.learning.coding
     coded = coding is not None and records.width == len(coding.sizes)
-    if records.width != plan.features and not coded:
+    if records.width != problem.features and not coded:
         raise AssumptionViolated(
-            f"the table has {records.width} features and the plan {plan.features} (count the constant column)"
+            f"the table has {records.width} features and the plan {problem.features} (count the constant column)"
         )
     _check_subjects(records.rows_per_subject, plan)
     _check_rows(records, plan, group)
@@ -51,17 +52,17 @@ def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None
 
 def _check_rows(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None:
     """Validate rows and labels against the assumptions of the plan's noise: features, their codes, or both."""
-    coding = plan.coding
+    coding = plan.learning.coding
     if coding is not None and isinstance(records, Records):
         from ..engine.count_tables import check_coded
 
-        check_coded(records, plan.loss, coding)
-    if coding is None or records.width == plan.features:
-        check_records(records, plan.loss, group, variances=_variances(plan))
+        check_coded(records, plan.problem.loss, coding)
+    if coding is None or records.width == plan.problem.features:
+        check_records(records, plan.problem.loss, group, variances=_variances(plan))
 
 
 def _variances(plan: Plan) -> NDArray[np.float64] | None:
-    return None if plan.noise_shape is None else np.array(plan.noise_shape)
+    return None if plan.learning.shape is None else np.array(plan.learning.shape)
 
 
 def _check_subjects(rows: int, plan: Plan) -> None:
@@ -139,9 +140,9 @@ def train(
         after: What a draw of sums continues.
     """
     check_fit(records, plan, execution.group)
-    if plan.stages:
+    if plan.calibration.stages:
         return _train_chain(records, plan, published, execution)
-    if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.loss.clips_each):
+    if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.problem.loss.clips_each):
         warnings.warn(
             f"device={execution.device!r} is not used: what method {plan.method.name!r} runs with this loss runs on the processor; leave the "
             "device out",
@@ -157,8 +158,8 @@ def train(
         weights = descend(weights, records, plan, procedure, noise, execution)
     released = finalize_weights(weights, procedure, noise)
     model = Model(
-        weights=released[0] if plan.loss.outputs == 1 else released,
-        loss=plan.loss,
+        weights=released[0] if plan.problem.loss.outputs == 1 else released,
+        loss=plan.problem.loss,
         certified=noise.certified and after.certified,
         sums=begun.sums,
     )
@@ -190,15 +191,15 @@ def _train_stages(
     Returns:
         (θ_0, …, θ_S), and the models and costs of the runs.
     """
-    parts = [] if published is None else staged.parts(published, plan.features)[: plan.kept]
+    parts = [] if published is None else staged.parts(published, plan.problem.features)[: plan.calibration.kept]
     trainings: list[Training] = []
     done = 0
-    for number in range(len(parts), len(plan.stages)):
-        stage, start = plan.stages[number], staged.start(number, parts)
+    for number in range(len(parts), len(plan.calibration.stages)):
+        stage, start = plan.calibration.stages[number], staged.start(number, parts)
         own = _stage_records(staged, number, parts, records)
         procedure = stage.learning if start is None else stage.serving
         trained = train(own, stage, procedure, start, _continue_progress(execution, done))
-        done += stage.learn_steps
+        done += stage.calibration.learn_steps
         parts.append(trained.model.weights.reshape(stage.shape))
         trainings.append(trained)
     return parts, trainings

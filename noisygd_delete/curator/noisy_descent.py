@@ -28,6 +28,7 @@ def descend(
         AssumptionViolated: If the weights overflow.
         InvalidParameter: If exact steps are requested on a device.
     """
+    problem = plan.problem
     steps_and_noise: dict[str, Any] = {
         "step_size": procedure.step_size,
         "noise_variance": procedure.noise_variance,
@@ -38,20 +39,20 @@ def descend(
     if procedure.exactness is not None:
         return _descend_exactly(start, records, plan, procedure.exactness, steps_and_noise, execution)
     records = local_rows(records)
-    facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
-    if procedure.sampling is not None or plan.loss.clips_each:  # a network computes its own sums
-        clipped = ClippedObjective(records, plan.loss, regularization=plan.regularization)
+    facts: dict[str, Any] = {"regularization": problem.regularization, "dtype": problem.dtype}
+    if procedure.sampling is not None or problem.loss.clips_each:  # a network computes its own sums
+        clipped = ClippedObjective(records, problem.loss, regularization=problem.regularization)
         if procedure.sampling is not None:
             weights = _on_samples(start, clipped, records.slots, procedure.sampling, steps_and_noise)
         else:
             weights = run_noisy_steps(start, clipped.gradient, **steps_and_noise)
     elif execution.device == "cpu":
-        objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
+        objective = Objective(records, problem.loss, group=execution.group, readings=procedure.steps, **facts)
         weights = run_noisy_steps(start, objective.gradient, **steps_and_noise)
     else:
         from ..engine.device import STEPS, DeviceObjective
 
-        there = DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)
+        there = DeviceObjective(records, problem.loss, device=execution.device, group=execution.group, **facts)
         weights = run_in_blocks(start, there.descend, block=STEPS, **steps_and_noise)
     if not np.isfinite(weights).all():
         raise AssumptionViolated(
@@ -75,7 +76,7 @@ def _descend_exactly(
             device=execution.device,
         )
     own = {"group": execution.group, "readings": facts["steps"], "by_content": not plan.mechanism.shows_order}
-    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
+    objective = PreciseObjective(records, plan.problem.loss, regularization=plan.problem.regularization, **own)
     return run_exactly(start, objective.gradient, grid_bits=exactness.grid_bits, radius=exactness.radius, **facts)
 
 

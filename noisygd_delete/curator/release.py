@@ -208,7 +208,7 @@ def record_release(accountant: Accountant, event: Event, training: Training) -> 
 
 def _refusal_message(accountant: Accountant) -> str:
     spent, plan = accountant.remaining(), accountant.plan
-    larger = "dp budget" if plan is None or plan.total is None else "total"
+    larger = "dp budget" if plan is None or plan.problem.total is None else "total"
     return (
         f"publishing once more would exceed the budget of {spent.allowed}: {accountant.releases} release{'s are' if accountant.releases > 1 else ' is'} out. "
         f"What is spent stays spent: plan afresh with a larger {larger}, and relearn"

@@ -96,7 +96,7 @@ def _(begin: Published, run: Run) -> Begun:
 def _(begin: NoisyLeastSquares, run: Run) -> Begun:
     from ..engine.moments import add_noise, compute_moments, least_squares
 
-    loss = run.plan.loss
+    loss = run.plan.problem.loss
     sums = compute_moments(local_rows(run.records), outputs=loss.outputs, radius=loss.radius)
     noisy = add_noise(*sums, deviation=begin.deviation, noise=run.noise)
     if run.execution.progress is not None:
@@ -121,18 +121,18 @@ def _(begin: Minimizer, run: Run) -> Begun:
     sample, passes, start = None, 0, run.published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         if records.sparse is None:
-            is_worth(plan.loss, records.features, procedure.solver_passes)
+            is_worth(plan.problem.loss, records.features, procedure.solver_passes)
         records = to_sparse_records(records)  # if it is faster; timing may then reveal the sparsity of the rows
     objective = PreciseObjective(
         records,
-        plan.loss,
-        regularization=plan.regularization,
+        plan.problem.loss,
+        regularization=plan.problem.regularization,
         group=execution.group,
         readings=procedure.solver_passes,
         by_content=not plan.mechanism.shows_order,
     )
     centre = np.zeros(plan.shape)
-    with limit_threads(numbers_of(records) * plan.loss.outputs):
+    with limit_threads(numbers_of(records) * plan.problem.loss.outputs):
         for link in range(begin.chain):
             if link:
                 centre, start = finalize_weights(centre, procedure, noise), None

@@ -582,7 +582,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             raise InvalidRecords(
                 "the records had ids of their own, or were edited since fit: pass ids=, one per row, so that requests find them"
             )
-        records = self._table(features, labels, ids, subjects, self.plan_.records)
+        records = self._table(features, labels, ids, subjects, self.plan_.problem.records)
         records.next_id = max(records.next_id, self._next_id)
         self._curator = Curator.restored(
             records,

@@ -71,7 +71,7 @@ def erasure_certificate(
         "public_facts": {
             "plan": plan_facts(plan),
             "ledger": [tally.to_dict() for tally in history.tallies],
-            "delta": check_delta("delta", plan.budget.shown_delta if delta is None else delta),
+            "delta": check_delta("delta", plan.problem.budget.shown_delta if delta is None else delta),
         },
     }
     check_facts(erasure, plan, history)
@@ -93,8 +93,8 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
     """Return the parts of a plan that the figures depend on."""
     facts = {name: value for name, value in plan.to_dict().items() if name not in FORECASTS}
     facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in FORECASTS}
-    if plan.stages:
-        facts["stages"] = [plan_facts(stage) for stage in plan.stages]
+    if plan.calibration.stages:
+        facts["stages"] = [plan_facts(stage) for stage in plan.calibration.stages]
     return facts
 
 

@@ -51,7 +51,7 @@ def claims_of(erasure: Erasure, plan: Plan, history: TallyAccount, delta: float)
         *_deadline_claims(erasure),
         *_notice_claims(erasure, left),
         *(Claim(key, {}) for key in NOT_COVERED),
-        *(Claim(f"to-do.{what}", {}) for what in _duties(erasure, total=plan.total is not None)),
+        *(Claim(f"to-do.{what}", {}) for what in _duties(erasure, total=plan.problem.total is not None)),
     )
 
 
@@ -75,7 +75,7 @@ def find_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) ->
         raise InvalidParameter(f"is not in the ledger of {history.releases} releases", release=release)
     if event.mechanism != plan.mechanism:
         raise InvalidParameter(f"release {release} was not made under the plan of this certificate")
-    if not event.steps >= (plan.learn_steps if event.fresh else plan.delete_steps):
+    if not event.steps >= (plan.calibration.learn_steps if event.fresh else plan.calibration.delete_steps):
         raise InvalidParameter(f"release {release} took {event.steps} steps, fewer than its plan asks for")
     if not event.edits >= erasure.rows + erasure.inserted:
         raise InvalidParameter(
@@ -193,8 +193,8 @@ def _figure_claims(erasure: Erasure, accountant: Accountant, delta: float) -> It
         yield claim
         if what != "present" and claim.values["advantage"] >= HARDLY:
             yield Claim("hardly", {"figure": key})
-    if delta * plan.records > 1:
-        yield Claim("delta-large", {"delta": delta, "records": plan.records})
+    if delta * plan.problem.records > 1:
+        yield Claim("delta-large", {"delta": delta, "records": plan.problem.records})
 
 
 def figure_claim(
@@ -211,7 +211,7 @@ def figure_claim(
         delta: δ of its (ε, δ) form.
         by_calendar: Whether publications followed dates fixed beforehand.
     """
-    exact, order, seen = guarantee.with_slack(), plan.budget.order, key.partition(".")[2]
+    exact, order, seen = guarantee.with_slack(), plan.problem.budget.order, key.partition(".")[2]
     most = plan.problem.rows_per_subject
     person = (whole or most == 1) and guarantee.rows >= most  # and every release concerned covers all rows of a person
     values: dict[str, Any] = {
@@ -241,7 +241,7 @@ def odds(accountant: Accountant, delta: float) -> Iterator[Claim]:
     """
     plan = accountant.plan
     epsilon = None if plan is None else accountant.stopping_epsilon(delta)
-    if plan is None or plan.total is None or epsilon is None or not epsilon <= MOST_ODDS:
+    if plan is None or plan.problem.total is None or epsilon is None or not epsilon <= MOST_ODDS:
         return
     cap, most = accountant.dp_cumulative() if accountant.releases else plan.dp, plan.problem.rows_per_subject
     values = {
@@ -252,8 +252,8 @@ def odds(accountant: Accountant, delta: float) -> Iterator[Claim]:
         "epsilon": epsilon,
         "odds": math.exp(epsilon) * (1 + 8 * UNIT),
         "delta": delta,
-        "total_epsilon": plan.total.epsilon,
-        "total_delta": plan.total.delta,
+        "total_epsilon": plan.problem.total.epsilon,
+        "total_delta": plan.problem.total.delta,
     }
     yield Claim("odds.ever", values, ("total-fixed",))
 
@@ -277,7 +277,8 @@ def conditions_of(
     Raises:
         InvalidParameter: If the release of a model does not state the norm of its rows.
     """
-    norms = _row_norms(runs) or [(plan.loss.radius, 1, 1)]
+    problem = plan.problem
+    norms = _row_norms(runs) or [(problem.loss.radius, 1, 1)]
     radius = {"radius": max(norm for norm, _, _ in norms)}
     if from_data is None:
         yield Claim("ranges-unknown", radius)
@@ -285,9 +286,9 @@ def conditions_of(
         yield Claim("ranges-from-data", {**radius, "columns": list(from_data)})
     else:
         yield Claim("ranges-public", radius)
-    if plan.problem.feature_map is not None:
-        yield Claim("map-public", {"digest": plan.problem.feature_map})
-    yield Claim("rows-per-person", {"rows_per_person": plan.problem.rows_per_subject})
+    if problem.feature_map is not None:
+        yield Claim("map-public", {"digest": problem.feature_map})
+    yield Claim("rows-per-person", {"rows_per_person": problem.rows_per_subject})
     yield Claim("curator-trusted", {})
     if len(norms) > 1:
         for norm, first, last in norms:

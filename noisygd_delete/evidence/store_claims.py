@@ -40,7 +40,7 @@ def claims_of_store(
     if accountant.releases:
         found["present.all"] = accountant.dp_cumulative()
     claims = {key: _standing_claim(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}
-    shown = plan.budget.shown_delta if delta is None else delta
+    shown = plan.problem.budget.shown_delta if delta is None else delta
     return claims | {claim.key: claim for claim in odds(accountant, shown)}
 
 
@@ -90,5 +90,5 @@ def _standing_claim(
     whole = key.startswith("present.")
     if key in _OF_SOME and not guarantee.non_adaptive:
         guarantee = guarantee.assuming(NON_ADAPTIVE)  # the plan's own figure, not of a published model
-    delta = plan.budget.shown_delta if delta is None else delta
+    delta = plan.problem.budget.shown_delta if delta is None else delta
     return figure_claim(key, guarantee, plan, rows=1, whole=whole, delta=delta, by_calendar=by_calendar)

@@ -117,10 +117,10 @@ class NoisyGD(GridMethod):
 
         plan = calibrate_noise(problem, _single_noise(problem, eta), self.noise_variance, complete, affordable)
         target = self.excess_risk_target
-        if target is not None and not _largest_distance(problem, eta, plan.noise_variance, target) > 0:
+        if target is not None and not _largest_distance(problem, eta, plan.calibration.noise_variance, target) > 0:
             raise PlanInfeasible(
-                f"an excess risk of {target:g} cannot be promised at σ²={plan.noise_variance:.4g}: the bound is above "
-                f"{_stationary_excess(problem, eta, plan.noise_variance):.4g}; ask for more than that, or for less noise",
+                f"an excess risk of {target:g} cannot be promised at σ²={plan.calibration.noise_variance:.4g}: the bound is above "
+                f"{_stationary_excess(problem, eta, plan.calibration.noise_variance):.4g}; ask for more than that, or for less noise",
                 plan=plan,
             )
         return plan
@@ -196,10 +196,10 @@ class NoisyGD(GridMethod):
         over = math.inf
         for _ in range(_ATTEMPTS):
             real = chosen._over_reals(replace(problem, method=chosen))
-            plan = self.assemble(problem, real.numbers)
+            plan = self.assemble(problem, real.calibration)
             forgetting = _with_deletion_steps(plan)  # its further steps are published too
             plan = plan if forgetting is None else forgetting
-            spent = plan.dp if problem.releases == 1 else plan.together  # one release of any length
+            spent = plan.dp if problem.releases == 1 else plan.dp_observed()  # one release of any length
             over, before = spent.gdp_squared / problem.budget.dp_gdp() ** 2, over
             if over <= 1:
                 return forgetting
@@ -207,17 +207,17 @@ class NoisyGD(GridMethod):
                 return None
             if self.noise_variance is not None:
                 raise InvalidParameter(
-                    f"is a little too small once roundings are charged; {real.noise_variance * over:g} suffices",
+                    f"is a little too small once roundings are charged; {real.calibration.noise_variance * over:g} suffices",
                     noise_variance=self.noise_variance,
                 )
-            chosen = replace(chosen, noise_variance=real.noise_variance * over * (1 + 1e-9))
+            chosen = replace(chosen, noise_variance=real.calibration.noise_variance * over * (1 + 1e-9))
         return None
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         if not plan.problem.strong_convexity > 0:
             raise AssumptionViolated(
-                f"λ={plan.regularization:g} must exceed β₋={plan.loss.constants.weak_convexity:g}: only then does a step contract"
+                f"λ={plan.problem.regularization:g} must exceed β₋={plan.problem.loss.constants.weak_convexity:g}: only then does a step contract"
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
@@ -228,9 +228,9 @@ class NoisyGD(GridMethod):
         return outlook_of_steps(plan, contraction_risk(plan))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        rate = plan.step_size * plan.problem.strong_convexity
+        rate = plan.calibration.step_size * plan.problem.strong_convexity
         per_factor = -1 / (2 * math.log1p(-rate)) if rate < 1 else 0.0
-        weakly = () if plan.loss.constants.convex else (_weakly_convex(plan),)
+        weakly = () if plan.problem.loss.constants.convex else (_weakly_convex(plan),)
         return (*weakly, explain_noise(plan), explain_learning(plan, per_factor), explain_deletion(plan))
 
 
@@ -239,18 +239,18 @@ def _with_deletion_steps(plan: Plan) -> Plan | None:
 
     Roundings are included.
     """
-    wanted = plan.delete_steps_for_deletion
+    wanted = plan.calibration.delete_steps_for_deletion
     for further in (0, 1, 2, *(2**k for k in range(2, 20))):
         longer = plan.changed(delete_steps_for_deletion=wanted + further)
-        if longer.budget.affords(longer.deletion):
+        if longer.problem.budget.affords(longer.deletion):
             return longer
     return None
 
 
 def _weakly_convex(plan: Plan) -> str:
-    weak = plan.loss.constants.weak_convexity
+    weak = plan.problem.loss.constants.weak_convexity
     return (
-        f"Tight although the loss is not convex: λ={plan.regularization:g} exceeds the weak convexity β₋={weak:.4g}, so the objective "
+        f"Tight although the loss is not convex: λ={plan.problem.regularization:g} exceeds the weak convexity β₋={weak:.4g}, so the objective "
         f"is strongly convex with m={plan.problem.strong_convexity:.4g} and everything of the convex case holds with m for λ."
     )
 

@@ -260,15 +260,16 @@ class CompositionNoisyGD(Method):
         return replace(plan, learning=learning, serving=serving)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        assert plan.horizon is not None
-        served = (plan.horizon - plan.learn_steps) // plan.delete_steps + 1
+        numbers = plan.calibration
+        assert numbers.horizon is not None
+        served = (numbers.horizon - numbers.learn_steps) // numbers.delete_steps + 1
         then = "run in the request's place." if plan.promise.relearns else "demanded (relearn)."
         return (
             "Composition: no closeness to any law is used, so it needs neither convexity nor smoothness, and it holds under "
             "adaptive requests; but steps without a record do not fade its trace.",
-            f"Noise σ²={plan.noise_variance:.6g} at step size η={plan.step_size:.6g}. Learning: K_A={plan.learn_steps} steps "
-            f"({plan.gradient_evaluations['learn']} record gradients); deleting: K_Ā={plan.delete_steps} per request. After "
-            f"{plan.horizon} steps since the last fresh learn the deletion budget is spent, about {served} requests; a fresh learn is "
+            f"Noise σ²={numbers.noise_variance:.6g} at step size η={numbers.step_size:.6g}. Learning: K_A={numbers.learn_steps} steps "
+            f"({plan.count_gradients()['learn']} record gradients); deleting: K_Ā={numbers.delete_steps} per request. After "
+            f"{numbers.horizon} steps since the last fresh learn the deletion budget is spent, about {served} requests; a fresh learn is "
             f"then {then}",
         )
 

@@ -199,8 +199,12 @@ class GibbsNoisyGD(Method):
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         self._check(plan.problem)
-        if not math.isclose(plan.init_variance, plan.noise_variance / plan.regularization, rel_tol=1e-9):
-            raise AssumptionViolated("must be σ²/λ: Theorem 5.2 starts from that law", init_variance=plan.init_variance)
+        if not math.isclose(
+            plan.calibration.init_variance, plan.calibration.noise_variance / plan.problem.regularization, rel_tol=1e-9
+        ):
+            raise AssumptionViolated(
+                "must be σ²/λ: Theorem 5.2 starts from that law", init_variance=plan.calibration.init_variance
+            )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Return the plan with ε_dp given the model published before (18).
@@ -233,33 +237,36 @@ class GibbsNoisyGD(Method):
         """Return (162) at the closeness of the learned model, or of one after requests if that is worse."""
         facts = plan.mechanism
         assert isinstance(facts, GibbsNoisyGDRun)
-        gibbs, learned = facts.gibbs, facts.distance_after(None, plan.learn_steps, 0)
+        gibbs, learned = facts.gibbs, facts.distance_after(None, plan.calibration.learn_steps, 0)
         barrier = theorem_5_2.log_barrier if self.form == "sharper" else theorem_5_2.log_barrier_printed
         risk = theorem_5_2.excess_risk(
-            log_barrier=barrier(range=gibbs.range, noise_variance=plan.noise_variance),
+            log_barrier=barrier(range=gibbs.range, noise_variance=plan.calibration.noise_variance),
             range=gibbs.range,
-            noise_variance=plan.noise_variance,
-            lipschitz=plan.loss.constants.lipschitz,
+            noise_variance=plan.calibration.noise_variance,
+            lipschitz=plan.problem.loss.constants.lipschitz,
             smoothness=gibbs.smoothness,
-            regularization=plan.regularization,
-            dimension=plan.dimension,
+            regularization=plan.problem.regularization,
+            dimension=plan.problem.dimension,
             deletion=max(learned, plan.deletion.renyi(gibbs.order)),
         )
         return outlook_of_steps(plan, risk)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        problem, numbers = plan.problem, plan.calibration
         form = "Theorem 5.2 as printed" if self.form == "printed" else "Theorem 5.2 sharpened"
-        influence = theorem_5_2.data_influence(range=plan.loss.constants.range, noise_variance=plan.noise_variance)
+        influence = theorem_5_2.data_influence(
+            range=problem.loss.constants.range, noise_variance=numbers.noise_variance
+        )
         drawn = ", so the weights are nearly a draw from the prior." if influence < 1 / 2 else "."
         return (
-            f"{form} at Rényi order q={self.order:g} (λ={plan.regularization:g}, weak convexity "
-            f"β₋={plan.loss.constants.weak_convexity:.4g}): the model stays near the Gibbs law of the current records, which never saw "
+            f"{form} at Rényi order q={self.order:g} (λ={problem.regularization:g}, weak convexity "
+            f"β₋={problem.loss.constants.weak_convexity:.4g}): the model stays near the Gibbs law of the current records, which never saw "
             f"a deleted one. This speaks of observers who came after the erasure, and holds if {NON_ADAPTIVE}; once an earlier model was observed, only the composition of steps is certified. ε_dp is of one release, given "
             "the model before it (18).",
-            f"Noise σ²={plan.noise_variance:.6g} at step size η={plan.step_size:.6g}. Learning: K_A={plan.learn_steps} steps "
-            f"({plan.gradient_evaluations['learn']} record gradients); deleting: K_Ā={plan.delete_steps} per request. What the model is "
+            f"Noise σ²={numbers.noise_variance:.6g} at step size η={numbers.step_size:.6g}. Learning: K_A={numbers.learn_steps} steps "
+            f"({plan.count_gradients()['learn']} record gradients); deleting: K_Ā={numbers.delete_steps} per request. What the model is "
             f"worth: at this noise the data can move its law from the prior by at most {influence:.3g} in total variation{drawn} Bound "
-            f"on the excess risk: {plan.excess_risk:.3g}, for a loss of range {plan.loss.constants.range:g}.",
+            f"on the excess risk: {plan.outlook.excess_risk:.3g}, for a loss of range {problem.loss.constants.range:g}.",
         )
 
     def _check(self, problem: Problem) -> None:
@@ -296,16 +303,17 @@ _CHANGES = {  # field -> (name, direction in which it helps, limit)
 
 def infeasible_error(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfeasible:
     """Return the error for `plan`, with K over σ² and the nearest feasible alternatives."""
+    numbers = plan.calibration
     over = "; ".join(
         f"σ²={schedule.noise_variance:.3g}: K_A={schedule.learn_steps:.3g}, K_Ā={schedule.delete_steps:.3g}"
-        for schedule in (form(ask, plan.noise_variance * 4**k) for k in range(6))
+        for schedule in (form(ask, numbers.noise_variance * 4**k) for k in range(6))
     )
     growth = plan.problem.growth**2  # share of the budget taken by the slack
     ways = (*_cheapest(ask, form), *_changes(ask, form))
     message = (
-        f"Theorem 5.2 needs K_A={plan.learn_steps:.3g} and K_Ā={plan.delete_steps:.3g} steps at n={ask.records}, "
+        f"Theorem 5.2 needs K_A={numbers.learn_steps:.3g} and K_Ā={numbers.delete_steps:.3g} steps at n={ask.records}, "
         f"d={ask.dimension}, λ={ask.regularization:g}, ω={ask.range:g}, q={ask.order:g}, ε_dp={ask.dp * growth:g}, "
-        f"ε_dd={ask.deletion * growth:g} (σ²={plan.noise_variance:.4g}, η={plan.step_size:.3g}); the limit is "
+        f"ε_dd={ask.deletion * growth:g} (σ²={numbers.noise_variance:.4g}, η={numbers.step_size:.3g}); the limit is "
         f"{MOST_STEPS:.0e} steps. "
         f"More noise needs fewer steps: {over}. Ways out: " + "; ".join(ways)
     )

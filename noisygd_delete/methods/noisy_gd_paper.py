@@ -85,7 +85,7 @@ class PaperNoisyGD(GridMethod):
     def _exactly(self, problem: Problem) -> Plan | None:
         """Return the plan with the printed numbers if it meets the budgets with roundings included, else None."""
         plan = self._over_reals(problem)
-        within = problem.budget.affords(plan.deletion) and problem.budget.affords(plan.together)
+        within = problem.budget.affords(plan.deletion) and problem.budget.affords(plan.dp_observed())
         return plan if within and problem.budget.affords(plan.dp) else None
 
     def _over_reals(self, problem: Problem) -> Plan:
@@ -153,15 +153,20 @@ class PaperNoisyGD(GridMethod):
         return eta
 
     def check_plan(self, plan: Plan) -> None:
+        numbers = plan.calibration
         super().check_plan(plan)
         _check_covered(plan.problem)
         widest = theorem_5_1.init_variance(
-            noise_variance=plan.noise_variance, regularization=plan.regularization, step_size=plan.step_size
+            noise_variance=numbers.noise_variance,
+            regularization=plan.problem.regularization,
+            step_size=numbers.step_size,
         )
-        if not (plan.step_size < 1 / plan.problem.objective_smoothness and plan.init_variance <= widest * (1 + 1e-9)):
+        if not (
+            numbers.step_size < 1 / plan.problem.objective_smoothness and numbers.init_variance <= widest * (1 + 1e-9)
+        ):
             raise AssumptionViolated(
-                f"must be below 1/(λ+β), and init_variance={plan.init_variance:g} at most {widest:g}, for Theorem 5.1",
-                step_size=plan.step_size,
+                f"must be below 1/(λ+β), and init_variance={numbers.init_variance:g} at most {widest:g}, for Theorem 5.1",
+                step_size=numbers.step_size,
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
@@ -173,7 +178,7 @@ class PaperNoisyGD(GridMethod):
         return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        per_factor = 2 / (plan.step_size * plan.problem.strong_convexity)
+        per_factor = 2 / (plan.calibration.step_size * plan.problem.strong_convexity)
         quarter = (
             "(16) counts the pair x, x′ (2L); Definition 4.1 compares with a record that was never there (L), so the achieved "
             "ε_dd is a quarter of the printed one."
@@ -197,17 +202,21 @@ def _check_covered(problem: Problem) -> None:
 
 def _printed_risk(plan: Plan) -> float:
     """Return the bound of Theorem 5.1 (3) if η is the printed one and both conditions of (17) hold; else infinity."""
-    constants, sizes = plan.loss.constants, {"regularization": plan.regularization, "dimension": plan.dimension}
+    problem, numbers = plan.problem, plan.calibration
+    constants, sizes = (
+        problem.loss.constants,
+        {"regularization": problem.regularization, "dimension": problem.dimension},
+    )
     rate = theorem_5_1.full_rate(
         sensitivity=2 * constants.lipschitz,
-        regularization=plan.regularization,
-        noise_variance=plan.noise_variance,
-        records=plan.records,
+        regularization=problem.regularization,
+        noise_variance=numbers.noise_variance,
+        records=problem.records,
     )
     facts = {"rate": rate, "smoothness": constants.smoothness, **sizes}
-    printed = theorem_5_1.step_size(regularization=plan.regularization, smoothness=constants.smoothness)
-    learned = plan.learn_steps >= theorem_5_1.learn_steps_for_utility(records=plan.records, **facts)
-    kept = plan.delete_steps >= theorem_5_1.delete_steps_for_utility(batch=plan.problem.batch, **facts)
-    if not (plan.step_size == printed and learned and kept):
+    printed = theorem_5_1.step_size(regularization=problem.regularization, smoothness=constants.smoothness)
+    learned = numbers.learn_steps >= theorem_5_1.learn_steps_for_utility(records=problem.records, **facts)
+    kept = numbers.delete_steps >= theorem_5_1.delete_steps_for_utility(batch=problem.batch, **facts)
+    if not (numbers.step_size == printed and learned and kept):
         return math.inf
-    return theorem_5_1.excess_risk(lipschitz=constants.lipschitz, records=plan.records, **facts)
+    return theorem_5_1.excess_risk(lipschitz=constants.lipschitz, records=problem.records, **facts)

@@ -17,7 +17,9 @@ from .problem import Problem
 
 def outlook_of_steps(plan: Plan, excess_risk: float) -> Prospects:
     """Return the prospects of noisy steps with this bound on the excess risk."""
-    return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance, excess_risk=excess_risk)
+    return Prospects.of_steps(
+        plan.problem, plan.calibration.step_size, plan.calibration.noise_variance, excess_risk=excess_risk
+    )
 
 
 def contraction_risk(plan: Plan) -> float:
@@ -26,8 +28,11 @@ def contraction_risk(plan: Plan) -> float:
     It follows from the contraction towards the minimiser.
     """
     # ρ has mean 0, and ‖θ*‖ ≤ L/λ
-    start = plan.dimension * plan.init_variance + (plan.loss.constants.lipschitz / plan.regularization) ** 2
-    return chain_risk(plan, start=start, learn_steps=plan.learn_steps)
+    start = (
+        plan.problem.dimension * plan.calibration.init_variance
+        + (plan.problem.loss.constants.lipschitz / plan.problem.regularization) ** 2
+    )
+    return chain_risk(plan, start=start, learn_steps=plan.calibration.learn_steps)
 
 
 def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
@@ -38,16 +43,16 @@ def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
         start: Upper bound on the mean squared distance of the first point to its minimiser.
         learn_steps: Steps of the learn.
     """
-    problem = plan.problem
+    problem, numbers = plan.problem, plan.calibration
     return utility.released_excess(
         start=start,
         learn_steps=learn_steps,
-        delete_steps=plan.delete_steps,
+        delete_steps=numbers.delete_steps,
         move=minimiser_move(plan),
-        dimension=plan.dimension,
+        dimension=plan.problem.dimension,
         hessian_trace=problem.hessian_trace,
-        noise_variance=plan.noise_variance,
-        step_size=plan.step_size,
+        noise_variance=plan.calibration.noise_variance,
+        step_size=plan.calibration.step_size,
         strong_convexity=problem.strong_convexity,
         objective_smoothness=problem.objective_smoothness,
     )
@@ -55,30 +60,41 @@ def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
 
 def minimiser_move(plan: Plan) -> float:
     """Return s_r, how far one request may move the minimiser."""
+    problem = plan.problem
     return shifted_interpolation.minimiser_move(
-        lipschitz=plan.loss.constants.lipschitz,
+        lipschitz=problem.loss.constants.lipschitz,
+        strong_convexity=problem.strong_convexity,
+        records=problem.records,
+        batch=problem.batch,
+    )
+
+
+def stationary_distance(plan: Plan) -> float:
+    """Return V_∞, the bound on E‖θ − θ*‖² after many steps."""
+    return shifted_interpolation.stationary_distance(
+        dimension=plan.problem.dimension,
+        noise_variance=plan.calibration.noise_variance,
         strong_convexity=plan.problem.strong_convexity,
-        records=plan.records,
-        batch=plan.problem.batch,
+        step_size=plan.calibration.step_size,
     )
 
 
 def explain_noise(plan: Plan) -> str:
     """Return what determines σ², and its cost."""
     delta = plan.problem.sensitivity(plan.problem.adjacency)
-    share = math.sqrt(plan.stationary_distance)
+    share = math.sqrt(stationary_distance(plan))
     return (
-        f"Noise: σ²={plan.noise_variance:.6g} at step size η={plan.step_size:.6g}. One record moves the gradient sum by at most "
+        f"Noise: σ²={plan.calibration.noise_variance:.6g} at step size η={plan.calibration.step_size:.6g}. One record moves the gradient sum by at most "
         f"Δ={delta:g}; its trace fades at rate λ, so σ² is proportional to Δ²/(λ n² · budget): halving the budget or λ doubles it, "
         f"doubling n divides it by four. The released weights lie within about {share:.3g} of the minimiser (root mean square bound), "
-        f"which costs at most {plan.excess_risk:.3g} in regularised loss."
+        f"which costs at most {plan.outlook.excess_risk:.3g} in regularised loss."
     )
 
 
 def explain_learning(plan: Plan, steps_per_factor: float) -> str:
     """Return what determines K_A."""
     return (
-        f"Learning: K_A={plan.learn_steps} steps ({plan.gradient_evaluations['learn']} record gradients). The condition number "
+        f"Learning: K_A={plan.calibration.learn_steps} steps ({plan.count_gradients()['learn']} record gradients). The condition number "
         f"κ={condition_number(plan.problem):.4g} drives it: every factor e in distance to the minimiser costs about "
         f"{steps_per_factor:.4g} steps."
     )
@@ -86,25 +102,26 @@ def explain_learning(plan: Plan, steps_per_factor: float) -> str:
 
 def explain_deletion(plan: Plan) -> str:
     """Return what determines K_Ā."""
-    budget = plan.budget
+    problem, numbers = plan.problem, plan.calibration
+    budget = problem.budget
     wanted = (
         f"from {budget.dp:g} to {budget.deletion:g}"
         if budget.measure != "epsilon-delta"
         else "down to the deletion budget"
     )
     wanted_utility = (
-        f"utility over any number of requests of r={plan.problem.batch} needs {plan.delete_steps_for_utility}"
-        if plan.problem.utility
+        f"utility over any number of requests of r={problem.batch} needs {numbers.delete_steps_for_utility}"
+        if problem.utility
         else "no utility condition was set"
     )
-    if plan.problem.utility and plan.delete_steps_for_utility > plan.delete_steps_for_deletion:
+    if problem.utility and numbers.delete_steps_for_utility > numbers.delete_steps_for_deletion:
         verdict = "Utility decides; leave that condition out to run the deletion condition alone"
     else:
         verdict = "Deletion decides"
-    share = plan.delete_steps / plan.learn_steps if plan.learn_steps else math.inf
+    share = numbers.delete_steps / numbers.learn_steps if numbers.learn_steps else math.inf
     return (
-        f"Deleting: K_Ā={plan.delete_steps} steps per request, {share:.1%} of learning. Two conditions: forgetting ({wanted}) needs "
-        f"{plan.delete_steps_for_deletion}; {wanted_utility}. {verdict}."
+        f"Deleting: K_Ā={numbers.delete_steps} steps per request, {share:.1%} of learning. Two conditions: forgetting ({wanted}) needs "
+        f"{numbers.delete_steps_for_deletion}; {wanted_utility}. {verdict}."
     )
 
 
@@ -141,7 +158,7 @@ def calibrate_noise(
         least = single
     else:
         least = least_safe(
-            lambda variance: affordable(complete(variance).together),
+            lambda variance: affordable(complete(variance).dp_observed()),
             guess=single,
             below=single / 2,
             digits=1e-12,

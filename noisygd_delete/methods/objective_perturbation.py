@@ -444,7 +444,7 @@ class ObjectivePerturbation(Method):
             raise _infeasible_error(problem, inexact)
         plan = self._complete(problem, noise, inexact)
         for attempt in range(60):  # the search result is certified up to rounding, which is checked here
-            if problem.budget.affords(plan.together) and problem.budget.affords(plan.deletion):
+            if problem.budget.affords(plan.dp_observed()) and problem.budget.affords(plan.deletion):
                 return plan
             noise *= 1 + 2.0 ** (attempt - 52)
             plan = self._complete(problem, noise, inexact * (1 - 2.0 ** (attempt - 52)))
@@ -487,10 +487,11 @@ class ObjectivePerturbation(Method):
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         check_covered(plan.problem)
-        least = rounding_of_gradient(plan.problem, plan.linear_term, self.chain)
-        if not plan.gradient_tolerance >= least:
+        least = rounding_of_gradient(plan.problem, plan.calibration.linear_term, self.chain)
+        if not plan.calibration.gradient_tolerance >= least:
             raise InvalidParameter(
-                f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
+                f"is below {least:g}, the rounding of a gradient in float64",
+                gradient_tolerance=plan.calibration.gradient_tolerance,
             )
 
     def outlook(self, plan: Plan) -> Prospects:
@@ -509,12 +510,12 @@ class ObjectivePerturbation(Method):
         from .forecast import Prospects
 
         facts, convexity = _risk_facts(plan), plan.problem.strong_convexity
-        bound = self.chain * bounds.excess_risk(**facts, gradient_tolerance=plan.gradient_tolerance)
+        bound = self.chain * bounds.excess_risk(**facts, gradient_tolerance=plan.calibration.gradient_tolerance)
         forecast = bounds.excess_risk(**{**facts, "noise": facts["noise"] / math.sqrt(self.chain)})
-        widest = math.sqrt(max(plan.noise_shape or (1.0,)))
-        stage = plan.linear_term * widest / (plan.records * convexity)
-        handed_on = math.fsum((plan.regularization / convexity) ** (2 * stages) for stages in range(self.chain))
-        return Prospects(bound, forecast, math.sqrt(handed_on) * math.hypot(stage, plan.output_noise))
+        widest = math.sqrt(max(plan.learning.shape or (1.0,)))
+        stage = plan.calibration.linear_term * widest / (plan.problem.records * convexity)
+        handed_on = math.fsum((plan.problem.regularization / convexity) ** (2 * stages) for stages in range(self.chain))
+        return Prospects(bound, forecast, math.sqrt(handed_on) * math.hypot(stage, plan.calibration.output_noise))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return (_explain_perturbation(plan), _explain_solver(plan, self), _explain_exactness(plan))
@@ -527,7 +528,7 @@ def chain_plan(plan: Plan) -> Plan | None:
     methods. A chain pays off if the forecast had to raise λ, which shrinks the model. λ is raised further until κ ≤ 1/4
     in each stage, beyond which the noise of three grows faster than by √3.
     """
-    problem, lipschitz, alone = plan.problem, plan.loss.constants.lipschitz, plan.method
+    problem, lipschitz, alone = plan.problem, plan.problem.loss.constants.lipschitz, plan.method
     asked = problem.asked_regularization
     if not isinstance(alone, ObjectivePerturbation) or alone.chain > 1 or asked is None:
         return None
@@ -544,7 +545,7 @@ def chain_plan(plan: Plan) -> Plan | None:
             continue
         facts = found.mechanism
         assert isinstance(facts, ObjectivePerturbationRun)
-        if facts.ratios()[0] * found.linear_term <= bounds.LARGEST_KAPPA * loss.constants.lipschitz:
+        if facts.ratios()[0] * found.calibration.linear_term <= bounds.LARGEST_KAPPA * loss.constants.lipschitz:
             return found
     return None
 
@@ -588,10 +589,10 @@ def _check_curving(loss: losses.Loss) -> None:
 def _risk_facts(plan: Plan) -> dict[str, float]:
     return {
         "dimension": plan.problem.noise_trace,
-        "noise": plan.linear_term,
+        "noise": plan.calibration.linear_term,
         "strong_convexity": plan.problem.strong_convexity,
-        "records": plan.records,
-        "output_noise": plan.output_noise * (1 + 2.0**-10),  # the grid's rounding included
+        "records": plan.problem.records,
+        "output_noise": plan.calibration.output_noise * (1 + 2.0**-10),  # the grid's rounding included
         "hessian_trace": plan.problem.hessian_trace,
     }
 
@@ -614,8 +615,9 @@ def _infeasible_error(problem: Problem, inexact_rate: float) -> PlanInfeasible:
 
 
 def _explain_perturbation(plan: Plan) -> str:
-    curve = plan.mechanism.curve(plan.problem.adjacency)  # type: ignore[attr-defined]
-    order = plan.budget.order
+    problem = plan.problem
+    curve = plan.mechanism.curve(problem.adjacency)  # type: ignore[attr-defined]
+    order = problem.budget.order
     bent = (
         ""
         if order is None
@@ -623,15 +625,15 @@ def _explain_perturbation(plan: Plan) -> str:
     )
     shape = (
         ""
-        if plan.noise_shape is None
-        else f" Its variance follows the schema's one-hot blocks, {plan.problem.noise_trace:.4g} s² in all where the same protection without a "
-        f"shape takes {plan.dimension} s²; every row is checked to be no longer in that shape."
+        if plan.learning.shape is None
+        else f" Its variance follows the schema's one-hot blocks, {problem.noise_trace:.4g} s² in all where the same protection without a "
+        f"shape takes {problem.dimension} s²; every row is checked to be no longer in that shape."
     )
     return (
         f"Perturbing: every release minimises the objective plus ⟨b, θ⟩/n, b fresh Gaussian noise of standard deviation "
-        f"s={plan.linear_term:.6g} per weight in units of the gradient sum, where one record moves it by at most "
-        f"Δ={plan.problem.sensitivity(plan.problem.adjacency):g}: halving ε multiplies s by √2.{bent}{shape} Directions in which the data curve "
-        f"the objective feel the noise least. Expected cost in regularised loss: at most {plan.excess_risk:.3g}."
+        f"s={plan.calibration.linear_term:.6g} per weight in units of the gradient sum, where one record moves it by at most "
+        f"Δ={problem.sensitivity(problem.adjacency):g}: halving ε multiplies s by √2.{bent}{shape} Directions in which the data curve "
+        f"the objective feel the noise least. Expected cost in regularised loss: at most {plan.outlook.excess_risk:.3g}."
     )
 
 
@@ -653,14 +655,14 @@ def _explain_solver(plan: Plan, method: ObjectivePerturbation) -> str:
         "0, with fresh noise of that size and an equal share of the budgets; what is between them is charged as if published, and dropped: "
     )
     return (
-        f"Solving: {many}to gradient norm γ={plan.gradient_tolerance:.3g}, {kind}: {expected} {plan.delete_solver_passes} gradient passes. "
+        f"Solving: {many}to gradient norm γ={plan.calibration.gradient_tolerance:.3g}, {kind}: {expected} {plan.calibration.delete_solver_passes} gradient passes. "
         f"Nothing has to be forgotten after that. Each release is a fresh publication at the full dp cost.{slow}"
     )
 
 
 def _explain_exactness(plan: Plan) -> str:
     return (
-        f"Publishing: the answer is rounded to a public grid of step τ/2^{GRID_BITS}, and an exact discrete Gaussian of τ={plan.output_noise:.3g} "
+        f"Publishing: the answer is rounded to a public grid of step τ/2^{GRID_BITS}, and an exact discrete Gaussian of τ={plan.calibration.output_noise:.3g} "
         "is added in integer arithmetic. The rounding of b and of the measured gradient is inside γ, so the bounds are theorems "
         "about what the machine computes; what is trusted is named with every guarantee."
     )

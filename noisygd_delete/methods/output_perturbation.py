@@ -17,7 +17,7 @@ from .exact_steps import ExactSteps, GridMethod
 from .explanations import condition_number
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .noisy_gd import NoisyGDRun, contracting_step_size
-from .noisy_steps import calibrate_noise
+from .noisy_steps import calibrate_noise, stationary_distance
 from .plan import Calibration, Plan
 from .problem import SOLVERS, Problem, forecast_passes, solver_passes
 
@@ -140,11 +140,13 @@ class OutputPerturbation(GridMethod):
         chosen = self
         for _ in range(_ATTEMPTS):
             plan = chosen._over_reals(problem)
-            if plan.budget.affords(plan.deletion):
+            if plan.problem.budget.affords(plan.deletion):
                 return plan
-            if self.gradient_tolerance is not None or plan.gradient_tolerance <= least_tolerance(problem):
+            if self.gradient_tolerance is not None or plan.calibration.gradient_tolerance <= least_tolerance(problem):
                 break
-            chosen = replace(self, gradient_tolerance=max(least_tolerance(problem), 0.9 * plan.gradient_tolerance))
+            chosen = replace(
+                self, gradient_tolerance=max(least_tolerance(problem), 0.9 * plan.calibration.gradient_tolerance)
+            )
         return None
 
     def _over_reals(self, problem: Problem) -> Plan:
@@ -189,9 +191,10 @@ class OutputPerturbation(GridMethod):
         super().check_plan(plan)
         _check_one_minimiser(plan.problem)
         least = gradient_error(**_rounding_facts(plan.problem))
-        if not plan.gradient_tolerance >= least:
+        if not plan.calibration.gradient_tolerance >= least:
             raise InvalidParameter(
-                f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
+                f"is below {least:g}, the rounding of a gradient in float64",
+                gradient_tolerance=plan.calibration.gradient_tolerance,
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
@@ -207,12 +210,13 @@ class OutputPerturbation(GridMethod):
 
     def outlook(self, plan: Plan) -> Prospects:
         """Return the prospects of a chain that starts at the solver's answer, within γ/m of the minimiser."""
-        m, chain = plan.problem.strong_convexity, {"step_size": plan.step_size}
+        numbers = plan.calibration
+        m, chain = plan.problem.strong_convexity, {"step_size": numbers.step_size}
         distance = shifted_interpolation.distance_after(
-            distance_before=(plan.gradient_tolerance / m) ** 2,
+            distance_before=(numbers.gradient_tolerance / m) ** 2,
             move=0.0,
-            steps=plan.learn_steps,
-            stationary=plan.stationary_distance,
+            steps=numbers.learn_steps,
+            stationary=stationary_distance(plan),
             strong_convexity=m,
             **chain,
         )
@@ -221,8 +225,13 @@ class OutputPerturbation(GridMethod):
         )
         return Prospects(
             bound,
-            forecast_excess_risk(plan.problem, noise_variance=plan.noise_variance, steps=plan.delete_steps, **chain),
-            steps_deviation(plan.problem, plan.step_size, plan.noise_variance),
+            forecast_excess_risk(
+                plan.problem,
+                noise_variance=numbers.noise_variance,
+                steps=numbers.delete_steps,
+                **chain,
+            ),
+            steps_deviation(plan.problem, numbers.step_size, numbers.noise_variance),
         )
 
     def words(self, plan: Plan) -> tuple[str, ...]:
@@ -243,21 +252,24 @@ class OutputPerturbation(GridMethod):
             else " How long the solver takes depends on the data; the fixed solver avoids it."
         )
         return (
-            f"Solving: every release starts from the minimiser of the current records, to gradient norm γ={plan.gradient_tolerance:.3g}, "
-            f"{kind}: {expected} {plan.delete_solver_passes} gradient passes (κ={condition_number(plan.problem):.4g}). Nothing has to be "
+            f"Solving: every release starts from the minimiser of the current records, to gradient norm γ={plan.calibration.gradient_tolerance:.3g}, "
+            f"{kind}: {expected} {plan.calibration.delete_solver_passes} gradient passes (κ={condition_number(plan.problem):.4g}). Nothing has to be "
             f"forgotten after that.{slow}"
         )
 
     def _diffusing(self, plan: Plan) -> str:
+        numbers = plan.calibration
         forecast = plan.outlook.forecast
         inflation = shifted_interpolation.noise_inflation(
-            steps=plan.delete_steps, step_size=plan.step_size, strong_convexity=plan.problem.strong_convexity
+            steps=numbers.delete_steps,
+            step_size=numbers.step_size,
+            strong_convexity=plan.problem.strong_convexity,
         )
         return (
-            f"Diffusing: K={plan.delete_steps} steps of Noisy-GD at η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}: "
+            f"Diffusing: K={numbers.delete_steps} steps of Noisy-GD at η={numbers.step_size:.6g}, σ²={numbers.noise_variance:.6g}: "
             f"{inflation:.4g} times the noise variance that very many steps would need (1/(1 − c^2K)), which directions of high "
             f"curvature feel and flat ones do not. More steps of it mean less noise. Forecast cost in regularised "
-            f"loss: {forecast:.3g} (proven: {plan.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over "
+            f"loss: {forecast:.3g} (proven: {plan.outlook.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over "
             "many observed releases compare_plans weighs it against resuming."
         )
 
@@ -358,7 +370,7 @@ def with_diffusion_for(plan: Plan, target: float) -> Plan:
         method = replace(asked, diffusion_steps=steps)
         return method.plan(replace(plan.problem, method=method))
 
-    few = plan.delete_steps
+    few = plan.calibration.delete_steps
     enough = least_whole(
         lambda steps: diffused(steps).outlook.forecast <= target,
         guess=2 * few,

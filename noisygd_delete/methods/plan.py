@@ -16,12 +16,11 @@ from ..bounds.arithmetic import best_order
 from ..bounds.renyi import renyi_epsilon
 from ..errors import InvalidParameter, NoisyGDDeleteError, NothingPromised, check_count
 from ..losses.base import Loss
-from ..privacy.budget import Budget, Measures, Total
+from ..privacy.budget import Measures
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_number
 from .base import PROOFS, Mechanism
 from .problem import (
-    CarriedSums,
     Exactness,
     InitialLaw,
     MethodRef,
@@ -37,7 +36,6 @@ from .problem import (
 )
 
 if TYPE_CHECKING:
-    from ..features.maps.coding import Coding
     from .forecast import Prospects
 
 MOST_STAGES = 16  # of a ladder
@@ -99,14 +97,16 @@ class Method(MethodRef):
             InvalidParameter: If the method does not cover the plan.
             AssumptionViolated: If an assumption of the proof does not hold.
         """
-        if not math.isfinite(plan.loss.constants.lipschitz):
-            raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
+        if not math.isfinite(plan.problem.loss.constants.lipschitz):
+            raise InvalidParameter(
+                f"the {plan.problem.loss.name} loss has no Lipschitz constant; clip its gradients to L"
+            )
 
     def outlook(self, plan: Plan) -> Prospects:
         """Return the expected quality of the models: forecasts, and a bound on the excess risk if one is proven."""
         from .forecast import Prospects
 
-        return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
+        return Prospects.of_steps(plan.problem, plan.calibration.step_size, plan.calibration.noise_variance)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         """Return explanations of what determines the plan's noise and steps, one paragraph each."""
@@ -164,25 +164,26 @@ class Calibration:
 class Plan:
     """The procedures that will be run and their guarantees, made by the method of the problem (`Method.plan`).
 
+    The problem and the calibration define the plan; `Method.assemble` derives the other parts from them.
+
     Attributes:
         problem: The planning problem.
+        calibration: The calibrated numbers.
         mechanism: Public facts of a run, as the accountant sees it.
         learning: Procedure of a learn.
         serving: Procedure of a request.
         promise: The runs that the guarantees cover.
-        stages: Plans of several consecutive runs, each published; empty for one run.
-        kept: Number of stages that a request leaves unchanged.
-        staged: The loss a published model predicts by, if several stages are published together.
+        model_loss: The loss that a published model predicts by; differs from the problem's if several stages are
+            published together.
     """
 
     problem: Problem
+    calibration: Calibration
     mechanism: Mechanism
     learning: Procedure
     serving: Procedure
     promise: PlannedGuarantees
-    stages: tuple[Plan, ...] = ()
-    kept: int = 0
-    staged: Loss | None = None
+    model_loss: Loss
 
     def __post_init__(self) -> None:
         for procedure, fresh in ((self.learning, True), (self.serving, self.mechanism.fresh)):
@@ -200,7 +201,7 @@ class Plan:
         promise: PlannedGuarantees | None = None,
         exactness: Exactness | None = None,
         sampling: Sampling | None = None,
-        staged: Loss | None = None,
+        model_loss: Loss | None = None,
     ) -> Plan:
         """Return a plan of noisy steps.
 
@@ -212,11 +213,13 @@ class Plan:
             numbers: The calibrated numbers.
             learning: Start of a learn; None: the initial law.
             serving: Start of a request; None: the model published before.
-            promise: The guarantees; the steps are filled in from `numbers`. None: the deletion guarantee covers any
-                number of steps with the record.
+            promise: The guarantees. None: the deletion guarantee covers any number of steps with the record.
             exactness: Grid of exact steps, if any.
             sampling: Poisson sampling of the steps, if any.
-            staged: See the attribute.
+            model_loss: The loss that a published model predicts by; None: the problem's.
+
+        Raises:
+            InvalidParameter: If a number is given that these procedures have no use for.
         """
         steps = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
         # a linear term is part of the solved objective, and the solution needs output noise
@@ -229,35 +232,29 @@ class Plan:
             return Procedure(start, taken, solver_passes=passes, exactness=exactness, sampling=sampling, **own)
 
         begin = InitialLaw(numbers.init_variance) if learning is None else learning
-        if promise is None:
-            promise = PlannedGuarantees(deletion=WorstCaseRun(steps_without=mechanism.exposure(numbers.delete_steps)))
-        return cls(
+        plan = cls(
             problem,
+            numbers,
             mechanism,
             run(begin, numbers.learn_steps, numbers.learn_solver_passes),
             run(serving or Published(), numbers.delete_steps, numbers.delete_solver_passes),
-            replace(
-                promise,
-                deletion_steps=numbers.delete_steps_for_deletion,
-                utility_steps=numbers.delete_steps_for_utility,
-                horizon=numbers.horizon,
-            ),
-            numbers.stages,
-            numbers.kept,
-            staged,
+            promise or PlannedGuarantees(deletion=WorstCaseRun(steps_without=mechanism.exposure(numbers.delete_steps))),
+            problem.loss if model_loss is None else model_loss,
         )
-
-    @property
-    def numbers(self) -> Calibration:
-        """The calibrated numbers, as stored."""
-        return Calibration(**{name: getattr(self, name) for name in _NUMBERS})
+        unused = [name for name, kind in _OF_START.items() if getattr(numbers, name) and not isinstance(begin, kind)]
+        if plan.learning.counted != numbers.learn_steps:
+            unused.append("learn_steps")
+        if unused:
+            given = {name: getattr(numbers, name) for name in unused}
+            raise InvalidParameter(f"method {mechanism.method!r} has no use for it", **given)
+        return plan
 
     def changed(self, **changes: Any) -> Plan:
         """Return the plan with other numbers or another problem; mechanism, procedures and guarantees follow."""
         numbers = {name: changes.pop(name) for name in list(changes) if name in _NUMBERS}
         problem = changes.pop("problem", self.problem)
         changed: Problem = replace(problem, **changes) if changes else problem
-        return method_of(changed).assemble(changed, replace(self.numbers, **numbers))
+        return method_of(changed).assemble(changed, replace(self.calibration, **numbers))
 
     @property
     def method(self) -> Method:
@@ -265,109 +262,9 @@ class Plan:
         return method_of(self.problem)
 
     @property
-    def step_size(self) -> float:
-        """η."""
-        return self.learning.step_size
-
-    @property
-    def noise_variance(self) -> float:
-        """σ²."""
-        return self.learning.noise_variance
-
-    @property
-    def init_variance(self) -> float:
-        """Variance per coordinate of the initial law ρ; 0 if a learn does not start from an initial law."""
-        return self.learning.start.variance if isinstance(self.learning.start, InitialLaw) else 0.0
-
-    @property
-    def learn_steps(self) -> int:
-        """K_A."""
-        return self.learning.counted
-
-    @property
-    def delete_steps(self) -> int:
-        """K_Ā, the larger of the two conditions."""
-        return max(self.delete_steps_for_deletion, self.delete_steps_for_utility)
-
-    @property
-    def delete_steps_for_deletion(self) -> int:
-        """Steps of a deletion that ε_dd needs."""
-        return self.promise.deletion_steps
-
-    @property
-    def delete_steps_for_utility(self) -> int:
-        """Steps of a deletion that keep the accuracy over any number of requests; 0 if not required."""
-        return self.promise.utility_steps
-
-    @property
-    def gradient_tolerance(self) -> float:
-        """γ of the solver; 0 if there is no solver."""
-        return self.learning.start.tolerance if isinstance(self.learning.start, Minimizer) else 0.0
-
-    @property
-    def learn_solver_passes(self) -> int:
-        """Gradient passes of the solver in a learn: a forecast, exact if their number is fixed."""
-        return self.learning.solver_passes
-
-    @property
-    def delete_solver_passes(self) -> int:
-        """Gradient passes of the solver in a deletion: a forecast, exact if their number is fixed."""
-        return self.serving.solver_passes
-
-    @property
-    def linear_term(self) -> float:
-        """Standard deviation s of the random linear term."""
-        return self.learning.linear_term
-
-    @property
-    def output_noise(self) -> float:
-        """τ."""
-        return self.learning.output_noise
-
-    @property
-    def horizon(self) -> int | None:
-        """Steps since the last fresh learn that the budget covers under composition; None if unlimited."""
-        return self.promise.horizon
-
-    @property
-    def loss(self) -> Loss:
-        """The loss of one record."""
-        return self.problem.loss
-
-    @property
-    def budget(self) -> Budget:
-        """The budgets for present and deleted records."""
-        return self.problem.budget
-
-    @property
-    def records(self) -> int:
-        """n, the public number of slots."""
-        return self.problem.records
-
-    @property
-    def features(self) -> int:
-        """Number of features of a row."""
-        return self.problem.features
-
-    @property
-    def regularization(self) -> float:
-        """λ, the weight of ‖w‖²/2 in the objective."""
-        return self.problem.regularization
-
-    @property
-    def dimension(self) -> int:
-        """Number of weights."""
-        return self.problem.dimension
-
-    @property
-    def releases(self) -> int:
-        """N, the number of observed releases that share the dp budget."""
-        return self.problem.releases
-
-    @property
-    def total(self) -> Total | None:
-        """Cap on the cost of all publications together; None if only `releases`, or nothing, limits them."""
-        return self.problem.total
+    def shape(self) -> tuple[int, int]:
+        """Shape of the published weights in the engine: (outputs, features) except for networks and several stages."""
+        return self.model_loss.shape(self.problem.features)
 
     def after(self, former: Plan, spent: Guarantee | None = None) -> Plan:
         """Return this plan as the successor of `former`, by which models were already published.
@@ -379,7 +276,7 @@ class Plan:
             former: The plan that this one replaces.
             spent: Cost of all publications so far; None if nothing was published.
         """
-        own, before = self.total, former.total
+        own, before = self.problem.total, former.problem.total
         units = [(problem.adjacency, problem.rows_per_subject) for problem in (self.problem, former.problem)]
         alike = units[0] == units[1]
         if own is None or (own == before and alike):
@@ -390,21 +287,6 @@ class Plan:
             late, both = replace(own, late=True), self.dp if spent is None else spent + self.dp
             late = late.measured_for(both) if late.spent(both) == math.inf else late
         return replace(self, problem=replace(self.problem, total=late))
-
-    @property
-    def capped(self) -> bool:
-        """Whether the sum of all publications is capped."""
-        return self.releases > 1 or self.total is not None
-
-    @property
-    def model_loss(self) -> Loss:
-        """The loss a published model predicts by; differs from `loss` only if several stages are published together."""
-        return self.loss if self.staged is None else self.staged
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape of the published weights in the engine: (outputs, features) except for networks and several stages."""
-        return self.model_loss.shape(self.features)
 
     def of_map(self, digest: str | None) -> Plan:
         """Return the same plan for rows of the public map with this digest."""
@@ -423,22 +305,7 @@ class Plan:
             self.learning.exactness,
             self.serving.exactness,
         )
-        return charged if alike and self.budget.affords(charged.deletion) else method.plan(charged.problem)
-
-    @property
-    def coding(self) -> Coding | None:
-        """The codes by which rows are counted, if the plan counts them; a table may store the codes instead of rows."""
-        start = self.learning.start
-        if not isinstance(start, CarriedSums) or start.map is None:
-            return None
-        from ..features.maps.catalogue import coding_of
-
-        return coding_of(start.map)
-
-    @property
-    def noise_shape(self) -> tuple[float, ...] | None:
-        """Variance v of every column if the noise has a shape; rows must then satisfy the loss's norm bound in that shape."""
-        return self.problem.noise_shape if self.linear_term else None
+        return charged if alike and self.problem.budget.affords(charged.deletion) else method.plan(charged.problem)
 
     @property
     def dp(self) -> Guarantee:
@@ -453,24 +320,20 @@ class Plan:
         """
         fading = self.mechanism.fading
         if fading is not None:
-            return fading.forgets(
-                learn_steps=self.learn_steps, delete_steps=self.delete_steps, batch=self.problem.batch
-            )
+            learn, delete = self.calibration.learn_steps, self.calibration.delete_steps
+            return fading.forgets(learn_steps=learn, delete_steps=delete, batch=self.problem.batch)
         return self._of_costliest("deletion", self.problem.deletion_notion, self.promise.deletion)
 
     def _of_costliest(self, about: str, worlds: str, longest: WorstCaseRun) -> Guarantee:
         steps: dict[str, Any] = {"steps_with": longest.steps_with, "steps_without": longest.steps_without}
         return self.mechanism.interval(about, worlds, **steps).assuming(longest.assuming)
 
-    @property
-    def fresh_publications(self) -> int:
-        """Number of the `releases` that start afresh, including the learn."""
-        return self.releases if self.mechanism.fresh else 1
+    def dp_observed(self, models: int | None = None) -> Guarantee:
+        """Return what `models` observed models, the learn first, reveal about a record present in all of them.
 
-    @property
-    def together(self) -> Guarantee:
-        """Guarantee of N = `releases` observed publications about a record present in all of them."""
-        return self._shown("dp", self.releases)
+        None: as many as the budget covers, `problem.releases`.
+        """
+        return self._shown("dp", self.problem.releases if models is None else check_count("models", models))
 
     def _shown(self, about: str, releases: int, gone: bool = False) -> Guarantee:
         """Return the guarantee of `releases` observed releases about a record present in all of them.
@@ -484,8 +347,8 @@ class Plan:
         worlds = problem.adjacency if about == "dp" else problem.deletion_notion
         if mechanism.carries:
             return mechanism.interval(about, worlds, steps_with=releases, steps_without=int(gone))
-        learned = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.learn_steps))
-        requested = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.delete_steps))
+        learned = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.calibration.learn_steps))
+        requested = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.calibration.delete_steps))
         return Guarantee.composed([(learned, 1), *([(requested, releases - 1)] if releases > 1 else [])])
 
     def deletion_observed(self, models: int = 1) -> Guarantee:
@@ -504,7 +367,7 @@ class Plan:
         fit best.
         """
         nothing = self.mechanism.interval("dp", self.problem.adjacency, steps_with=0)
-        budget, together = self.budget, self.together
+        budget, together = self.problem.budget, self.dp_observed()
         # figures of exact plans include their rounding errors: no slack is reserved for them
         gaussian = self.problem.dp_gdp if nothing.slack else budget.dp_gdp
         if self.promise.counted_on is not None:
@@ -538,44 +401,19 @@ class Plan:
         """Expected quality of the models: a bound and forecasts. No guarantee depends on it."""
         return self.method.outlook(self)
 
-    @property
-    def stationary_distance(self) -> float:
-        """V_∞, the bound on E‖θ − θ*‖² after many steps."""
-        from ..bounds.shifted_interpolation import stationary_distance  # not needed by deletions
-
-        return stationary_distance(
-            dimension=self.dimension,
-            noise_variance=self.noise_variance,
-            strong_convexity=self.problem.strong_convexity,
-            step_size=self.step_size,
-        )
-
-    @property
-    def excess_risk(self) -> float:
-        """Bound on E[L_D(θ)] − min L_D of every released model for this plan's steps, in the unit of the loss.
-
-        It holds after the learn and any number of requests of at most `batch` edits. Infinite if there is no bound.
-        """
-        return self.outlook.excess_risk
-
-    @property
-    def gradient_evaluations(self) -> dict[str, int]:
-        """Per-record gradients of one learn and of one request: n·(solver passes + K)."""
+    def count_gradients(self) -> dict[str, int]:
+        """Return the per-record gradients of one learn and of one request: n·(solver passes + K)."""
+        numbers, records = self.calibration, self.problem.records
         return {
-            "learn": self.records * (self.learn_solver_passes + self.learn_steps),
-            "delete": self.records * (self.delete_solver_passes + self.delete_steps),
+            "learn": records * (numbers.learn_solver_passes + numbers.learn_steps),
+            "delete": records * (numbers.delete_solver_passes + numbers.delete_steps),
         }
 
-    @property
-    def saving(self) -> int:
-        """Per-record gradients saved per request compared with learning afresh: n(K_A − K_Ā) without a solver."""
-        return self.gradient_evaluations["learn"] - self.gradient_evaluations["delete"]
-
-    @property
-    def fresh_learn_is_cheaper(self) -> bool:
+    def is_fresh_learn_cheaper(self) -> bool:
         """Whether a request that resumes from the published model takes at least as many gradients as learning afresh."""
-        resumes = not (self.mechanism.fresh or self.mechanism.carries) and (not self.stages or self.kept > 0)
-        return resumes and self.saving <= 0
+        numbers, work = self.calibration, self.count_gradients()
+        resumes = not (self.mechanism.fresh or self.mechanism.carries) and (not numbers.stages or numbers.kept > 0)
+        return resumes and work["learn"] <= work["delete"]
 
     def explain(self) -> str:
         """Return an explanation of the noise, the steps and the guarantees.
@@ -588,9 +426,9 @@ class Plan:
         said = (
             explanations.plan_heading(self.problem),
             ridge,
-            explanations.explain_clipping(self.loss),
+            explanations.explain_clipping(self.problem.loss),
             *self.method.words(self),
-            explanations.explain_saving(self.gradient_evaluations, cheaper=self.fresh_learn_is_cheaper),
+            explanations.explain_saving(self.count_gradients(), cheaper=self.is_fresh_learn_cheaper()),
         )
         return "\n\n".join(
             filter(None, (*said, explanations.explain_rounding(self.serving.exactness), *self._promised()))
@@ -600,9 +438,9 @@ class Plan:
         """Return loss, sizes, method, budget, cost and guarantees in a few lines."""
         from . import explanations
 
-        learn, delete = (round(number / self.records) for number in self.gradient_evaluations.values())
-        cheaper = self.fresh_learn_is_cheaper
-        saving = explanations.explain_saving(self.gradient_evaluations, cheaper=True) if cheaper else ""
+        work = self.count_gradients()
+        learn, delete = (round(number / self.problem.records) for number in work.values())
+        saving = explanations.explain_saving(work, cheaper=True) if self.is_fresh_learn_cheaper() else ""
         passes = explanations.explain_passes(learn, delete)
         said = explanations.plan_heading(self.problem), passes, saving, *self._promised()
         return "\n".join(filter(None, said))
@@ -610,9 +448,9 @@ class Plan:
     def _promised(self) -> tuple[str, ...]:
         from . import explanations
 
-        waiting = "" if self.stages else explanations.explain_waiting(self.problem, self.learning)
+        waiting = "" if self.calibration.stages else explanations.explain_waiting(self.problem, self.learning)
         promise = explanations.explain_promise(
-            self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack
+            self.problem.budget, self.deletion, self.deletion_observed(), self.mechanism.slack
         )
         return waiting, self.worth(), promise
 
@@ -626,11 +464,12 @@ class Plan:
 
         larger = () if self.mechanism.fading or not advise else (self._larger(factor) for factor in _LARGER)
         untrained = isinstance(self.learning.start, InitialLaw) and not self.learning.counted
-        return explanations.explain_worth(self.loss, self.excess_risk, filter(None, larger), untrained=untrained)
+        risk = self.outlook.excess_risk
+        return explanations.explain_worth(self.problem.loss, risk, filter(None, larger), untrained=untrained)
 
     def warn_if_vacuous(self) -> None:
         """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous."""
-        if self.learning.counted and not math.isfinite(self.excess_risk):
+        if self.learning.counted and not math.isfinite(self.outlook.excess_risk):
             return
         if doubt := self.worth(advise=False):
             warnings.warn(doubt, NothingPromised, stacklevel=3)
@@ -638,64 +477,71 @@ class Plan:
     def _larger(self, factor: float) -> tuple[float, float] | None:
         """Return λ times `factor` and the excess-risk bound of the same method's plan for it; None if there is none."""
         method = without_options(self.method, "step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
-        regularization = self.regularization * factor
+        regularization = self.problem.regularization * factor
+        problem = replace(self.problem, method=method, regularization=regularization)
         try:
-            return regularization, method.plan(
-                replace(self.problem, method=method, regularization=regularization)
-            ).excess_risk
+            return regularization, method.plan(problem).outlook.excess_risk
         except (NoisyGDDeleteError, ArithmeticError):
             return None
 
     def summary(self) -> dict[str, Any]:
         """Return the plan as the JSON output of the command line."""
+        problem, numbers, work = self.problem, self.calibration, self.count_gradients()
+        risk = self.outlook.excess_risk
         return {
-            "regularization": self.regularization,
-            "asked_regularization": self.problem.asked_regularization,
-            "ridge_cost": self.problem.ridge_cost,
-            "step_size": self.step_size,
-            "noise_variance": self.noise_variance,
-            "init_variance": self.init_variance,
-            "learn_steps": self.learn_steps,
-            "delete_steps": self.delete_steps,
-            "delete_steps_for_deletion": self.delete_steps_for_deletion,
-            "delete_steps_for_utility": self.delete_steps_for_utility,
+            "regularization": problem.regularization,
+            "asked_regularization": problem.asked_regularization,
+            "ridge_cost": problem.ridge_cost,
+            "step_size": numbers.step_size,
+            "noise_variance": numbers.noise_variance,
+            "init_variance": numbers.init_variance,
+            "learn_steps": numbers.learn_steps,
+            "delete_steps": numbers.delete_steps,
+            "delete_steps_for_deletion": numbers.delete_steps_for_deletion,
+            "delete_steps_for_utility": numbers.delete_steps_for_utility,
             "method": self.method.name,
             "noisy_gradient_descent": bool(self.method.analysis),
             "options": {key: value for key, value in self.method.to_dict().items() if key != "name"},
-            "gradient_tolerance": self.gradient_tolerance,
-            "linear_term": self.linear_term,
-            "output_noise": self.output_noise,
-            "solver_passes": {"learn": self.learn_solver_passes, "delete": self.delete_solver_passes},
-            "order": self.budget.order,
-            "dp": self.budget.dp,
-            "deletion": self.budget.deletion,
-            "budget": self.budget.to_dict(),
-            "adjacency": str(self.problem.adjacency),
-            "deletion_notion": str(self.problem.deletion_notion),
-            "releases": self.releases,
-            "total": None if self.total is None else self.total.to_dict(),
-            "rows_per_subject": self.problem.rows_per_subject,
-            "gradient_evaluations": self.gradient_evaluations,
-            "saving": self.saving,
-            "fresh_learn_is_cheaper": self.fresh_learn_is_cheaper,
-            "excess_risk_bound": self.excess_risk if math.isfinite(self.excess_risk) else None,
+            "gradient_tolerance": numbers.gradient_tolerance,
+            "linear_term": numbers.linear_term,
+            "output_noise": numbers.output_noise,
+            "solver_passes": {"learn": numbers.learn_solver_passes, "delete": numbers.delete_solver_passes},
+            "order": problem.budget.order,
+            "dp": problem.budget.dp,
+            "deletion": problem.budget.deletion,
+            "budget": problem.budget.to_dict(),
+            "adjacency": str(problem.adjacency),
+            "deletion_notion": str(problem.deletion_notion),
+            "releases": problem.releases,
+            "total": None if problem.total is None else problem.total.to_dict(),
+            "rows_per_subject": problem.rows_per_subject,
+            "gradient_evaluations": work,
+            "saving": work["learn"] - work["delete"],
+            "fresh_learn_is_cheaper": self.is_fresh_learn_cheaper(),
+            "excess_risk_bound": risk if math.isfinite(risk) else None,
             "sensitivity_slack": self.mechanism.slack,
         }
 
     def __repr__(self) -> str:
-        steps = f"{self.learn_steps} and {self.delete_steps} steps"
+        problem, numbers = self.problem, self.calibration
         return (
-            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={format_number(self.regularization)}, method={self.method.variant_name()!r}, {steps}, "
-            f"{self.budget.describe()})"
+            f"Plan({problem.loss.name}, n={problem.records}, d={problem.dimension}, "
+            f"λ={format_number(problem.regularization)}, method={self.method.variant_name()!r}, "
+            f"{numbers.learn_steps} and {numbers.delete_steps} steps, {problem.budget.describe()})"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem and the numbers as JSON, from which `serialization.plan_from_dict` rebuilds the plan."""
-        inner = {"stages": [stage.to_dict() for stage in self.stages], "kept": self.kept} if self.stages else {}
-        numbers = {name: getattr(self, name) for name in _NUMBERS if name not in ("stages", "kept")}
+        numbers = {name: getattr(self.calibration, name) for name in _NUMBERS}
+        stages, kept = numbers.pop("stages"), numbers.pop("kept")
+        inner = {"stages": [stage.to_dict() for stage in stages], "kept": kept} if stages else {}
         return {"problem": self.problem.to_dict(), **numbers, **inner}
 
 
+_OF_START: dict[str, type[Start]] = {  # numbers that procedures with another start do not use
+    "init_variance": InitialLaw,
+    **dict.fromkeys(("gradient_tolerance", "linear_term", "output_noise"), Minimizer),
+}
 _NUMBERS = tuple(field.name for field in fields(Calibration))
 
 

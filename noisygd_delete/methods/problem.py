@@ -6,7 +6,7 @@ import math
 import re
 from abc import ABC
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..bounds import renyi
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
@@ -17,6 +17,9 @@ from ..errors import InvalidParameter, check_choice, check_count, check_positive
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
+
+if TYPE_CHECKING:
+    from ..features.maps.coding import Coding
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,11 @@ class Problem:
                     one_hot_blocks=sizes,
                 )
             object.__setattr__(self, "one_hot_blocks", sizes)
+
+    @property
+    def capped(self) -> bool:
+        """Whether the sum of all publications is capped."""
+        return self.releases > 1 or self.total is not None
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:
@@ -405,6 +413,15 @@ class Procedure:
         """Number of steps that a run counts as; least squares on moments, in one pass, counts as one."""
         return 1 if isinstance(self.start, NoisyLeastSquares) else self.steps
 
+    @property
+    def coding(self) -> Coding | None:
+        """The codes by which rows are counted, if any; a table may store the codes instead of rows."""
+        if not isinstance(self.start, CarriedSums) or self.start.map is None:
+            return None
+        from ..features.maps.catalogue import coding_of
+
+        return coding_of(self.start.map)
+
 
 @dataclass(frozen=True)
 class WorstCaseRun:
@@ -423,14 +440,11 @@ class WorstCaseRun:
 
 @dataclass(frozen=True)
 class PlannedGuarantees:
-    """The runs that a plan's guarantees cover, and the steps of a request that they require.
+    """The runs that a plan's guarantees cover.
 
     Attributes:
         dp: Costliest run about a record still present.
         deletion: Costliest run about an erased record.
-        deletion_steps: K_Ā that the deletion guarantee needs.
-        utility_steps: K_Ā that keeps the accuracy over any number of requests; 0 if not required.
-        horizon: Steps since the last fresh learn that the budget covers under composition; None if unlimited.
         relearns: Whether a fresh learn runs automatically when it is due.
         edits: Kinds of edits that the bounds cover.
         unbounded: Whether the bounds also hold for the linear loss, the worst case that audits run.
@@ -439,9 +453,6 @@ class PlannedGuarantees:
 
     dp: WorstCaseRun = WorstCaseRun()
     deletion: WorstCaseRun = WorstCaseRun()
-    deletion_steps: int = 0
-    utility_steps: int = 0
-    horizon: int | None = None
     relearns: bool = False
     edits: tuple[str, ...] = ("deleted", "replaced", "inserted")
     unbounded: bool = True

@@ -178,7 +178,7 @@ def plan_from_dict(given: Mapping[str, Any]) -> Plan:
     listed = {name: value for name, value in given.items() if name != "problem"}
     numbers, problem = parse_dataclass(Calibration, listed, "a plan", **inner), problem_from_dict(given["problem"])
     plan = method_of(problem).assemble(problem, numbers)
-    if plan.numbers != numbers:
+    if plan.calibration != numbers:
         raise InvalidParameter(f"not a plan by method {problem.method.name!r}, which has other numbers")
     check_complete(given, plan.to_dict(), "a plan", optional=FORECASTS)
     return plan

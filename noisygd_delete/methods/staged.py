@@ -109,12 +109,16 @@ class SampledStage(Method):
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         check_sampled(plan.problem)
-        lipschitz = plan.loss.constants.lipschitz * (1 + plan.problem.slack)
-        least = plan.step_size * (self.noise_multiplier * lipschitz / (self.sampling_rate * plan.records)) ** 2 / 2
-        if not plan.noise_variance >= least * (1 - 1e-9):
+        lipschitz = plan.problem.loss.constants.lipschitz * (1 + plan.problem.slack)
+        least = (
+            plan.calibration.step_size
+            * (self.noise_multiplier * lipschitz / (self.sampling_rate * plan.problem.records)) ** 2
+            / 2
+        )
+        if not plan.calibration.noise_variance >= least * (1 - 1e-9):
             raise InvalidParameter(
                 f"is below {least:g}, which noise_multiplier={self.noise_multiplier:g} is",
-                noise_variance=plan.noise_variance,
+                noise_variance=plan.calibration.noise_variance,
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
@@ -220,15 +224,15 @@ def describe_stage(stage: Plan) -> str:
         return f"least squares on noisy moments, in one pass, noise of deviation {method.deviation:.4g} on sums of unit rows"
     if isinstance(method, SampledStage):
         return (
-            f"{method.draws} noisy steps of size η={stage.step_size:.4g}, each on a random {100 * method.sampling_rate:.3g} % of the rows "
-            f"({stage.learn_steps} passes), z={method.noise_multiplier:.4g}"
+            f"{method.draws} noisy steps of size η={stage.calibration.step_size:.4g}, each on a random {100 * method.sampling_rate:.3g} % of the rows "
+            f"({stage.calibration.learn_steps} passes), z={method.noise_multiplier:.4g}"
         )
     if isinstance(method, OutputPerturbation):
         return (
-            f"a solve from 0 ({stage.learn_solver_passes} gradient passes by forecast) and {stage.learn_steps} diffusion steps, "
-            f"σ²={stage.noise_variance:.4g}"
+            f"a solve from 0 ({stage.calibration.learn_solver_passes} gradient passes by forecast) and {stage.calibration.learn_steps} diffusion steps, "
+            f"σ²={stage.calibration.noise_variance:.4g}"
         )
-    return f"{stage.learn_steps} noisy steps of size η={stage.step_size:.4g}, σ²={stage.noise_variance:.4g}"
+    return f"{stage.calibration.learn_steps} noisy steps of size η={stage.calibration.step_size:.4g}, σ²={stage.calibration.noise_variance:.4g}"
 
 
 _MOST_KEPT = 0.5  # of the dp budget, in μ²: upper limit for the kept stages
@@ -308,13 +312,13 @@ class Staged(Method):
         kept, later = stages[:number], stages[number:]
         if len(stages) != len(self.stages):
             raise InvalidParameter(f"a ladder of {len(self.stages)} stages that keeps {number} has a plan for each")
-        rerun = sum(stage.learn_steps for stage in later)
+        rerun = sum(stage.calibration.learn_steps for stage in later)
         numbers = replace(
-            stages[0].numbers,
-            learn_steps=sum(stage.learn_steps for stage in kept) + rerun,
+            stages[0].calibration,
+            learn_steps=sum(stage.calibration.learn_steps for stage in kept) + rerun,
             delete_steps_for_deletion=rerun,
-            learn_solver_passes=sum(stage.learn_solver_passes for stage in stages),
-            delete_solver_passes=sum(stage.learn_solver_passes for stage in later),
+            learn_solver_passes=sum(stage.calibration.learn_solver_passes for stage in stages),
+            delete_solver_passes=sum(stage.calibration.learn_solver_passes for stage in later),
             horizon=None,
             stages=stages,
             kept=number,
@@ -326,11 +330,11 @@ class Staged(Method):
             slack=problem.slack,
             kept=tuple(stage.mechanism for stage in kept),
             later=tuple(stage.mechanism for stage in later),
-            kept_steps=tuple(stage.learn_steps for stage in kept),
-            later_steps=tuple(stage.learn_steps for stage in later),
+            kept_steps=tuple(stage.calibration.learn_steps for stage in kept),
+            later_steps=tuple(stage.calibration.learn_steps for stage in later),
         )
         promise = PlannedGuarantees(deletion=WorstCaseRun(steps_without=run.exposure(rerun)), counted_on=self._sampling)
-        return Plan.of(problem, run, numbers, promise=promise, staged=self._staged(problem))
+        return Plan.of(problem, run, numbers, promise=promise, model_loss=self._staged(problem))
 
     def _amounts(self, problem: Problem) -> Amounts:
         """Return the budget's amounts; at the Rényi orders best for the first sampled stage, if there is one."""
@@ -356,7 +360,7 @@ class Staged(Method):
             numbers, notion = range(self.level + 1), problem.deletion_notion
             kept = self._calibrated(problem, staged, numbers, allowed, notion, amounts.deletion_order)
             spent = amounts.spent(
-                [plan.mechanism for plan in kept], [plan.learn_steps for plan in kept], problem.adjacency
+                [plan.mechanism for plan in kept], [plan.calibration.learn_steps for plan in kept], problem.adjacency
             )
             if spent <= most * (1 + 1e-9):
                 return kept, spent
@@ -389,7 +393,7 @@ class Staged(Method):
         """Check that every stage solves the problem of `of_stage` and is covered by its own method."""
         super().check_plan(plan)
         staged, problem = self._staged(plan.problem), plan.problem
-        for number, (asked, stage) in enumerate(zip(self.stages, plan.stages, strict=True)):
+        for number, (asked, stage) in enumerate(zip(self.stages, plan.calibration.stages, strict=True)):
             due = of_stage(asked, number, problem, staged, gdp=1.0, worlds=problem.adjacency)
             for name in ("loss", "features", "records", "regularization", "rows_per_subject", "dtype"):
                 if getattr(stage.problem, name) != getattr(due, name):
@@ -397,30 +401,31 @@ class Staged(Method):
             stage.method.check_plan(stage)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        notion = plan.problem.deletion_notion
+        problem = plan.problem
+        notion = problem.deletion_notion
         listed = []
-        for number, (stage, asked) in enumerate(zip(plan.stages, self.stages, strict=True)):
+        for number, (stage, asked) in enumerate(zip(plan.calibration.stages, self.stages, strict=True)):
             run = stage.mechanism
-            cost = run.interval("deletion", notion, steps_with=run.exposure(stage.learn_steps))
-            delta = plan.budget.shown_delta
+            cost = run.interval("deletion", notion, steps_with=run.exposure(stage.calibration.learn_steps))
+            delta = problem.budget.shown_delta
             figure = (
                 f"(ε={format_bound(cost.epsilon(delta))}, δ={format_bound(delta)})"
                 if cost.gdp is None
                 else f"μ={format_bound(cost.gdp)}"
             )
-            fate = "kept by deletions" if number < plan.kept else "run again at every deletion"
+            fate = "kept by deletions" if number < plan.calibration.kept else "run again at every deletion"
             listed.append(
                 f"  stage {number} ({asked.kind}, {fate}): {describe_stage(stage)}; {figure} between the worlds of deletion"
             )
-        passes = plan.gradient_evaluations
+        passes = plan.count_gradients()
         kept = (
             f"Of what is kept: {KEPT}."
-            if plan.kept
+            if plan.calibration.kept
             else "Nothing is kept, so nothing of a deleted record is: ε_dd is 0."
         )
         return (
             "\n".join(["Staged: every stage is published, and nothing else is kept between requests.", *listed]),
-            f"A learn takes {passes['learn'] // plan.records} passes over the table, a deletion {passes['delete'] // plan.records}, "
+            f"A learn takes {passes['learn'] // problem.records} passes over the table, a deletion {passes['delete'] // problem.records}, "
             f"however many there were before: there is no horizon, and no fresh learn falls due. {kept}",
             "The figure for later models alone is false once a request depended on an earlier model: a requester may write what a "
             "model showed of a record into rows that stay. Then every release observed with the record counts in full.",

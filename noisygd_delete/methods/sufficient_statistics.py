@@ -310,7 +310,7 @@ class SufficientStatistics(Method):
     @staticmethod
     def _variance(plan: Plan) -> float:
         """Return V in squared units of the rows."""
-        return plan.noise_variance / 4.0 ** grid_of(plan.loss)[0]
+        return plan.calibration.noise_variance / 4.0 ** grid_of(plan.problem.loss)[0]
 
     def outlook(self, plan: Plan) -> Prospects:
         """Return the forecast of least squares with weights of a guessed norm B.
@@ -322,11 +322,11 @@ class SufficientStatistics(Method):
         of a linear model counts as a hundredth: on four tables it was .005 to .05, in accuracy .0001 to .006
         (benchmarks/results/sums.md).
         """
-        problem, loss = plan.problem, plan.loss
+        problem, loss = plan.problem, plan.problem.loss
         classes, radius = loss.outputs, loss.radius
         odds = {"target": 1, "binary": 2}.get(loss.label_kind, classes)
         norm, variance = estimated_norm(problem) / odds, self._variance(plan)
-        directions = problem.features if plan.coding is None else plan.coding.directions
+        directions = problem.features if plan.learning.coding is None else plan.learning.coding.directions
         pull = directions * variance * (classes / (LABEL_RATIO * radius) ** 2 + norm * norm / 2)
         added = self._ridge_share * math.sqrt(2 * variance * directions) / problem.records
         ridge = problem.regularization + added
@@ -334,13 +334,14 @@ class SufficientStatistics(Method):
         return Prospects(math.inf, cost + (_OF_A_LINE if odds > 1 else 0.0), math.inf)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        at_once = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=1).gdp_squared
-        together = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=math.inf).gdp_squared
+        problem = plan.problem
+        at_once = plan.mechanism.interval("dp", problem.adjacency, steps_with=1).gdp_squared
+        together = plan.mechanism.interval("dp", problem.adjacency, steps_with=math.inf).gdp_squared
         who = "whenever a record comes and goes" if self.joiners else "whenever a record goes; none may be inserted"
         return (
             f"Sums: every release is least squares from second moments and label sums with noise of variance V={self._variance(plan):.6g} (a row "
-            f"of norm 1 counts 1), carried on from the release before: {plan.releases} releases together cost {together / at_once:.4g} times what "
-            f"the first costs alone in μ², {who}; fresh noise would cost {plan.releases} times.",
+            f"of norm 1 counts 1), carried on from the release before: {problem.releases} releases together cost {together / at_once:.4g} times what "
+            f"the first costs alone in μ², {who}; fresh noise would cost {problem.releases} times.",
             "Exactly: sums are whole numbers of a public grid and the noise is an exact discrete Gaussian. What a release carries on is "
             "recomputed from the release before and the table as that one left it, so rows go after the draw. An edit that is published later "
             "leaves a patch, sums with a little noise more, which stays in the store until then: the chain goes on, for noise of at most a quarter "

@@ -12,7 +12,7 @@ Example:
     ...     budget=Budget(order=10, dp=1.0, deletion=0.1),
     ...     method="noisy-gd",
     ... )
-    >>> plan.learn_steps, plan.delete_steps
+    >>> plan.calibration.learn_steps, plan.calibration.delete_steps
     (156, 9)
 """
 

@@ -86,7 +86,10 @@ class Advice:
         Such rows curve the objective by β/columns in every direction, whereas the forecast, an upper estimate, uses λ
         alone.
         """
-        regularization, curvature = self.plan.regularization, self.plan.loss.constants.smoothness / self.plan.features
+        regularization, curvature = (
+            self.plan.problem.regularization,
+            self.plan.problem.loss.constants.smoothness / self.plan.problem.features,
+        )
         return self.share * regularization / (regularization + curvature)
 
     @property
@@ -100,7 +103,7 @@ class Advice:
         Args:
             bins: "many", "few", or "wide" (few, for ranges known only in order of magnitude).
         """
-        return self.worth_having and self.share_undivided < _MOST_LOST[bins].get(self.plan.loss.label_kind, 0.0)
+        return self.worth_having and self.share_undivided < _MOST_LOST[bins].get(self.plan.problem.loss.label_kind, 0.0)
 
     @property
     def share_undivided(self) -> float:
@@ -117,7 +120,7 @@ class Advice:
             return self.plan
         raise NothingWorthHaving(
             f"{self.refusal()}. To go on all the same name a method, '{self.chosen.method}', and λ "
-            f"({format_number(self.plan.regularization)}): every certificate holds, the model may be no better than guessing"
+            f"({format_number(self.plan.problem.regularization)}): every certificate holds, the model may be no better than guessing"
         )
 
     @property
@@ -153,7 +156,7 @@ class Advice:
             return self._verdict()
         chosen = self.chosen
         text = (
-            f"'{chosen.method}'{self._in_a_row()} is advised, λ={format_number(self.plan.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
+            f"'{chosen.method}'{self._in_a_row()} is advised, λ={format_number(self.plan.problem.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
             "what guessing loses"
         )
         return "\n".join(filter(None, (self.which(), text, self.caution)))
@@ -172,7 +175,7 @@ class Advice:
         method = self.plan.method
         usual = vars(type(method)())
         own = {option.name: getattr(method, option.name) for option in fields(method) if option.name != "map"}
-        clip = {} if self.chained is None else {"clip": self.plan.loss.constants.lipschitz}
+        clip = {} if self.chained is None else {"clip": self.plan.problem.loss.constants.lipschitz}
         analysis = {} if type(method) is METHODS[method.name] else {"analysis": method.analysis}
         return {**analysis, **{name: value for name, value in own.items() if value != usual[name]}, **clip}
 
@@ -181,7 +184,7 @@ class Advice:
         if not self.worth_having:
             return "\n".join([self._hopeless(), *(f"  - {way}" for way in self._ways_out())])
         return (
-            f"Take '{chosen.method}'{self._in_a_row()} with λ={format_number(plan.regularization)}: by forecast its noise and its regulariser cost {format_number(chosen.excess_risk, 3)} of the "
+            f"Take '{chosen.method}'{self._in_a_row()} with λ={format_number(plan.problem.regularization)}: by forecast its noise and its regulariser cost {format_number(chosen.excess_risk, 3)} of the "
             f"loss, {_percent(self.share)} of the {format_number(self.guessing, 3)} that guessing loses; {chosen.learn_passes} passes over the table to "
             f"learn, {chosen.delete_passes} for a publication that deletes. The forecast rests on sizes, loss and budget alone; what "
             "the model will score is for `evaluate` to say."
@@ -193,7 +196,7 @@ class Advice:
 
     def _hopeless(self) -> str:
         return (
-            f"Nothing here is likely to be worth having: the best way, '{self.chosen.method}' with λ={format_number(self.plan.regularization)}, is forecast "
+            f"Nothing here is likely to be worth having: the best way, '{self.chosen.method}' with λ={format_number(self.plan.problem.regularization)}, is forecast "
             f"to lose {_percent(self.share)} of what guessing loses to noise and regulariser, and {_percent(self.share_if_spread)} even if rows "
             "lie spread evenly over the columns. What would do, one at a time:"
         )
@@ -210,7 +213,7 @@ class Advice:
             f"  {name:<24}one publication ε={format_bound(one)}, {number} together ε={format_bound(many)}"
             for name, one, number, many in self.costs()
         ]
-        head = f"What publications reveal of a record still there, every one observed (δ={format_bound(self.plan.budget.shown_delta)}), if {FIXED_SCHEDULE}:"
+        head = f"What publications reveal of a record still there, every one observed (δ={format_bound(self.plan.problem.budget.shown_delta)}), if {FIXED_SCHEDULE}:"
         return "\n".join([head, *lines])
 
     def costs(self) -> list[tuple[str, float, int, float]]:
@@ -223,11 +226,13 @@ class Advice:
         for way in self.comparison.candidates:
             if way.plan is None:
                 continue
-            plan, delta = way.plan, way.plan.budget.shown_delta
-            number = PUBLICATIONS if plan.releases == 1 else plan.releases
+            plan, delta = way.plan, way.plan.problem.budget.shown_delta
+            number = PUBLICATIONS if plan.problem.releases == 1 else plan.problem.releases
             one, many = (compose_publications(plan, times).with_slack().epsilon(delta) for times in (1, number))
-            if plan.releases > 1:  # calibrated to be within the budget
-                many = plan.budget.dp if plan.budget.dp_delta is not None else plan.allowed.epsilon(delta)
+            if plan.problem.releases > 1:  # calibrated to be within the budget
+                many = (
+                    plan.problem.budget.dp if plan.problem.budget.dp_delta is not None else plan.allowed.epsilon(delta)
+                )
             found.append((way.method, one, number, many))
         return found
 
@@ -389,17 +394,18 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
         target: Forecast cost, in nats per record.
         free: Whether λ is chosen anew for each trial, starting at β/n.
     """
+    problem = plan.problem
     given = {name: value for name, value in facts.items() if name not in ("regularization", "one_hot_blocks", "map")}
     given |= {
         "method": methods.with_map(type(plan.method)(), facts.get("map")),
-        "releases": plan.releases,
-        "batch": plan.problem.batch,
+        "releases": problem.releases,
+        "batch": problem.batch,
     }
-    records, features, budget = plan.records, plan.features, plan.budget
+    records, features, budget = problem.records, problem.features, problem.budget
 
     def good(**changed: Any) -> bool:
         sizes = {**given, **changed}
-        asked = plan.loss.constants.smoothness / sizes["records"] if free else facts["regularization"]
+        asked = problem.loss.constants.smoothness / sizes["records"] if free else facts["regularization"]
         try:
             other = make_plan(**sizes, regularization=asked)
         except NoisyGDDeleteError:
@@ -413,10 +419,12 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
     wider = _least_power(lambda factor: good(budget=_wider(budget, factor)))
     if wider is not None:
         found.append(f"{_wider(budget, wider).describe()} in place of {budget.describe()}")
-    if plan.releases > 2:
-        rarer = _least_power(lambda factor: good(releases=_fewer(plan.releases, factor)))
+    if problem.releases > 2:
+        rarer = _least_power(lambda factor: good(releases=_fewer(problem.releases, factor)))
         if rarer is not None:
-            found.append(f"{_fewer(plan.releases, rarer)} publications in place of {plan.releases}, the learn included")
+            found.append(
+                f"{_fewer(problem.releases, rarer)} publications in place of {problem.releases}, the learn included"
+            )
     if features > 2:
         fewer = _least_power(lambda factor: good(features=_fewer(features, factor)))
         if fewer is not None:

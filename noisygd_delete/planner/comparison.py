@@ -50,7 +50,7 @@ class Candidate:
     def delta(self) -> float:
         """δ of the displayed figures."""
         assert self.plan is not None
-        return self.plan.budget.shown_delta
+        return self.plan.problem.budget.shown_delta
 
     @property
     def figures(self) -> tuple[float, float, float]:
@@ -63,18 +63,22 @@ class Candidate:
         assert self.plan is not None
         seen = self.plan.deletion_observed(self.publications + 1 if self.publications else 1)
         later = self.plan.deletion if self.publications else seen
-        present, erased, all_seen = (one.with_slack().epsilon(self.delta) for one in (self.plan.together, later, seen))
+        present, erased, all_seen = (
+            one.with_slack().epsilon(self.delta) for one in (self.plan.dp_observed(), later, seen)
+        )
         return present, erased, all_seen
 
     @property
     def learn_passes(self) -> int:
         """Passes over the table to learn."""
-        return 0 if self.plan is None else self.plan.learn_solver_passes + self.plan.learn_steps
+        return 0 if self.plan is None else self.plan.calibration.learn_solver_passes + self.plan.calibration.learn_steps
 
     @property
     def delete_passes(self) -> int:
         """Passes over the table for a deletion."""
-        return 0 if self.plan is None else self.plan.delete_solver_passes + self.plan.delete_steps
+        return (
+            0 if self.plan is None else self.plan.calibration.delete_solver_passes + self.plan.calibration.delete_steps
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-compatible fields."""
@@ -83,8 +87,8 @@ class Candidate:
             "learn_passes": self.learn_passes,
             "delete_passes": self.delete_passes,
             "publications": self.publications,
-            "noise_variance": None if self.plan is None else self.plan.noise_variance,
-            "linear_term": None if self.plan is None else self.plan.linear_term,
+            "noise_variance": None if self.plan is None else self.plan.calibration.noise_variance,
+            "linear_term": None if self.plan is None else self.plan.calibration.linear_term,
             "excess_risk_forecast": None if self.plan is None else self.excess_risk,
             "revealed": None if self.plan is None else dict(zip(_FIGURES, map(_finite, self.figures), strict=True)),
             "reason": self.reason,
@@ -153,7 +157,7 @@ class Comparison:
             served = "each request" if self.requests is None else f"{candidate.publications} of {self.requests}"
             lines.append(
                 f"{candidate.method:<24}{candidate.learn_passes:>9}{candidate.delete_passes:>9}"
-                f"{candidate.excess_risk:>13.3g}{served:>14}  {explain_noise(candidate.plan.learning, [stage.learning for stage in candidate.plan.stages])}{mark}"
+                f"{candidate.excess_risk:>13.3g}{served:>14}  {explain_noise(candidate.plan.learning, [stage.learning for stage in candidate.plan.calibration.stages])}{mark}"
             )
         verdict = f"target {self.target:g}: {self._met()}"
         lines.append(f"passes over the table; forecast excess risk in nats per record; {verdict}")
@@ -184,16 +188,16 @@ class Comparison:
         if carried is not self.chosen:
             return f" '{carried.method}' has the better of fresh noise where there are more releases, or fewer columns."
         charge = (
-            carried.plan.together.gdp_squared
+            carried.plan.dp_observed().gdp_squared
             / carried.plan.mechanism.interval("dp", carried.plan.problem.adjacency, steps_with=1).gdp_squared
         )
-        return f" '{carried.method}': {carried.plan.releases} releases take the noise of {charge:.1f}."
+        return f" '{carried.method}': {carried.plan.problem.releases} releases take the noise of {charge:.1f}."
 
     @property
     def once_will_do(self) -> bool:
         """Whether a single release reveals no more about a record than a deletion may."""
         plan = None if self.once is None else self.once.plan
-        return plan is not None and plan.budget.affords(plan.deletion_observed())
+        return plan is not None and plan.problem.budget.affords(plan.deletion_observed())
 
     def _met(self) -> str:
         if self.chosen.excess_risk <= self.target:
@@ -339,7 +343,7 @@ class StreamPlan:
     @property
     def fresh(self) -> int:
         """Number of releases that start afresh, including the learn."""
-        return self.plan.fresh_publications
+        return self.plan.problem.releases if self.plan.mechanism.fresh else 1
 
     @property
     def requests_each(self) -> int:

@@ -52,9 +52,9 @@ def default_total(plan: Plan) -> Total | None:
     Returns:
         The total; None if the plan's releases already share a budget, cost nothing, or have no finite ε.
     """
-    if plan.releases > 1:
+    if plan.problem.releases > 1:
         return None
-    delta = plan.budget.shown_delta
+    delta = plan.problem.budget.shown_delta
     epsilon = compose_publications(plan).with_slack().epsilon(delta)
     return Total(round_up(epsilon, _DIGITS), delta) if 0 < epsilon < math.inf else None
 
@@ -62,7 +62,7 @@ def default_total(plan: Plan) -> Total | None:
 def compose_publications(plan: Plan, publications: int = PUBLICATIONS) -> Guarantee:
     """Return the guarantee of this many releases like the learn, for a record that is in all of them."""
     # a learn of no steps reveals nothing, but the steps after it do
-    steps = plan.mechanism.exposure(plan.learn_steps or plan.delete_steps)
+    steps = plan.mechanism.exposure(plan.calibration.learn_steps or plan.calibration.delete_steps)
     learned = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=steps)
     return Guarantee.composed([(learned, publications)])
 
@@ -101,7 +101,7 @@ def with_total(plan: Plan, total: Total | tuple[float, float] | None) -> Plan:
         bounded = total
         number = last_whole(lambda times: times <= _MANY and bounded.affords(compose_publications(plan, times)))
         total = total.measured_for(compose_publications(plan, number))
-    return plan if plan.total == total else replace(plan, problem=replace(plan.problem, total=total))
+    return plan if plan.problem.total == total else replace(plan, problem=replace(plan.problem, total=total))
 
 
 # --- ridge ---

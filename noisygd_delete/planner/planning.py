@@ -134,13 +134,14 @@ def _check_runnable(plan: Plan) -> Plan:
         PlanInfeasible: If a learn or a request needs more than `MOST_PASSES` passes over the table; it carries the
             plan.
     """
-    learn = plan.learn_solver_passes + plan.learn_steps
-    delete = plan.delete_solver_passes + plan.delete_steps
+    numbers = plan.calibration
+    learn = numbers.learn_solver_passes + numbers.learn_steps
+    delete = numbers.delete_solver_passes + numbers.delete_steps
     if max(learn, delete) <= MOST_PASSES:
         return plan
     raise PlanInfeasible(
         f"method {plan.method.name!r} needs {float(learn):.3g} passes over the table to learn and {float(delete):.3g} per request at "
-        f"λ={plan.regularization:g} (condition number {plan.problem.objective_smoothness / plan.regularization:.3g}); the limit is "
+        f"λ={plan.problem.regularization:g} (condition number {plan.problem.objective_smoothness / plan.problem.regularization:.3g}); the limit is "
         f"{float(MOST_PASSES):.0e}. Raise λ: steps grow in proportion to 1/λ",
         plan=plan,
         alternatives=("a larger regularization λ",),
@@ -149,9 +150,9 @@ def _check_runnable(plan: Plan) -> Plan:
 
 def _with_rivals(error: PlanInfeasible) -> PlanInfeasible:
     """Return the error extended by the cost of the other methods for a non-convex loss."""
-    if error.plan is None or error.plan.loss.constants.convex:
+    if error.plan is None or error.plan.problem.loss.constants.convex:
         return error
-    weak = error.plan.loss.constants.weak_convexity
+    weak = error.plan.problem.loss.constants.weak_convexity
     raised = f"λ above β₋={weak:.3g} makes the objective strongly convex, and the tight bound applies"
     covered = [_compare_rival(error.plan, rival) for rival in _rival_plans(error.plan) if isinstance(rival, Plan)]
     ways = (*covered, *([] if error.plan.problem.strong_convexity > 0 else [raised]))
@@ -175,7 +176,7 @@ def _rival_plans(plan: Plan) -> Iterator[Plan | str]:
 
     For a method without a plan, yield the reason.
     """
-    convex = plan.loss.constants.convex
+    convex = plan.problem.loss.constants.convex
     others: tuple[Method, ...] = (PaperNoisyGD(), NoisyGD())
     if not convex:
         others = (*others, CompositionNoisyGD(), Staged())
@@ -194,12 +195,16 @@ def _compare_rival(plan: Plan, rival: Plan) -> str:
 
     The cost is the noise variance if both plans have one, else the forecast cost.
     """
-    if plan.noise_variance and rival.noise_variance:
-        noise = f"noise variance {rival.noise_variance / plan.noise_variance:.3g}"
+    if plan.calibration.noise_variance and rival.calibration.noise_variance:
+        noise = f"noise variance {rival.calibration.noise_variance / plan.calibration.noise_variance:.3g}"
     else:
         noise = f"forecast cost in regularised loss {rival.outlook.forecast / plan.outlook.forecast:.3g}"
-    method, forgetting, utility = rival.method, rival.delete_steps_for_deletion, rival.delete_steps_for_utility
+    method, forgetting, utility = (
+        rival.method,
+        rival.calibration.delete_steps_for_deletion,
+        rival.calibration.delete_steps_for_utility,
+    )
     return (
-        f"'{method.variant_name()}' ({method.summary}): {noise} times this one, K_A={rival.learn_steps}, K_Ā={rival.delete_steps} "
+        f"'{method.variant_name()}' ({method.summary}): {noise} times this one, K_A={rival.calibration.learn_steps}, K_Ā={rival.calibration.delete_steps} "
         f"(forgetting {forgetting}, utility {utility})"
     )

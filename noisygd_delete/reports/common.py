@@ -20,13 +20,14 @@ def format_edits(words: Language, counts: EditCounts) -> str:
 
 def format_budget(plan: Plan) -> LocalizedSentence:
     """Return what the plan allows, for each release or for all."""
-    total = plan.total
-    text, numbers = format_numbers(plan.budget)
+    problem = plan.problem
+    total = problem.total
+    text, numbers = format_numbers(problem.budget)
     one = localized_sentence(text, **{name: Figure(format_number(number)) for name, number in numbers.items()})
     each = (
         localized_sentence("{part}, per release", part=one)
-        if plan.releases == 1
-        else localized_sentence("{part}, over {n} releases", part=one, n=plan.releases)
+        if problem.releases == 1
+        else localized_sentence("{part}, over {n} releases", part=one, n=problem.releases)
     )
     if total is None:
         return each

@@ -91,7 +91,7 @@ def evaluate_records(store: Store, noise: float | None = None) -> CountedEvaluat
     """
     plan, model, records = store.plan, store.model, store.records
     facts = CountedRecords(
-        records=plan.records,
+        records=plan.problem.records,
         deviation=_power_of_two(_default_epsilon(plan) if noise is None else check_positive("noise", noise)),
         rows_per_subject=plan.problem.rows_per_subject,
     )
@@ -114,8 +114,9 @@ def evaluate_records(store: Store, noise: float | None = None) -> CountedEvaluat
 
 
 def _default_epsilon(plan: Plan) -> float:
-    facts = CountedRecords(records=plan.records, deviation=1.0, rows_per_subject=plan.problem.rows_per_subject)
-    return max(1.0, _SHARE * facts.apart(plan.problem.adjacency) / plan.budget.dp_gdp())
+    problem = plan.problem
+    facts = CountedRecords(records=problem.records, deviation=1.0, rows_per_subject=problem.rows_per_subject)
+    return max(1.0, _SHARE * facts.apart(problem.adjacency) / problem.budget.dp_gdp())
 
 
 def _power_of_two(least: float) -> float:

@@ -31,7 +31,7 @@ def shapes_of(store: Store, monotone: Sequence[str] = ()) -> Shapes:
         NotLearned: If there is no current model.
     """
     schema, plan, model = store.schema, store.plan, store.model
-    if plan.loss.outputs != 1:
+    if plan.problem.loss.outputs != 1:
         raise InvalidParameter(
             f"{store.path}: a model of {len(schema.classes or ())} classes has no one curve for a column"
         )

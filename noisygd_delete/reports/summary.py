@@ -75,7 +75,7 @@ def store_report(
     """
     words = load_language(code)
     accountant = Accountant(plan, events)
-    delta = plan.budget.shown_delta if delta is None else delta
+    delta = plan.problem.budget.shown_delta if delta is None else delta
     dates = list(times) if times is not None else [None] * accountant.releases
     course = burn_down(accountant, plan, delta)
     listed = accountant.latest(LISTED) if accountant.releases else []
@@ -105,15 +105,15 @@ def store_report(
         title=words.say("Deletion report") if title is None else title,
         version=__version__,
         plan=plan.to_dict(),
-        loss=plan.loss,
-        delete_steps=plan.delete_steps,
+        loss=plan.problem.loss,
+        delete_steps=plan.calibration.delete_steps,
         claims={key: claim_sentence(claim, code) for key, claim in claims.items()},
         terms={key: claim_terms(claim, code) for key, claim in claims.items() if KEYS[key].role == "figure"},
         condition=claim_sentence(Claim("requests-blind", {}), code),
         record=claim_sentence(Claim("record-fixed", {}), code),
         schedule=claim_sentence(Claim("schedule-calendar" if by_calendar else "schedule-fixed", {}), code),
         allowed=words.say(common.format_budget(plan)),
-        capped=plan.capped,
+        capped=plan.problem.capped,
         publications=remaining.publications,
         delta=delta,
         rows=rows,
@@ -133,7 +133,7 @@ def store_report(
         all_rows=requests.all_rows,
         left_of_budget=_remaining_sentence(remaining, plan),
         spent=_spent_sentence(remaining, plan),
-        accuracy=accuracy(plan) if plan.excess_risk < math.inf else None,
+        accuracy=accuracy(plan) if plan.outlook.excess_risk < math.inf else None,
         picture=draw_curve(course, delta, words) if rows else None,
         audit=[{**row, "name": audit_name(row["name"], page_labels(code))} for row in audit],
     )
@@ -152,9 +152,9 @@ def accuracy(plan: Plan) -> LocalizedSentence | None:
 
     Returns None if the loss has no labels.
     """
-    if plan.loss.label_kind == "none":
+    if plan.problem.loss.label_kind == "none":
         return None
-    kept, guessing = plan.excess_risk, guessing_loss(plan.loss)
+    kept, guessing = plan.outlook.excess_risk, guessing_loss(plan.problem.loss)
     if kept >= guessing:
         return localized_sentence(
             "That level ({n}) is no less than what a model that says nothing loses ({n2}), so the bound promises nothing of use; `evaluate` "
@@ -169,28 +169,29 @@ def accuracy(plan: Plan) -> LocalizedSentence | None:
 
 def _remaining_sentence(remaining: Remaining, plan: Plan) -> LocalizedSentence:
     """Return a sentence on the part of the total budget that is left."""
-    if not plan.capped:
+    if not plan.problem.capped:
         return localized_sentence("no cap was set on the sum of all publications")
     if remaining.publications is None:
         return localized_sentence("the cap on the sum is not touched by further releases")
-    if plan.total is None:
+    if plan.problem.total is None:
         return localized_sentence(
             "{n} more publication(s) fit into the total that was planned, of {n2} releases",
             n=remaining.publications,
-            n2=plan.releases,
+            n2=plan.problem.releases,
         )
     return localized_sentence("{n} more publication(s) fit into the total of all", n=remaining.publications)
 
 
 def _spent_sentence(remaining: Remaining, plan: Plan) -> LocalizedSentence | None:
     """Return a sentence on the part of the total that is spent, as ε and δ."""
-    if plan.total is None or remaining.publications is None:
+    problem = plan.problem
+    if problem.total is None or remaining.publications is None:
         return None
     return localized_sentence(
         "ε={n} of {n2} is spent (at δ={n3})",
-        n=plan.total.spent(remaining.spent),
-        n2=Figure(format_number(plan.total.epsilon)),
-        n3=plan.total.delta,
+        n=problem.total.spent(remaining.spent),
+        n2=Figure(format_number(problem.total.epsilon)),
+        n3=problem.total.delta,
     )
 
 
@@ -243,9 +244,10 @@ def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
 
 def _cap(plan: Plan, delta: float) -> float | None:
     """Return ε at δ of the cap on the sum; None if there is none, or none at this δ."""
-    if plan.total is not None:
-        return plan.total.epsilon if plan.total.delta == delta else None
-    return plan.allowed.epsilon(delta) if plan.releases > 1 else None
+    problem = plan.problem
+    if problem.total is not None:
+        return problem.total.epsilon if problem.total.delta == delta else None
+    return plan.allowed.epsilon(delta) if problem.releases > 1 else None
 
 
 def draw_curve(curve: BurnDown, delta: float, words: Language) -> str:

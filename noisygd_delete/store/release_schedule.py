@@ -54,7 +54,7 @@ def public_duration(plan: Plan) -> float:
     if not isinstance(start, Minimizer) or start.solver == "fixed":
         return 0.0
     proven = solver_passes(
-        plan.problem, "fixed", start.tolerance, pull=linear_term_bound(plan.problem, plan.linear_term)
+        plan.problem, "fixed", start.tolerance, pull=linear_term_bound(plan.problem, plan.calibration.linear_term)
     )
-    passes = start.chain * (2 * quick_passes(plan.problem) + _BESIDE + proven + 2) + plan.delete_steps
-    return passes * (_CALL + _NUMBER * plan.records * plan.features * plan.loss.outputs)
+    passes = start.chain * (2 * quick_passes(plan.problem) + _BESIDE + proven + 2) + plan.calibration.delete_steps
+    return passes * (_CALL + _NUMBER * plan.problem.records * plan.problem.features * plan.problem.loss.outputs)

@@ -25,17 +25,17 @@ def status(path: str | Path) -> dict[str, Any]:
     remaining = ledger.accountant.remaining()
     return {
         "store": str(layout.root),
-        "slots": plan.records,
+        "slots": plan.problem.records,
         "records": _record_count(layout) if ledger.source is None else None,
         "source": ledger.source and ledger.source["address"],
         "changes_counted_by": _change_counter(ledger),
-        "features": plan.features,
-        "loss": plan.loss.name,
+        "features": plan.problem.features,
+        "loss": plan.problem.loss.name,
         "method": plan.method.name,
         "budget": remaining.allowed,
         "releases": ledger.releases,
         "publications_left": remaining.publications,
-        "capped": plan.capped,
+        "capped": plan.problem.capped,
         "left": remaining.to_dict(),
         "pending_edits": head.pending,
         "pending": head.pending_counts.to_dict(),
@@ -61,7 +61,7 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     patch = patch_now(layout, ledger)
     if patch is None:
         return None
-    delta, told = ledger.plan.budget.shown_delta, patch_guarantee(ledger.plan, ledger.account, patch)
+    delta, told = ledger.plan.problem.budget.shown_delta, patch_guarantee(ledger.plan, ledger.account, patch)
     epsilon = told.epsilon(delta)
     return {
         "patches": patch.patches,
@@ -114,7 +114,7 @@ def budget(
     disk.require_store(layout)
     ledger = Ledger.read(layout.ledger)
     plan, accountant = ledger.plan, ledger.accountant
-    order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)
+    order = renyi_order("order", (plan.problem.budget.order or _ORDER) if order is None else order)
     remaining = accountant.remaining()
     delta = check_delta("delta", remaining.delta if delta is None else delta)
 
@@ -156,7 +156,7 @@ def budget(
         "releases": releases,
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
-        "capped": plan.capped,
+        "capped": plan.problem.capped,
         "left": remaining.to_dict(),
         "statement": account,
     }

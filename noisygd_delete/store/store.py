@@ -244,7 +244,7 @@ class Store:
         check_fit(records, plan)
         if not all(names.only_texts for names in (records.names, records.owners) if names is not None):
             raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
-        if schema.features != plan.features or (schema.subject_column is None) != (records.owners is None):
+        if schema.features != plan.problem.features or (schema.subject_column is None) != (records.owners is None):
             raise InvalidParameter(
                 "the schema does not make these records: other features, or subjects on one side only"
             )
@@ -455,10 +455,10 @@ class Store:
             raise InvalidRequest(models.OTHER_REQUEST)
         if told is not None:
             return told
-        if plan.records < current.records or plan.features != current.features:
+        if plan.problem.records < current.problem.records or plan.problem.features != current.problem.features:
             raise InvalidParameter(
-                f"the plan is for {plan.records} slots of {plan.features} features and the store has {current.records} of "
-                f"{current.features}: n may only grow, features may not change; make a new store"
+                f"the plan is for {plan.problem.records} slots of {plan.problem.features} features and the store has {current.problem.records} of "
+                f"{current.problem.features}: n may only grow, features may not change; make a new store"
             )
         if plan.problem.feature_map != current.problem.feature_map:
             raise InvalidParameter(
@@ -834,7 +834,7 @@ class Store:
             "left": left,
             "left_after": ahead.remaining().to_dict(),
             "steps": event.steps,
-            "gradient_evaluations": self.plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"],
+            "gradient_evaluations": self.plan.count_gradients()["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
             "epsilon_before": foreseen.before,
             "epsilon_after": foreseen.after,

@@ -49,11 +49,13 @@ def fill_table(
     if tombstones is not None and not reading.numbered:
         tombstones.refuse(new.ids())
     plan = plan_for(reading.rows)
-    check_slots(plan.records, reading.rows)
-    check_disk(layout.root, plan.records - reading.rows, new.row_bytes)
-    new.finish(plan.records)
+    check_slots(plan.problem.records, reading.rows)
+    check_disk(layout.root, plan.problem.records - reading.rows, new.row_bytes)
+    new.finish(plan.problem.records)
     with_subjects = new.subjects is not None
-    return plan, training_table.load_table(layout, plan.records, new.width, with_subjects=with_subjects, codec=codec)
+    return plan, training_table.load_table(
+        layout, plan.problem.records, new.width, with_subjects=with_subjects, codec=codec
+    )
 
 
 def check_disk(folder: Path, slots: int, row_bytes: int) -> None:

@@ -382,7 +382,7 @@ class TrainingTable:
             plan, owned = self._files.ledger.plan, self._files.with_subjects
             codec = self._files.ledger.codec
             self._records = load_table(
-                self._files.layout, plan.records, plan.features, with_subjects=owned, codec=codec
+                self._files.layout, plan.problem.records, plan.problem.features, with_subjects=owned, codec=codec
             )
         return self._records
 

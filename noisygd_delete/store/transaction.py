@@ -79,10 +79,10 @@ def follow_group(path: str | Path, execution: Execution) -> None:
     while (shared := execution.group.share(nothing)) is not None:
         held, task = shared.held, shared.task
         records = training_table.load_table(
-            layout, held.records, held.features, with_subjects=shared.with_subjects, codec=shared.codec
+            layout, held.problem.records, held.problem.features, with_subjects=shared.with_subjects, codec=shared.codec
         )
         try:
-            make_release(training_table.with_slots(records, task.plan.records), task, execution)
+            make_release(training_table.with_slots(records, task.plan.problem.records), task, execution)
         except ProcessLost:
             raise
         except NoisyGDDeleteError:
@@ -166,9 +166,9 @@ def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     lengths: dict[Path, int] = {}
 
     def sizes_of(slots: int) -> dict[Path, int]:
-        return training_table.table_sizes(layout, slots, plan.features, with_subjects=owned, codec=ledger.codec)
+        return training_table.table_sizes(layout, slots, plan.problem.features, with_subjects=owned, codec=ledger.codec)
 
-    for path, size in sizes_of(plan.records).items():
+    for path, size in sizes_of(plan.problem.records).items():
         before = [sizes_of(slots)[path] for slots in earlier]
         found = file_footer.length_of(path) if path.is_file() else None
         if found == size + file_footer.SIZE:  # extended, but the footer is not written yet
@@ -262,7 +262,7 @@ class StoreTransaction:
             after = None if model is None else self.table.continuation(model, pending)
             task = ReleaseTask(plan, account, model, pending, after, edits, learn)
             execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, self.ledger.codec, task))
-            yield training_table.with_slots(records, plan.records), task
+            yield training_table.with_slots(records, plan.problem.records), task
 
     @contextmanager
     def changing(self, execution: Execution) -> Iterator[None]:

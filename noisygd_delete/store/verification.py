@@ -158,10 +158,14 @@ def _slots(layout: Layout) -> Iterator[str]:
         return
     with_subjects = ledger.schema.get("subject") is not None
     records = training_table.load_table(
-        layout, ledger.plan.records, ledger.plan.features, with_subjects=with_subjects, codec=ledger.codec
+        layout,
+        ledger.plan.problem.records,
+        ledger.plan.problem.features,
+        with_subjects=with_subjects,
+        codec=ledger.codec,
     )
     values = records.features if records.coded is None else records.coded.codes
-    path, _ = training_table.row_file(layout, ledger.plan.features, ledger.codec)
+    path, _ = training_table.row_file(layout, ledger.plan.problem.features, ledger.codec)
     occupied = records.occupied
     for start in range(0, records.slots, 1 << 14):
         block = slice(start, start + (1 << 14))

@@ -17,6 +17,9 @@ Proof.
   unfold half_mass, bell, half_below. integral with (i_prec 70, i_fuel 1000, i_degree 15).
 Qed.
 
+(* the same from above *)
+Definition half_above : R := 12533141373156 / 10000000000000.
+
 (* the tail beyond a is bell a / (2 half) times the integral of this over s >= 0 *)
 Definition decay (a s : R) : R := exp (- (a * s) - s * s / 2).
 
@@ -84,10 +87,61 @@ Qed.
 Lemma tail_above a S : 0 < a + S -> Phi (- a) <= bell a / (2 * half) * (RInt (decay a) 0 S + decay a S / (a + S)).
 Proof. intros H. rewrite (tail_split a S), Rmult_plus_distr_l. generalize (tail_rest a S H). lra. Qed.
 
+Lemma half_rest x : 0 < x -> half <= half_mass x + bell x / x.
+Proof.
+  intros Hx. generalize (tail_rest x 0 ltac:(lra)) half_pos. rewrite Rplus_0_r, Phi_opp. unfold decay, Phi.
+  replace (- (x * 0) - 0 * 0 / 2) with 0 by lra. rewrite exp_0. intros H Hh.
+  replace half with (half_mass x + 2 * half * (1 - (1 / 2 + half_mass x / (2 * half)))) at 1 by (field; lra).
+  apply Rplus_le_compat_l. replace (bell x / x) with (2 * half * (bell x / (2 * half) * (1 / x))) by (field; lra).
+  apply Rmult_le_compat_l; lra.
+Qed.
+
+Lemma half_at_most : half < half_above.
+Proof.
+  apply Rle_lt_trans with (1 := half_rest 10 ltac:(lra)).
+  unfold half_mass, bell, half_above. integral with (i_prec 70, i_fuel 1000, i_degree 15).
+Qed.
+
 Lemma tail_below a S : bell a / (2 * half) * RInt (decay a) 0 S <= Phi (- a).
 Proof. rewrite (tail_split a S). generalize (Phi_above (- (a + S))). lra. Qed.
 
 (* --- Gaussian differential privacy: epsilon at a delta --- *)
+
+(* the gap rises from 0 to its only maximum *)
+Lemma gap_slope mu eps a b : 0 < mu -> a < b -> exists c, a < c < b /\
+  gap mu eps b - gap mu eps a = (exp (- (c * mu) - mu * mu / 2) - exp eps) * (bell c / (2 * half)) * (b - a).
+Proof.
+  intros Hmu Hab. generalize half_pos. intros P.
+  destruct (MVT_cor2 (gap mu eps) (fun c => (bell (c + mu) - exp eps * bell c) / (2 * half)) a b Hab) as [c [E Hc]].
+  - intros c _. apply is_derive_Reals, gap_derive.
+  - exists c. split; [exact Hc|]. rewrite E, bell_ratio. field. lra.
+Qed.
+
+Lemma gap_rises mu eps a b : 0 < mu -> a < b -> b <= - eps / mu - mu / 2 -> gap mu eps a < gap mu eps b.
+Proof.
+  intros Hmu Hab Hb. destruct (gap_slope mu eps a b Hmu Hab) as [c [Hc E]]. generalize half_pos. intros P.
+  assert (E0 : - ((- eps / mu - mu / 2) * mu) - mu * mu / 2 = eps) by (field; lra).
+  assert (exp eps < exp (- (c * mu) - mu * mu / 2)) by (apply exp_increasing; nra).
+  assert (0 < bell c / (2 * half)) by (apply Rdiv_lt_0_compat; [apply bell_pos | lra]).
+  assert (0 < (exp (- (c * mu) - mu * mu / 2) - exp eps) * (bell c / (2 * half))) by (apply Rmult_lt_0_compat; lra).
+  nra.
+Qed.
+
+Lemma gap_positive mu eps t : 0 < mu -> t <= - eps / mu - mu / 2 -> 0 < gap mu eps t.
+Proof.
+  intros Hmu Ht. generalize (gap_rises mu eps (t - 1) t Hmu ltac:(lra) Ht). intros G.
+  destruct (Rle_or_lt 0 (gap mu eps (t - 1))) as [|L]; [lra|]. exfalso.
+  (* far to the left it is above any negative number *)
+  destruct (nfloor_ex (Rabs t + 1) ltac:(generalize (Rabs_pos t); lra)) as [n [_ Hn]].
+  destruct (Phi_tends (Datatypes.S n) (- gap mu eps (t - 1) / exp eps)) as [b [Hb Hnb]].
+  { apply Rdiv_lt_0_compat; [lra | apply exp_pos]. }
+  rewrite S_INR in Hnb. assert (Lt : - b < t - 1) by (generalize (Rle_abs (- t)); rewrite Rabs_Ropp; lra).
+  generalize (gap_rises mu eps (- b) (t - 1) Hmu Lt ltac:(lra)). unfold gap at 1. rewrite Phi_opp.
+  generalize (Phi_above (- b + mu)) (exp_pos eps). intros Q X Y.
+  assert (exp eps * (1 - Phi b) < - gap mu eps (t - 1)).
+  { apply (Rmult_lt_reg_l (/ exp eps)); [now apply Rinv_0_lt_compat|]. rewrite <- Rmult_assoc, Rinv_l by lra. unfold Rdiv in Hb. lra. }
+  lra.
+Qed.
 
 (* what is proven of a figure: for every mu up to a bound *)
 Definition converts (mu eps d : R) : Prop := forall nu, 0 < nu <= mu -> delta nu eps <= d.
@@ -99,10 +153,10 @@ Proof. intros C H G Hf. generalize (gdp_epsilon_delta A nu eps P Q f ltac:(lra) 
 Definition lost (a mu s : R) : R := decay a s * (1 - exp (- (mu * s))).
 
 (* delta without the difference of two tails: the integrand is positive *)
-Lemma delta_above mu eps a S : 0 < mu -> a = eps / mu - mu / 2 -> 0 <= S -> 0 < a + S ->
-  delta mu eps <= bell a / (2 * half) * (RInt (lost a mu) 0 S + decay a S / (a + S)).
+Lemma delta_split mu eps a S : 0 < mu -> a = eps / mu - mu / 2 ->
+  delta mu eps = bell a / (2 * half) * RInt (lost a mu) 0 S + gap mu eps (- (a + mu + S)).
 Proof.
-  intros Hmu Ha HS HaS. generalize half_pos. intros Hh.
+  intros Hmu Ha. generalize half_pos. intros Hh.
   set (K := bell a / (2 * half)).
   set (G := fun s => Phi (- (a + s)) - exp eps * Phi (- (a + mu + s))).
   assert (E0 : delta mu eps = G 0).
@@ -127,10 +181,24 @@ Proof.
   assert (J := @is_RInt_scal R_NormedModule _ _ _ (- K) _ (@RInt_correct R_CompleteNormedModule _ _ _ X)).
   apply (@is_RInt_unique R_CompleteNormedModule) in I. apply (@is_RInt_unique R_CompleteNormedModule) in J.
   assert (Y := eq_trans (eq_sym I) J). unfold minus, plus, opp, scal in Y; simpl in Y; unfold mult in Y; simpl in Y.
-  rewrite E0, Rmult_plus_distr_l. generalize (tail_rest a S HaS). fold K. intros T.
-  assert (GS : G S <= Phi (- (a + S))).
-  { unfold G. generalize (exp_pos eps) (Phi_above (- (a + mu + S))). nra. }
-  lra.
+  replace (gap mu eps (- (a + mu + S))) with (G S) by (unfold gap, G; f_equal; f_equal; ring).
+  rewrite E0. lra.
+Qed.
+
+Lemma delta_above mu eps a S : 0 < mu -> a = eps / mu - mu / 2 -> 0 < a + S ->
+  delta mu eps <= bell a / (2 * half) * (RInt (lost a mu) 0 S + decay a S / (a + S)).
+Proof.
+  intros Hmu Ha HaS. rewrite (delta_split mu eps a S Hmu Ha), Rmult_plus_distr_l.
+  generalize (tail_rest a S HaS) (exp_pos eps) (Phi_above (- (a + mu + S))). intros. unfold gap.
+  replace (- (a + mu + S) + mu) with (- (a + S)) by ring. nra.
+Qed.
+
+Lemma delta_below mu eps a S : 0 < mu -> a = eps / mu - mu / 2 -> 0 <= S ->
+  bell a / (2 * half) * RInt (lost a mu) 0 S < delta mu eps.
+Proof.
+  intros Hmu Ha HS. rewrite (delta_split mu eps a S Hmu Ha).
+  generalize (gap_positive mu eps (- (a + mu + S)) Hmu). rewrite Ha.
+  intros H. assert (- (eps / mu - mu / 2 + mu + S) <= - eps / mu - mu / 2) by (unfold Rdiv; lra). lra.
 Qed.
 
 Lemma over_half K x : half_below <= half -> 0 <= K -> 0 <= x -> K / (2 * half) * x <= K * x / (2 * half_below).
@@ -145,7 +213,7 @@ Theorem epsilon_shown mu eps d a S : half_below <= half -> 0 < mu -> a = eps / m
 Proof.
   intros Lh Hmu Ha HS HaS B nu Hnu.
   apply Rle_trans with (delta mu eps); [apply delta_monotone; lra|].
-  apply Rle_trans with (1 := delta_above mu eps a S Hmu Ha ltac:(lra) HaS).
+  apply Rle_trans with (1 := delta_above mu eps a S Hmu Ha HaS).
   assert (0 < half_below) by (unfold half_below; lra).
   assert (P : 0 <= RInt (lost a mu) 0 S).
   { apply RInt_ge_0; [lra | |].
@@ -189,39 +257,16 @@ Qed.
 
 (* --- odds at any time: the event that the likelihood ratio reached e^eps --- *)
 
-(* the gap rises from 0 to its only maximum and then falls *)
+(* beyond its maximum the gap falls *)
 Lemma gap_changes mu eps t u : 0 < mu -> t < u -> gap mu eps t <= 0 -> gap mu eps u < 0.
 Proof.
-  intros Hmu Htu H. generalize half_pos. intros P. set (s := - eps / mu - mu / 2).
-  assert (E0 : - (s * mu) - mu * mu / 2 = eps) by (unfold s; field; lra).
-  assert (K : forall a b, a < b -> exists c, a < c < b /\
-    gap mu eps b - gap mu eps a = (exp (- (c * mu) - mu * mu / 2) - exp eps) * (bell c / (2 * half)) * (b - a)).
-  { intros a b Hab.
-    destruct (MVT_cor2 (gap mu eps) (fun c => (bell (c + mu) - exp eps * bell c) / (2 * half)) a b Hab) as [c [E Hc]].
-    - intros c _. apply is_derive_Reals, gap_derive.
-    - exists c. split; [exact Hc|]. rewrite E, bell_ratio. field. lra. }
-  assert (B : forall c, 0 < bell c / (2 * half)) by (intros; apply Rdiv_lt_0_compat; [apply bell_pos | lra]).
-  assert (S : s < t).
-  { destruct (Rlt_or_le s t) as [|L]; [assumption|]. exfalso.
-    (* below the maximum the gap exceeds what it is far to the left, which is above any negative number *)
-    assert (Up : forall a b, a < b -> b <= s -> gap mu eps a < gap mu eps b).
-    { intros a b Hab Hb. destruct (K a b Hab) as [c [Hc E]].
-      assert (exp eps < exp (- (c * mu) - mu * mu / 2)) by (apply exp_increasing; nra).
-      generalize (B c). intros. assert (0 < (exp (- (c * mu) - mu * mu / 2) - exp eps) * (bell c / (2 * half))) by (apply Rmult_lt_0_compat; lra).
-      nra. }
-    generalize (Up (t - 1) t ltac:(lra) L). intros N.
-    destruct (nfloor_ex (Rabs t + 1) ltac:(generalize (Rabs_pos t); lra)) as [n [_ Hn]].
-    destruct (Phi_tends (Datatypes.S n) (- gap mu eps (t - 1) / exp eps)) as [b [Hb Hnb]].
-    { apply Rdiv_lt_0_compat; [lra | apply exp_pos]. }
-    rewrite S_INR in Hnb. assert (Lt : - b < t - 1) by (generalize (Rle_abs (- t)); rewrite Rabs_Ropp; lra).
-    generalize (Up (- b) (t - 1) Lt ltac:(lra)). unfold gap at 1. rewrite Phi_opp.
-    generalize (Phi_above (- b + mu)) (exp_pos eps). intros Q X Y.
-    assert (exp eps * (1 - Phi b) < - gap mu eps (t - 1)).
-    { apply (Rmult_lt_reg_l (/ exp eps)); [now apply Rinv_0_lt_compat|]. rewrite <- Rmult_assoc, Rinv_l by lra. unfold Rdiv in Hb. lra. }
-    lra. }
-  destruct (K t u Htu) as [c [Hc E]].
+  intros Hmu Htu H. generalize half_pos. intros P.
+  assert (S : - eps / mu - mu / 2 < t) by (destruct (Rlt_or_le (- eps / mu - mu / 2) t) as [|L]; [assumption | generalize (gap_positive mu eps t Hmu L); lra]).
+  destruct (gap_slope mu eps t u Hmu Htu) as [c [Hc E]].
+  assert (E0 : - ((- eps / mu - mu / 2) * mu) - mu * mu / 2 = eps) by (field; lra).
   assert (exp (- (c * mu) - mu * mu / 2) < exp eps) by (apply exp_increasing; nra).
-  generalize (B c). intros. assert (0 < (exp eps - exp (- (c * mu) - mu * mu / 2)) * (bell c / (2 * half))) by (apply Rmult_lt_0_compat; lra).
+  assert (0 < bell c / (2 * half)) by (apply Rdiv_lt_0_compat; [apply bell_pos | lra]).
+  assert (0 < (exp eps - exp (- (c * mu) - mu * mu / 2)) * (bell c / (2 * half))) by (apply Rmult_lt_0_compat; lra).
   nra.
 Qed.
 
@@ -243,35 +288,55 @@ Proof.
     unfold gap. rewrite Ht. lra.
 Qed.
 
-(* both ways: (1 + e^-eps) Phi(y) *)
-Definition odds_stay_below (mu eps d : R) : Prop :=
-  exists y, (1 + exp (- eps)) * Phi y <= d /\ forall nu, 0 < nu <= mu -> Phi y <= exp eps * Phi (y - nu).
+(* What is proven of the odds under a total (te, td), the filter's cap: whatever mu converts to it, the events that the odds reach e^eps
+   for either side have together probability at most d: (1 + e^-eps) Phi(y). *)
+Definition odds_within (te td eps d : R) : Prop :=
+  exists y, (1 + exp (- eps)) * Phi y <= d /\ forall mu, 0 < mu -> delta mu te <= td -> Phi y <= exp eps * Phi (y - mu).
 
-Theorem odds_shown mu eps d a S : half_below <= half -> 0 < S -> 0 < a + S ->
-  (1 + exp (- eps)) * (bell a * (RInt (decay a) 0 S + decay a S / (a + S))) <= 2 * half_below * d ->
-  bell a * (RInt (decay a) 0 S + decay a S / (a + S)) <= exp eps * (bell (a + mu) * RInt (decay (a + mu)) 0 S) ->
-  odds_stay_below mu eps d.
+Theorem total_stopping A te td eps d mu (P Q : Law A) f g : odds_within te td eps d -> 0 < mu -> delta mu te <= td -> gdp mu P Q ->
+  (forall a, 0 <= f a <= 1) -> (forall a, 0 <= g a <= 1) ->
+  exp eps * chance P f <= chance Q f -> exp eps * chance Q g <= chance P g -> chance Q f + chance Q g <= d.
 Proof.
-  intros Lh HS HaS H1 H2. exists (- a). generalize half_pos (exp_pos eps) (exp_pos (- eps)). intros Hh Pe Pe'.
+  intros [y [B Y]] Hmu T G Hf Hg Lf Lg. specialize (Y mu Hmu T).
+  generalize (gdp_stopping A mu eps y P Q f Hmu G Hf Lf Y) (gdp_stopping A mu eps y Q P g Hmu (gdp_symmetric _ _ _ _ G) Hg Lg Y). intros F F'.
+  assert (chance Q g <= exp (- eps) * Phi y); [|lra].
+  apply (Rmult_le_reg_l (exp eps)); [apply exp_pos|]. rewrite <- Rmult_assoc, <- exp_plus, Rplus_opp_r, exp_0. lra.
+Qed.
+
+Theorem odds_shown te td eps d cap far room a S U : half_below <= half -> half < half_above -> 0 < cap -> far = te / cap - cap / 2 -> 0 <= room ->
+  0 <= td -> 0 < S -> 0 < a + S -> 0 <= U ->
+  2 * half_above * td <= bell far * RInt (lost far cap) 0 room ->
+  (1 + exp (- eps)) * U <= 2 * half_below * d ->
+  U <= exp eps * (bell (a + cap) * RInt (decay (a + cap)) 0 S) ->
+  bell a * (RInt (decay a) 0 S + decay a S / (a + S)) <= U ->
+  odds_within te td eps d.
+Proof.
+  intros Lh Uh Hcap Hfar Hroom Htd HS HaS HU Hcap' H1 H3 H2. exists (- a). generalize half_pos (exp_pos eps) (exp_pos (- eps)). intros Hh Pe Pe'.
   assert (hb : 0 < half_below) by (unfold half_below; lra).
+  assert (HI : 0 < / (2 * half)) by (apply Rinv_0_lt_compat; lra).
   set (X := RInt (decay a) 0 S + decay a S / (a + S)) in *.
-  assert (X0 : 0 <= X).
-  { apply Rplus_le_le_0_compat; [apply RInt_ge_0; [lra | apply decay_int | intros; left; apply decay_pos]|].
-    left. apply Rdiv_lt_0_compat; [apply decay_pos | assumption]. }
   generalize (tail_above a S HaS). fold X. intros T. split.
-  - generalize (over_half (bell a) X Lh ltac:(left; apply bell_pos) X0). intros O.
-    apply Rle_trans with ((1 + exp (- eps)) * (bell a * X / (2 * half_below))); [apply Rmult_le_compat_l; lra|].
+  - assert (Phi (- a) <= U / (2 * half_below)).
+    { apply Rle_trans with (1 := T). replace (bell a / (2 * half) * X) with (bell a * X * / (2 * half)) by (field; lra).
+      apply Rle_trans with (U * / (2 * half)); [apply Rmult_le_compat_r; lra|].
+      apply Rmult_le_compat_l; [assumption | apply Rinv_le_contravar; lra]. }
+    apply Rle_trans with ((1 + exp (- eps)) * (U / (2 * half_below))); [apply Rmult_le_compat_l; lra|].
     apply (Rmult_le_reg_r (2 * half_below)); [lra|].
-    replace ((1 + exp (- eps)) * (bell a * X / (2 * half_below)) * (2 * half_below)) with ((1 + exp (- eps)) * (bell a * X)) by (field; lra). lra.
-  - intros nu Hnu. apply Rle_trans with (1 := T).
-    apply Rle_trans with (exp eps * Phi (- (a + mu))).
-    + apply Rle_trans with (exp eps * (bell (a + mu) / (2 * half) * RInt (decay (a + mu)) 0 S)).
-      * replace (bell a / (2 * half) * X) with (bell a * X * / (2 * half)) by (field; lra).
-        replace (exp eps * (bell (a + mu) / (2 * half) * RInt (decay (a + mu)) 0 S))
-          with (exp eps * (bell (a + mu) * RInt (decay (a + mu)) 0 S) * / (2 * half)) by (field; lra).
-        apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra | exact H2].
-      * apply Rmult_le_compat_l; [lra | apply tail_below].
-    + apply Rmult_le_compat_l; [lra|]. apply Phi_monotone. lra.
+    replace ((1 + exp (- eps)) * (U / (2 * half_below)) * (2 * half_below)) with ((1 + exp (- eps)) * U) by (field; lra). lra.
+  - intros mu Hmu Hd.
+    assert (M : mu <= cap).
+    { destruct (Rle_or_lt mu cap) as [|L]; [assumption|]. exfalso.
+      generalize (delta_monotone cap mu te Hcap (Rlt_le _ _ L)) (delta_below cap te far room Hcap Hfar Hroom). intros D D'.
+      assert (bell far / (2 * half) * RInt (lost far cap) 0 room >= td); [|lra].
+      apply Rle_ge. replace (bell far / (2 * half) * RInt (lost far cap) 0 room) with (bell far * RInt (lost far cap) 0 room * / (2 * half)) by (field; lra).
+      apply (Rmult_le_reg_r (2 * half)); [lra|]. rewrite (Rmult_assoc _ (/ (2 * half))), Rinv_l by lra. nra. }
+    apply Rle_trans with (exp eps * Phi (- (a + cap))); [|apply Rmult_le_compat_l; [lra | apply Phi_monotone; lra]].
+    apply Rle_trans with (1 := T). apply Rle_trans with (exp eps * (bell (a + cap) / (2 * half) * RInt (decay (a + cap)) 0 S)).
+    + replace (bell a / (2 * half) * X) with (bell a * X * / (2 * half)) by (field; lra).
+      replace (exp eps * (bell (a + cap) / (2 * half) * RInt (decay (a + cap)) 0 S))
+        with (exp eps * (bell (a + cap) * RInt (decay (a + cap)) 0 S) * / (2 * half)) by (field; lra).
+      apply Rmult_le_compat_r; lra.
+    + apply Rmult_le_compat_l; [lra | apply tail_below].
 Qed.
 
 (* --- Renyi divergence, by tangents of the power y^q --- *)
@@ -290,6 +355,66 @@ Proof.
   apply (Rmult_le_reg_l U); [assumption|].
   assert ((q - 1) * (Rpower r q - Rpower x q) * chance Q f <= U * exp eps * chance Q f) by (apply Rmult_le_compat_r; lra).
   unfold U in *. lra.
+Qed.
+
+(* An event that is e^eps times as likely under P as under Q: the same bound that Ville's inequality gives. *)
+Theorem renyi_stopping A q e eps (P Q : Law A) f : 1 < q -> renyi q e P Q -> (forall a, 0 <= f a <= 1) ->
+  exp eps * chance Q f <= chance P f -> chance P f <= exp (- ((q - 1) * (eps - e))).
+Proof.
+  intros Hq R Hf L. generalize (chance_range _ P f Hf) (chance_range _ Q f Hf). intros HP HQ.
+  assert (E : Rpower (exp eps) (q - 1) * chance P f <= exp ((q - 1) * e)).
+  { destruct (Rle_or_lt (Rpower (exp eps) (q - 1) * chance P f) (exp ((q - 1) * e))) as [|N]; [assumption|]. exfalso.
+    set (room := Rpower (exp eps) (q - 1) * chance P f - exp ((q - 1) * e)) in *.
+    assert (Hroom : 0 < room) by (unfold room; lra).
+    (* a tangent so near 0 that the other event does not matter *)
+    set (x := Rpower (room / (2 * (q - 1))) (/ q)).
+    assert (Hx : 0 < x) by apply exp_pos.
+    assert (Xq : Rpower x q = room / (2 * (q - 1))).
+    { unfold x. rewrite Rpower_mult, Rinv_l, Rpower_1; [reflexivity | apply Rdiv_lt_0_compat; lra | lra]. }
+    generalize (renyi_tests A q e P Q f (exp eps) x Hq (exp_pos _) Hx R Hf). rewrite Xq.
+    replace (Rpower (exp eps) q) with (Rpower (exp eps) (q - 1) * exp eps).
+    2: { unfold Rpower. rewrite ln_exp, <- exp_plus. f_equal. ring. }
+    assert (Pr : 0 < Rpower (exp eps) (q - 1)) by apply exp_pos. assert (Px : 0 < Rpower x (q - 1)) by apply exp_pos.
+    assert (0 <= q * Rpower x (q - 1) * (1 - chance P f)) by (apply Rmult_le_pos; [apply Rmult_le_pos|]; lra).
+    assert ((q - 1) * (Rpower (exp eps) (q - 1) * exp eps) * chance Q f <= (q - 1) * Rpower (exp eps) (q - 1) * chance P f).
+    { replace ((q - 1) * (Rpower (exp eps) (q - 1) * exp eps) * chance Q f) with ((q - 1) * Rpower (exp eps) (q - 1) * (exp eps * chance Q f)) by ring.
+      apply Rmult_le_compat_l; [apply Rmult_le_pos|]; lra. }
+    assert (((q - 1) * (room / (2 * (q - 1)))) * (1 - chance Q f) <= room / 2).
+    { replace ((q - 1) * (room / (2 * (q - 1)))) with (room / 2) by (field; lra). nra. }
+    unfold room in *. intros T. lra. }
+  unfold Rpower in E. rewrite ln_exp in E.
+  apply (Rmult_le_reg_l (exp ((q - 1) * eps))); [apply exp_pos|]. rewrite <- exp_plus.
+  replace ((q - 1) * eps + - ((q - 1) * (eps - e))) with ((q - 1) * e) by ring. exact E.
+Qed.
+
+(* a divergence e of order q converts to (te, td): so do all pairs of probabilities that it allows *)
+Definition renyi_moment (q p p' : R) : R := Rpower p q * Rpower p' (1 - q) + Rpower (1 - p) q * Rpower (1 - p') (1 - q).
+Definition renyi_within (q te td e : R) : Prop :=
+  forall p p', 0 < p < 1 -> 0 < p' < 1 -> renyi_moment q p p' <= exp ((q - 1) * e) -> p <= exp te * p' + td.
+
+(* the odds under a total that is summed at one order *)
+Definition renyi_odds_within (q te td eps d : R) : Prop :=
+  forall e, renyi_within q te td e -> (1 + exp (- eps)) * exp (- ((q - 1) * (eps - e))) <= d.
+
+Theorem renyi_total_stopping A q te td eps d e (P Q : Law A) f g : 1 < q -> renyi_odds_within q te td eps d -> renyi_within q te td e ->
+  renyi q e P Q -> renyi q e Q P -> (forall a, 0 <= f a <= 1) -> (forall a, 0 <= g a <= 1) ->
+  exp eps * chance Q f <= chance P f -> exp eps * chance P g <= chance Q g -> chance P f + chance P g <= d.
+Proof.
+  intros Hq O T R R' Hf Hg Lf Lg. specialize (O e T).
+  generalize (renyi_stopping A q e eps P Q f Hq R Hf Lf) (renyi_stopping A q e eps Q P g Hq R' Hg Lg). intros F F'.
+  assert (chance P g <= exp (- eps) * exp (- ((q - 1) * (eps - e)))); [|lra].
+  apply (Rmult_le_reg_l (exp eps)); [apply exp_pos|]. rewrite <- Rmult_assoc, <- exp_plus, Rplus_opp_r, exp_0. lra.
+Qed.
+
+(* a pair of probabilities that no divergence of the total allows *)
+Theorem renyi_odds_shown q te td eps d cap p p' : 1 < q -> 0 < p < 1 -> 0 < p' < 1 -> exp te * p' + td < p ->
+  renyi_moment q p p' <= exp ((q - 1) * cap) -> (1 + exp (- eps)) * exp (- ((q - 1) * (eps - cap))) <= d -> renyi_odds_within q te td eps d.
+Proof.
+  intros Hq Hp Hp' L M B e T. apply Rle_trans with (2 := B). apply Rmult_le_compat_l; [generalize (exp_pos (- eps)); lra|].
+  destruct (Rle_or_lt e cap) as [H|H].
+  - destruct H as [H| ->]; [left; apply exp_increasing; nra | lra].
+  - exfalso. assert (exp ((q - 1) * cap) < exp ((q - 1) * e)) by (apply exp_increasing; nra).
+    generalize (T p p' Hp Hp' ltac:(lra)). lra.
 Qed.
 
 (* tanh(s/2) where cosh((q - 1/2) s) = e^((q-1) e) cosh(s/2): every s gives a bound *)

@@ -21,6 +21,10 @@ Definition shifted_gdp_forever (D eta m s2 n K : R) : R := limit_gdp D eta m s2 
 Definition minimiser_gdp (D eta m s2 n K gamma : R) : R :=
   limit_gdp (D + 2 * gamma * n * power (1 - eta * m) K) eta m s2 n / sqrt (1 - power (1 - eta * m) (2 * K)).
 
+(* --- bounds/theorem_5_1.py, `composition_rate`: its root, of T steps with the record --- *)
+
+Definition composition_gdp (D eta s2 n T : R) : R := D / n * sqrt (eta * T / (2 * s2)).
+
 (* --- bounds/theorem_5_1.py, `deletion_rate` --- *)
 
 Definition printed_rate (D lambda s2 n eta T K : R) : R :=
@@ -130,6 +134,16 @@ Proof. intros ->. unfold printed_rate, printed_bound. field. repeat split; lra. 
 
 End Are.
 
+(* twice `composition_rate` is the price that `composed_steps` proves *)
+Theorem composition_gdp_is_proven D eta s2 n T : 0 < eta -> 0 < s2 -> 0 < n ->
+  composition_gdp D eta s2 n (INR T) * composition_gdp D eta s2 n (INR T) = INR T * ((eta * D / n) * (eta * D / n) / (2 * eta * s2)).
+Proof.
+  intros He Hs Hn. unfold composition_gdp.
+  assert (P : 0 <= eta * INR T / (2 * s2)) by (apply Rmult_le_pos; [apply Rmult_le_pos; [lra | apply pos_INR] | left; apply Rinv_0_lt_compat; lra]).
+  transitivity (D / n * (D / n) * (sqrt (eta * INR T / (2 * s2)) * sqrt (eta * INR T / (2 * s2)))); [ring|].
+  rewrite sqrt_sqrt by assumption. field. repeat split; lra.
+Qed.
+
 (* `minimiser_dp_gdp` squared is the price that `solved_then_diffused` proves *)
 Theorem minimiser_gdp_is_proven D eta m s2 n gamma K :
   0 < eta -> 0 < m -> 0 < s2 -> 0 < n -> eta * m < 1 -> (0 < K)%nat ->
@@ -178,7 +192,7 @@ Qed.
 
 (* for certificates *)
 Ltac unfold_formulas :=
-  unfold shifted_gdp, shifted_gdp_forever, minimiser_gdp, limit_gdp, printed_rate, printed_rate_forever, rounding_gap, gradient_error,
+  unfold shifted_gdp, shifted_gdp_forever, minimiser_gdp, limit_gdp, composition_gdp, printed_rate, printed_rate_forever, rounding_gap, gradient_error,
     grid_variance, slower, steeper, unit_roundoff, power, curvature_ratio, solution_distance, tilt_rate, replace_one_hessian,
     replace_rows_hessian, several_replace_hessian, several_zero_out_hessian, zero_out_hessian, weakly_convex_zero_out_hessian,
     weakly_convex_replace_hessian, opposite_cost, Tilt.cost_with, Tilt.cost_without, flow_gdp, flow_constant, inexact_gdp; cbv zeta.

@@ -138,6 +138,16 @@ Qed.
 Lemma erase_record L g D : (forall x, norm (g x) <= L) -> neighbours L (g :: D) ((fun _ => vzero) :: D).
 Proof. intros H. apply differ_here. intros x. replace (vsub (g x) vzero) with (g x) by vec_ring. apply H. Qed.
 
+Lemma descents_apart eta lambda n Delta D D' x : 0 <= eta -> 0 < n -> neighbours Delta D D' ->
+  norm (vsub (descend eta lambda n D x) (descend eta lambda n D' x)) <= eta * Delta / n.
+Proof.
+  intros He Hn N. assert (0 <= eta * / n) by (apply Rmult_le_pos; [lra | left; now apply Rinv_0_lt_compat]).
+  replace (vsub (descend eta lambda n D x) (descend eta lambda n D' x)) with (vscal (eta * / n) (vsub (gradient_sum D' x) (gradient_sum D x)))
+    by (unfold descend, objective_gradient; vec_ring).
+  rewrite norm_scal_pos, norm_sub_sym by assumption. replace (eta * Delta / n) with (eta * / n * Delta) by (field; lra).
+  apply Rmult_le_compat_l; [assumption | now apply neighbours_sum].
+Qed.
+
 Section Run.
 Variables (eta lambda a b sigma2 Delta : R) (n : nat).
 Hypotheses (eta_pos : 0 < eta) (sigma_pos : 0 < sigma2) (n_pos : (0 < n)%nat) (order : a <= b)
@@ -176,12 +186,7 @@ Proof.
   apply N0; [apply sqrt_lt_R0, v_pos | unfold c; unfold m; lra |].
   intros x y. apply Rle_trans with (1 := norm_sub_triangle _ (descend eta lambda (INR n) D y) _).
   apply Rplus_le_compat; [now apply descend_contracts|].
-  replace (vsub (descend eta lambda (INR n) D y) (descend eta lambda (INR n) D' y))
-    with (vscal (eta * / INR n) (vsub (gradient_sum D' y) (gradient_sum D y)))
-    by (unfold descend, objective_gradient; vec_ring).
-  rewrite norm_scal_pos, norm_sub_sym by (apply Rmult_le_pos; [lra | left; now apply Rinv_0_lt_compat]).
-  unfold s. replace (eta * Delta / INR n) with (eta * / INR n * Delta) by (field; lra).
-  apply Rmult_le_compat_l; [apply Rmult_le_pos; [lra | left; now apply Rinv_0_lt_compat] | now apply neighbours_sum].
+  apply descents_apart; auto; lra.
 Qed.
 
 Lemma step_without_record M D : allowed D -> valid M (noisy_step 0 D D).
@@ -248,4 +253,34 @@ Proof.
 Qed.
 
 End Run.
+
+(* Composition: every step observed, losses of any shape. A step with the record costs (s / tau)^2, one without it nothing. *)
+Section Composition.
+Variables (eta lambda sigma2 Delta n : R).
+Hypotheses (eta_pos : 0 < eta) (sigma_pos : 0 < sigma2) (n_pos : 0 < n) (Delta_nonneg : 0 <= Delta).
+
+Fixpoint observed_steps (tables : list table) (x : V) : Law (list V) :=
+  match tables with
+  | nil => ret nil
+  | D :: rest => bind (gauss (descend eta lambda n D x) (sqrt (2 * eta * sigma2))) (fun y => bind (observed_steps rest y) (fun path => ret (y :: path)))
+  end.
+
+Theorem composed_steps M before after x : Forall (fun p => neighbours Delta (fst p) (snd p)) before ->
+  cost M (INR (length before) * ((eta * Delta / n) * (eta * Delta / n) / (2 * eta * sigma2)))
+    (observed_steps (map fst before ++ after) x) (observed_steps (map snd before ++ after) x).
+Proof.
+  intros H. assert (v_pos : 0 < 2 * eta * sigma2) by nra. assert (t_pos : 0 < sqrt (2 * eta * sigma2)) by now apply sqrt_lt_R0.
+  assert (S : 0 <= eta * Delta / n) by (apply Rmult_le_pos; [nra | left; now apply Rinv_0_lt_compat]).
+  set (one := (eta * Delta / n) * (eta * Delta / n) / (2 * eta * sigma2)).
+  assert (O : 0 <= one) by (apply Rmult_le_pos; [nra | left; now apply Rinv_0_lt_compat]).
+  revert x. induction H as [|[D D'] before N H IH]; intros x.
+  - simpl. rewrite Rmult_0_l. apply cost_same.
+  - change (length ((D, D') :: before)) with (Datatypes.S (length before)). rewrite S_INR.
+    replace ((INR (length before) + 1) * one) with (one + INR (length before) * one) by ring. simpl.
+    apply cost_bind; auto; [apply Rmult_le_pos; auto using pos_INR | |].
+    + unfold one. rewrite <- (sqrt_sqrt (2 * eta * sigma2)) at 1 by lra. apply cost_gauss; auto. apply descents_apart; auto; lra.
+    + intros y. apply cost_process, IH.
+Qed.
+
+End Composition.
 End Descent.

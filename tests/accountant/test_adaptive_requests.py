@@ -78,9 +78,9 @@ def second_model(plan, present: bool, rng: np.random.Generator, kind: str):
 
 def middle(plan) -> float:
     """Half-way between the means of the first model in the two worlds (the linear loss; a guess for the others)."""
-    contraction = 1 - plan.step_size * plan.regularization
-    far = 1 - contraction**plan.learn_steps if not plan.mechanism.fresh else 1.0
-    return -far * plan.loss.constants.lipschitz / (2 * N * plan.regularization)
+    contraction = 1 - plan.calibration.step_size * plan.problem.regularization
+    far = 1 - contraction**plan.calibration.learn_steps if not plan.mechanism.fresh else 1.0
+    return -far * plan.problem.loss.constants.lipschitz / (2 * N * plan.problem.regularization)
 
 
 def measured(plan, kind: str):
@@ -131,8 +131,8 @@ GIBBS = {"budget": Budget(order=2, dp=1.9, deletion=0.5), "noise_variance": "che
 def test_every_figure_for_later_models_alone_carries_its_condition(method, loss) -> None:
     plan = plan_for(method, loss)
     accountant = Accountant(plan)
-    accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
-    accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+    accountant.record(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
+    accountant.record(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
     alone = [plan.deletion, accountant.deletion_later_releases(), *accountant.deletion_of_each(), accountant.dp()]
     alone += [accountant.deletion(1, 2, observed=[2]), *accountant.dp_of_each()]
     assert all(figure.non_adaptive for figure in alone)
@@ -143,7 +143,7 @@ def test_every_figure_for_later_models_alone_carries_its_condition(method, loss)
     assert NON_ADAPTIVE in told
     assert plan.deletion.at_most in told
     assert plan.deletion_observed().at_most in told
-    learned = accountant.what_if(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+    learned = accountant.what_if(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
     assert plan.deletion_observed().total_rate == pytest.approx(accountant.deletion().total_rate)
     assert plan.deletion_observed(2).total_rate == pytest.approx(learned.deletion().total_rate)
 

@@ -50,11 +50,11 @@ def test_a_filter_admits_events_only_and_idle_ones_for_free() -> None:
     admitted = PrivacyFilter.for_plan(tight)
     with pytest.raises(InvalidParameter, match="must be an Event"):
         admitted.admit("learn")  # type: ignore[arg-type]
-    admitted.admit(Event("learn", tight.learn_steps, 0, tight.mechanism))
+    admitted.admit(Event("learn", tight.calibration.learn_steps, 0, tight.mechanism))
     for _ in range(50):
         admitted.admit(Event("unlearn", 0, 1, tight.mechanism))
     assert len(admitted.admitted) == 51
-    step = Event("unlearn", tight.delete_steps, 1, tight.mechanism)
+    step = Event("unlearn", tight.calibration.delete_steps, 1, tight.mechanism)
     checks.fill(admitted, step)
     with pytest.raises(BudgetExceeded):
         admitted.admit(step)

@@ -27,15 +27,15 @@ def plan_of(budget: Budget):
 def accountant() -> Accountant:
     plan = plan_of(Budget(order=ORDER, dp=2.0, deletion=0.05))
     accountant = Accountant(plan)
-    accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
-    accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+    accountant.record(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
+    accountant.record(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
     return accountant
 
 
 def mu_squared(plan, sensitivity: float, steps_with: int, steps_without: int) -> float:
     """Shifted interpolation, solved as a sum over steps: shifts proportional to c^(t-k), from a common start."""
-    step, c = plan.step_size, 1 - plan.step_size * RIDGE
-    gap, tau2 = step * sensitivity / RECORDS, 2 * step * plan.noise_variance
+    step, c = plan.calibration.step_size, 1 - plan.calibration.step_size * RIDGE
+    gap, tau2 = step * sensitivity / RECORDS, 2 * step * plan.calibration.noise_variance
     steps = steps_with + steps_without
     distance = sum(gap * c ** (steps - 1 - k) for k in range(steps_with))
     return distance**2 / (tau2 * sum(c ** (2 * (steps - 1 - k)) for k in range(steps)))
@@ -43,7 +43,10 @@ def mu_squared(plan, sensitivity: float, steps_with: int, steps_without: int) ->
 
 def test_epsilon_dp_is_the_renyi_bound_of_each_interval(accountant: Accountant) -> None:
     plan = accountant.plan
-    squares = [mu_squared(plan, 2 * LIPSCHITZ, steps, 0) for steps in (plan.learn_steps, plan.delete_steps)]
+    squares = [
+        mu_squared(plan, 2 * LIPSCHITZ, steps, 0)
+        for steps in (plan.calibration.learn_steps, plan.calibration.delete_steps)
+    ]
     for observed, square in (([1], squares[0]), ([1, 2], sum(squares)), (None, sum(squares))):
         found = accountant.epsilon_dp(order=ORDER, observed=observed)
         assert ORDER * square / 2 <= found * (1 + 1e-12)
@@ -52,9 +55,9 @@ def test_epsilon_dp_is_the_renyi_bound_of_each_interval(accountant: Accountant) 
 
 def test_epsilon_dd_compares_with_a_record_that_was_never_there(accountant: Accountant) -> None:
     plan = accountant.plan
-    later = mu_squared(plan, LIPSCHITZ, plan.learn_steps, plan.delete_steps)
+    later = mu_squared(plan, LIPSCHITZ, plan.calibration.learn_steps, plan.calibration.delete_steps)
     first = mu_squared(
-        plan, LIPSCHITZ, plan.learn_steps, 0
+        plan, LIPSCHITZ, plan.calibration.learn_steps, 0
     )  # the second release starts at an observed model: it adds nothing
     for observed, square in ((None, later), ([2], later), ([1, 2], first)):
         found = accountant.epsilon_dd(order=ORDER, observed=observed)

@@ -161,12 +161,15 @@ def test_plans_never_get_cheaper_when_more_is_asked(method, dp, share, records, 
 
     base = made()
     tighter = made(budget=Budget(order=6, dp=dp / factor, deletion=share * dp / factor))
-    assert tighter.noise_variance >= base.noise_variance
-    assert made(budget=Budget(order=6, dp=dp, deletion=share * dp / factor)).delete_steps >= base.delete_steps
-    assert made(records=max(50, int(records / factor))).noise_variance >= base.noise_variance
-    assert made(rows_per_subject=rows + 1).noise_variance >= base.noise_variance
-    assert made(radius=factor).noise_variance >= base.noise_variance
-    assert made(batch=batch + 3).delete_steps >= base.delete_steps
+    assert tighter.calibration.noise_variance >= base.calibration.noise_variance
+    assert (
+        made(budget=Budget(order=6, dp=dp, deletion=share * dp / factor)).calibration.delete_steps
+        >= base.calibration.delete_steps
+    )
+    assert made(records=max(50, int(records / factor))).calibration.noise_variance >= base.calibration.noise_variance
+    assert made(rows_per_subject=rows + 1).calibration.noise_variance >= base.calibration.noise_variance
+    assert made(radius=factor).calibration.noise_variance >= base.calibration.noise_variance
+    assert made(batch=batch + 3).calibration.delete_steps >= base.calibration.delete_steps
 
 
 def test_more_hidden_steps_forget_more():

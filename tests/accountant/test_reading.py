@@ -39,10 +39,10 @@ def test_an_extractor_is_not_taken_for_a_run_of_the_plan() -> None:
     account = Accountant(PLAN)
     account.record(Event("extractor", 40, 0, SampledGaussian(records=300, sampling_rate=0.1, noise_multiplier=2.0)))
     assert account.forecast().steps_since_learn == 40
-    account.record(event(PLAN.learn_steps))
-    assert account.forecast().steps_since_learn == PLAN.learn_steps
+    account.record(event(PLAN.calibration.learn_steps))
+    assert account.forecast().steps_since_learn == PLAN.calibration.learn_steps
 
 
 def test_the_next_release_is_the_plan_s() -> None:
     coming = Accountant(PLAN).publication(3)
-    assert (coming.kind, coming.steps, coming.edits) == ("unlearn", PLAN.delete_steps, 3)
+    assert (coming.kind, coming.steps, coming.edits) == ("unlearn", PLAN.calibration.delete_steps, 3)

@@ -40,7 +40,7 @@ def history(rng: np.random.Generator, names=tuple(PLANS)) -> list[tuple[str, boo
     drawn = 1
     for _ in range(int(rng.integers(1, 12))):
         name = found[-1][0]
-        if rng.random() < 0.75 and drawn < PLANS[name].releases:
+        if rng.random() < 0.75 and drawn < PLANS[name].problem.releases:
             found.append((name, False))
             drawn += 1
         else:
@@ -238,8 +238,8 @@ def test_budget_lasts_for_the_releases_planned_and_a_cut_costs() -> None:
     plan = PLANS["joiners"]
     accountant = Accountant(plan)
     admits = PrivacyFilter.for_plan(plan)
-    for number in range(plan.releases):
-        assert accountant.remaining().publications == plan.releases - number
+    for number in range(plan.problem.releases):
+        assert accountant.remaining().publications == plan.problem.releases - number
         event = accountant.planned() if not number else accountant.publication(ERASES)
         admits.admit(event)
         accountant.record(event)

@@ -100,9 +100,11 @@ def test_an_oracle_notices_other_facts(fault: Callable[[list[dict], int], list[d
 @pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation, warm", "staged"])
 def test_a_hundred_thousand_releases_are_a_few_tallies(method: str) -> None:
     plan = plan_by(method)
-    events = [Event("learn", plan.learn_steps, 0, plan.mechanism)]
-    kinds = [Event("unlearn", plan.delete_steps, n, plan.mechanism, EditCounts(deleted=n)) for n in range(1, 8)]
-    again = Event("relearn", plan.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    events = [Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)]
+    kinds = [
+        Event("unlearn", plan.calibration.delete_steps, n, plan.mechanism, EditCounts(deleted=n)) for n in range(1, 8)
+    ]
+    again = Event("relearn", plan.calibration.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))
     events += [again if number % 50 == 49 else kinds[number % 7] for number in range(99_999)]
     for number in (2, 51_234):
         counted = tally_events(events, number)
@@ -116,8 +118,8 @@ def test_a_hundred_thousand_releases_are_a_few_tallies(method: str) -> None:
 def test_what_a_method_keeps_in_order_is_kept_in_order() -> None:
     plan = plan_by("noisy-gd:analysis=theorem-5-2")
     own = plan.mechanism
-    learn = Event("learn", plan.learn_steps, 0, own)
-    small, large = (Event("unlearn", plan.delete_steps, n, own, EditCounts(deleted=n)) for n in (1, 2))
+    learn = Event("learn", plan.calibration.learn_steps, 0, own)
+    small, large = (Event("unlearn", plan.calibration.delete_steps, n, own, EditCounts(deleted=n)) for n in (1, 2))
     counted = tally_events([learn, *[small] * 5, large, small, small, large], 10)
     assert [(tally.releases, tally.event.edits) for tally in counted.tallies] == [
         (1, 0),
@@ -134,8 +136,8 @@ def test_what_a_method_keeps_in_order_is_kept_in_order() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     plan = plan_by("noisy-gd")
-    learn = Tally(Event("learn", plan.learn_steps, 0, plan.mechanism))
-    later = Tally(Event("unlearn", plan.delete_steps, 3, plan.mechanism, EditCounts(deleted=3)), 3)
+    learn = Tally(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
+    later = Tally(Event("unlearn", plan.calibration.delete_steps, 3, plan.mechanism, EditCounts(deleted=3)), 3)
     other = replace(later, event=replace(later.event, mechanism=replace(plan.mechanism, records=7)))
     for tallies, about, said in (
         ([later, learn], None, "must be a 'learn'"),
@@ -172,8 +174,8 @@ def test_the_work_does_not_grow_with_what_a_stranger_states(monkeypatch: pytest.
         right(self, event)
 
     monkeypatch.setattr(Account, "_add", counted_add)
-    learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
-    one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    learn = Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)
+    one = Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
     many = replace(one, edits=10**9, counts=EditCounts(deleted=10**9))
     counted = TallyAccount([Tally(learn), Tally(one), Tally(many, 10**9)], 2)
     figures = asked(counted.accountant(plan), 2)

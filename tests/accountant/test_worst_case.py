@@ -34,7 +34,7 @@ def plans():
 
 
 def event(kind, plan, deleted):
-    steps = plan.delete_steps if kind == "unlearn" else plan.learn_steps
+    steps = plan.calibration.delete_steps if kind == "unlearn" else plan.calibration.learn_steps
     return Event(kind, steps, deleted, plan.mechanism, EditCounts(deleted=deleted))
 
 

@@ -129,7 +129,7 @@ def test_the_odds_are_of_the_cap_and_not_of_what_was_spent():
 def test_no_observer_exceeds_the_odds_more_often_than_stated():
     epsilon = claims(5)["odds.ever"].values["epsilon"]
     _, llr = played(200_000, 1)
-    assert plan().total.affords(Accountant(plan(), history(DATES, EditCounts(deleted=1))[:-1]).dp_cumulative())
+    assert plan().problem.total.affords(Accountant(plan(), history(DATES, EditCounts(deleted=1))[:-1]).dp_cumulative())
     assert chosen_targets.ever_beyond(llr, epsilon) <= DELTA + margin(200_000)
 
 
@@ -246,9 +246,9 @@ def test_the_same_total_about_other_worlds_was_fixed_late():
         "method": methods.ObjectivePerturbation(solver="cold"), "total": (20.0, 1e-6),
     }  # fmt: skip
     former = make_plan(losses.Logistic(1.0), adjacency="zero-out", **facts)
-    assert make_plan(losses.Logistic(1.0), adjacency="zero-out", **facts).after(former).total.is_filter
+    assert make_plan(losses.Logistic(1.0), adjacency="zero-out", **facts).after(former).problem.total.is_filter
     for other in ({"adjacency": "replace"}, {"adjacency": "zero-out", "rows_per_subject": 2}):
-        assert not make_plan(losses.Logistic(1.0), **facts, **other).after(former).total.is_filter
+        assert not make_plan(losses.Logistic(1.0), **facts, **other).after(former).problem.total.is_filter
 
 
 @pytest.mark.parametrize("code", ["en", "de"])

@@ -41,17 +41,17 @@ def test_a_plan_and_its_report(kind: str, budget: str) -> None:
     asked = PLANS[kind] | (total if "total" in PLANS[kind] else {})
     made = make_plan(losses.Logistic(radius=1.0), records=200_000, features=4, budget=BUDGETS[budget], **asked)
     events = [
-        Event("learn", made.learn_steps, 0, made.mechanism),
-        Event("unlearn", made.delete_steps, 1, made.mechanism, EditCounts(deleted=1)),
+        Event("learn", made.calibration.learn_steps, 0, made.mechanism),
+        Event("unlearn", made.calibration.delete_steps, 1, made.mechanism, EditCounts(deleted=1)),
     ]
     accountant = Accountant(made, events)
     said = [
         repr(made),
-        made.budget.describe(),
+        made.problem.budget.describe(),
         accountant.remaining().allowed,
         shown_text(store_report(plan=made, events=events)),
     ]
-    said += [made.total.describe()] if made.total else []
+    said += [made.problem.total.describe()] if made.problem.total else []
     found = [text[max(0, match.start() - 60) : match.end() + 10] for text in said for match in PADDED.finditer(text)]
     assert found == []
     assert any("e-" in text for text in said), "nothing small was written: this shows nothing"

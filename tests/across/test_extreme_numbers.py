@@ -37,8 +37,8 @@ def test_any_regularisation_is_answered_at_once(regularization, way) -> None:
     if plan is None:
         assert any(word in refusal for word in ("regularization", "λ", "noise_variance", "lower it"))
     else:
-        passes = plan.learn_solver_passes + plan.learn_steps
-        assert max(passes, plan.delete_solver_passes + plan.delete_steps) <= 10**12
+        passes = plan.calibration.learn_solver_passes + plan.calibration.learn_steps
+        assert max(passes, plan.calibration.delete_solver_passes + plan.calibration.delete_steps) <= 10**12
 
 
 def answer(loss, **arguments):
@@ -60,7 +60,7 @@ def test_the_same_for_a_loss_that_is_not_convex(regularization, method) -> None:
 def test_a_plan_that_no_machine_can_run_is_refused_and_carried() -> None:
     with pytest.raises(PlanInfeasible, match="Raise λ") as refused:
         make_plan(LOGISTIC, regularization=1e-12, method="noisy-gd", **SIZES)
-    assert refused.value.plan.learn_steps > 10**12
+    assert refused.value.plan.calibration.learn_steps > 10**12
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_a_step_size_that_expands_is_refused_wherever_it_comes_from(method) -> N
     plan = make_plan(LOGISTIC, regularization=1e-2, method=method, **SIZES)
     assert plan_from_dict(plan.to_dict()) == plan
     with pytest.raises(InvalidParameter, match="step_size"):
-        plan_from_dict({**plan.to_dict(), "step_size": 3 * plan.step_size})
+        plan_from_dict({**plan.to_dict(), "step_size": 3 * plan.calibration.step_size})
     with pytest.raises(InvalidParameter, match="step_size"):
-        mechanism_from_dict({**plan.mechanism.to_dict(), "step_size": 3 * plan.step_size})
+        mechanism_from_dict({**plan.mechanism.to_dict(), "step_size": 3 * plan.calibration.step_size})
 
 
 def test_a_fact_missing_from_a_ledger_is_refused() -> None:
@@ -147,7 +147,7 @@ def test_the_same_weights_are_never_published_as_a_model_that_forgot(method, adj
         utility=False,
         adjacency=adjacency,
     )
-    assert plan.delete_steps >= 1
+    assert plan.calibration.delete_steps >= 1
 
 
 def test_worlds_that_nobody_knows_are_refused() -> None:
@@ -167,8 +167,8 @@ def test_the_certificate_of_a_plan_for_a_target_verifies(options, tmp_path) -> N
     again = {name: getattr(plan.problem, name) for name in plan.problem.__dataclass_fields__}
     assert make_plan(**again) == plan
     events = [
-        Event("learn", plan.learn_steps, 0, plan.mechanism),
-        Event("unlearn", plan.delete_steps, 1, plan.mechanism),
+        Event("learn", plan.calibration.learn_steps, 0, plan.mechanism),
+        Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism),
     ]
     key = tmp_path / "key.pem"
     new_key(key)
@@ -178,7 +178,7 @@ def test_the_certificate_of_a_plan_for_a_target_verifies(options, tmp_path) -> N
 
 def test_a_target_in_place_of_a_tolerance() -> None:
     plan = make_plan(LOGISTIC, regularization=1e-2, method="noisy-gd", excess_risk_target=0.5, **SIZES)
-    assert plan.excess_risk <= 0.5
+    assert plan.outlook.excess_risk <= 0.5
     with pytest.raises(PlanInfeasible, match="excess risk"):
         make_plan(LOGISTIC, regularization=1e-2, method="noisy-gd", excess_risk_target=1e-6, **SIZES)
     with pytest.raises(InvalidParameter, match="excess_risk_target belongs to 'noisy-gd'"):

@@ -61,7 +61,7 @@ def test_processes_that_start_alike_publish_unlike(method: str) -> None:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_in_the_middle_of_a_release_publishes_once() -> None:
     """Both sides go on from the same half-made release: the child's noise source refuses, so only the parent publishes."""
-    assert FEW.learn_steps > 2
+    assert FEW.calibration.learn_steps > 2
     reader, writer = os.pipe()
     parent, process = os.getpid(), 0
 
@@ -262,8 +262,8 @@ WIDE = make_plan(
 
 def published(start: float) -> np.ndarray:
     """One certified release from a model whose weights all equal `start`, on a table of null records."""
-    nothing = Records(np.zeros((1, WIDE.features)), np.zeros(1), slots=2).apply(EditRequest.delete([0]))
-    model = Model(np.full(WIDE.features, start), WIDE.loss, True)
+    nothing = Records(np.zeros((1, WIDE.problem.features)), np.zeros(1), slots=2).apply(EditRequest.delete([0]))
+    model = Model(np.full(WIDE.problem.features, start), WIDE.problem.loss, True)
     return resume(nothing, model, WIDE).weights
 
 
@@ -273,9 +273,9 @@ def test_the_low_bits_of_a_release_say_nothing(monkeypatch) -> None:
     One step without data takes 0 to the noise and v to (1 − ηλ)v + noise. A small sum of two larger numbers is a multiple of
     their last place; the noise alone is not.
     """
-    assert WIDE.delete_steps == 1
-    scale = np.sqrt(2 * WIDE.step_size * WIDE.noise_variance)
-    start = float(scale / (1 - WIDE.step_size * WIDE.regularization))
+    assert WIDE.calibration.delete_steps == 1
+    scale = np.sqrt(2 * WIDE.calibration.step_size * WIDE.calibration.noise_variance)
+    start = float(scale / (1 - WIDE.calibration.step_size * WIDE.problem.regularization))
 
     def betrays(weights: np.ndarray) -> float:
         """Share of outputs that are small and no multiple of the last place of `scale`/4: impossible for v + noise."""

@@ -32,14 +32,14 @@ def near_gibbs(method="noisy-gd", **options):
 
 def table(plan, seed=0):
     rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(plan.records, plan.features))
+    rows = rng.normal(size=(plan.problem.records, plan.problem.features))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
-    return Records(rows, np.where(rng.random(plan.records) < 0.7, 1, -1))
+    return Records(rows, np.where(rng.random(plan.problem.records) < 0.7, 1, -1))
 
 
 def resumed(plan, records, weights):
     """Ā from these published weights, always with the same noise."""
-    return resume(records, Model(np.array(weights), plan.loss, False), plan, np.random.default_rng(5)).weights
+    return resume(records, Model(np.array(weights), plan.problem.loss, False), plan, np.random.default_rng(5)).weights
 
 
 # ---------------------------------------------------------------- what the curator runs
@@ -56,10 +56,10 @@ def test_a_cold_solver_never_looks_at_the_published_model(solver) -> None:
 def test_a_request_starts_from_the_whole_published_model() -> None:
     """Without records the step is θ ↦ (1 − ηλ)θ + noise: two starts stay (1 − ηλ)^K of their distance apart."""
     plan = planned(method="noisy-gd:analysis=paper", utility=False)
-    empty = Records(np.zeros((0, 4)), np.zeros(0), slots=plan.records)
+    empty = Records(np.zeros((0, 4)), np.zeros(0), slots=plan.problem.records)
     start = np.array([3.0, -1.0, 0.5, 2.0])
     moved = resumed(plan, empty, start) - resumed(plan, empty, np.zeros(4))
-    kept = (1 - plan.step_size * plan.regularization) ** plan.delete_steps
+    kept = (1 - plan.calibration.step_size * plan.problem.regularization) ** plan.calibration.delete_steps
     np.testing.assert_allclose(moved, kept * start, atol=1e-5)
     assert kept > 1e-3  # else nothing would be left to compare
 
@@ -117,8 +117,8 @@ def separate_learns():
     """A history of fresh learns whose costs differ without any order: every release counts by itself."""
     events = []
     for number, noise in enumerate((3.0, 1.0, 5.0, 0.5, 4.0, 2.0)):
-        plan = planned(noise_variance=planned().noise_variance * noise * 10)
-        events.append(Event("relearn" if number else "learn", plan.learn_steps, 1, plan.mechanism))
+        plan = planned(noise_variance=planned().calibration.noise_variance * noise * 10)
+        events.append(Event("relearn" if number else "learn", plan.calibration.learn_steps, 1, plan.mechanism))
     return Accountant(events=events)
 
 
@@ -135,7 +135,10 @@ def test_requests_that_saw_some_models_pay_for_the_dearest_of_the_record_s_lifet
 def test_a_model_near_its_law_does_not_make_an_extractor_forget() -> None:
     plan = near_gibbs()
     extractor = SampledGaussian(records=40, sampling_rate=0.5, noise_multiplier=1.0)
-    run = [Event("learn", plan.learn_steps, 0, plan.mechanism), Event("unlearn", plan.delete_steps, 1, plan.mechanism)]
+    run = [
+        Event("learn", plan.calibration.learn_steps, 0, plan.mechanism),
+        Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism),
+    ]
     head = Accountant(plan, run)
     carried = Accountant(plan, [Event("extractor", 30, 0, extractor), *run])
     trained = extractor.interval("deletion", "definition-4.1", steps_with=30).renyi(2)
@@ -174,14 +177,20 @@ def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(metho
     """G.22: η ≤ λ/(64 B q²(β+λ)²), B = e^{2ω/σ²} as printed, e^{ω/σ²} sharper."""
     plan = near_gibbs(method)
     gibbs = plan.mechanism.gibbs
-    barrier = math.exp((2 if method == "noisy-gd:analysis=paper" else 1) * gibbs.range / plan.noise_variance)
+    barrier = math.exp(
+        (2 if method == "noisy-gd:analysis=paper" else 1) * gibbs.range / plan.calibration.noise_variance
+    )
     limit = gibbs.regularization / (64 * barrier * gibbs.order**2 * (gibbs.smoothness + gibbs.regularization) ** 2)
-    chain = {"noise_variance": plan.noise_variance, "records": plan.records, "runs": [(1000, 0), (1000, 1)]}
+    chain = {
+        "noise_variance": plan.calibration.noise_variance,
+        "records": plan.problem.records,
+        "runs": [(1000, 0), (1000, 1)],
+    }
     assert gibbs.closeness(step_size=limit * (1 - 1e-9), **chain) < math.inf
     assert gibbs.closeness(step_size=limit * (1 + 1e-9), **chain) == math.inf
     worst = {
-        "noise_variance": plan.noise_variance,
-        "records": plan.records,
+        "noise_variance": plan.calibration.noise_variance,
+        "records": plan.problem.records,
         "learn_steps": 9,
         "delete_steps": 9,
         "batch": 1,
@@ -192,9 +201,13 @@ def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(metho
 @pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_one_release_near_its_law_is_charged_for_its_longer_run(method) -> None:
     plan = near_gibbs(method)
-    assert plan.learn_steps != plan.delete_steps
-    per_step = plan.mechanism.sensitivity("replace") ** 2 * plan.step_size / (4 * plan.noise_variance * plan.records**2)
-    longest = max(plan.learn_steps, plan.delete_steps)
+    assert plan.calibration.learn_steps != plan.calibration.delete_steps
+    per_step = (
+        plan.mechanism.sensitivity("replace") ** 2
+        * plan.calibration.step_size
+        / (4 * plan.calibration.noise_variance * plan.problem.records**2)
+    )
+    longest = max(plan.calibration.learn_steps, plan.calibration.delete_steps)
     assert plan.dp.renyi(2) == pytest.approx(2 * per_step * longest, rel=1e-9)
 
 

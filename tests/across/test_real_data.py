@@ -46,7 +46,10 @@ def test_adult(adult, options, deletion: int, utility: int) -> None:
         budget=Budget(order=10, dp=1.0, deletion=0.1),
         **options,
     )
-    assert (plan.delete_steps_for_deletion, plan.delete_steps_for_utility) == (deletion, utility)
+    assert (plan.calibration.delete_steps_for_deletion, plan.calibration.delete_steps_for_utility) == (
+        deletion,
+        utility,
+    )
     reference = non_private_accuracy(train, test, 1e-3)
     assert reference == pytest.approx(0.839, abs=0.003)
     curator, held_out = Curator(Records(*train), plan), Records(*test)

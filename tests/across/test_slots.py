@@ -58,11 +58,12 @@ def two_worlds(
     plan: Plan, history: str, without: str, rng: np.random.Generator, *, many: int | None = None
 ) -> tuple[Records, Records]:
     """The table of either machine once the record, number 0, is gone."""
-    n = plan.records if many is None else many
-    rows = unit_rows(n + 40, plan.features, seed=int(rng.integers(1 << 30))).astype(np.float32)
+    problem = plan.problem
+    n = problem.records if many is None else many
+    rows = unit_rows(n + 40, problem.features, seed=int(rng.integers(1 << 30))).astype(np.float32)
     rows[rng.random(n + 40) < 0.1] = rows[1]  # some are alike
-    kind = plan.loss.label_kind
-    labels = rng.integers(0, max(2, plan.loss.outputs), n + 40).astype(float)
+    kind = problem.loss.label_kind
+    labels = rng.integers(0, max(2, problem.loss.outputs), n + 40).astype(float)
     labels = labels if kind == "class" else 2.0 * np.minimum(labels, 1) - 1
     others = rng.permutation(np.arange(1, n - 20)).tolist()
     inserted = without == "never inserted"
@@ -108,7 +109,7 @@ def two_worlds(
 
 def stated_zero(plan: Plan) -> bool:
     """Whether a release that observes its predecessor is said to tell nothing of a record that was gone before."""
-    steps = plan.mechanism.exposure(plan.delete_steps)
+    steps = plan.mechanism.exposure(plan.calibration.delete_steps)
     later = plan.mechanism.interval("deletion", "pairwise", steps_with=0, steps_without=steps)
     return later.advantage == 0
 
@@ -124,16 +125,18 @@ def checked() -> dict[str, Plan]:
     return {
         name: plan
         for name, plan in plans.items()
-        if plan.records <= 2000 and name not in OWN_NOISE and not over_the_reals(plan) and stated_zero(plan)
+        if plan.problem.records <= 2000 and name not in OWN_NOISE and not over_the_reals(plan) and stated_zero(plan)
     }
 
 
 def released(plan: Plan, records: Records) -> list[np.ndarray]:
     """A fresh model where each release is one, and one from a model that was observed; the same noise always."""
     if not plan.mechanism.fresh:
-        plan = plan.changed(delete_steps_for_deletion=min(plan.delete_steps, 5), delete_steps_for_utility=0)
+        plan = plan.changed(delete_steps_for_deletion=min(plan.calibration.delete_steps, 5), delete_steps_for_utility=0)
     weights = np.full(plan.shape, 0.01)
-    before = Model(weights=weights[0] if plan.loss.outputs == 1 else weights, loss=plan.loss, certified=False)
+    before = Model(
+        weights=weights[0] if plan.problem.loss.outputs == 1 else weights, loss=plan.problem.loss, certified=False
+    )
     models = [resume(records, before, plan, np.random.default_rng(7))]
     if plan.mechanism.fresh and not plan.mechanism.shows_start:
         models.append(learn(records, plan, np.random.default_rng(8)))
@@ -165,8 +168,8 @@ def test_the_slot_of_a_later_record_is_seen_where_rows_are_added_in_the_order_of
 ) -> None:
     """The planted fault: the lowest free slot, and sums that go by slots."""
     plan, seen = checked()["objective-perturbation"], set()
-    sizes = {"records": 9000, "features": 5, "regularization": 0.01, "budget": plan.budget, "utility": False}
-    large = make_plan(plan.loss, **sizes, method=plan.method)
+    sizes = {"records": 9000, "features": 5, "regularization": 0.01, "budget": plan.problem.budget, "utility": False}
+    large = make_plan(plan.problem.loss, **sizes, method=plan.method)
     monkeypatch.setattr(sums, "order_of_content", lambda rows, labels, group: np.arange(len(labels)))
     for history in HISTORIES:
         for without in WITHOUT:

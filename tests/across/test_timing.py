@@ -33,7 +33,7 @@ PLAN = make_plan(
     exact=False,
 )
 EXACT = make_plan(
-    PLAN.loss,
+    PLAN.problem.loss,
     **{name: getattr(PLAN.problem, name) for name in ("records", "features", "regularization", "budget")},
     method="noisy-gd",
 )
@@ -70,7 +70,7 @@ def counted(plan: Plan, records: Records, monkeypatch: pytest.MonkeyPatch) -> li
 
 def test_steps_and_draws_depend_on_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [counted(PLAN, records, monkeypatch) for records in tables().values()]
-    assert found[0][:2] == [PLAN.learn_steps + PLAN.delete_steps] * 2
+    assert found[0][:2] == [PLAN.calibration.learn_steps + PLAN.calibration.delete_steps] * 2
     assert all(counts == found[0] for counts in found)
 
 
@@ -84,7 +84,7 @@ def test_steps_to_the_last_bit_depend_on_no_record_and_their_draws_on_chance_alo
     for records in tables().values():
         taken.clear()
         found.append([*counted(EXACT, records, monkeypatch), *taken])
-    assert found[0][:2] == [EXACT.learn_steps + EXACT.delete_steps] * 2
+    assert found[0][:2] == [EXACT.calibration.learn_steps + EXACT.calibration.delete_steps] * 2
     assert len(found[0]) > 2 + 2, "and what the generator was asked for"
     assert all(counts == found[0] for counts in found)
 

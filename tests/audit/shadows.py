@@ -31,7 +31,7 @@ def audit_loss(
     """
     run = plan if engine_plan is None else engine_plan
     linear = linear_engine(run, later_releases=later_releases)
-    engine = replace(linear, loss=run.loss, regularization=run.regularization)
+    engine = replace(linear, loss=run.problem.loss, regularization=run.problem.regularization)
     row, label = record
 
     def table(values: Sequence[float]) -> Records:

@@ -82,7 +82,7 @@ def test_the_honest_engine_passes() -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_is_flagged(name) -> None:
     plan = sharp_plan()
-    assert plan.delete_steps == 2
+    assert plan.calibration.delete_steps == 2
     engine = FAULTS[name](linear_engine(plan, later_releases=6))
     report = audit(plan, engine=engine, chains=8000, later_releases=6, rng=np.random.default_rng(2))
     assert report.verdict == "fail"
@@ -102,10 +102,10 @@ def test_solve_then_diffuse_passes_and_a_cached_minimiser_is_flagged() -> None:
 def test_a_claim_for_half_the_sensitivity_is_flagged() -> None:
     """L where 2L belongs: the zero-out claim does not cover replacement."""
     replaced = sharp_plan()
-    wrong = sharp_plan(adjacency="zero-out", noise_variance=replaced.noise_variance)
+    wrong = sharp_plan(adjacency="zero-out", noise_variance=replaced.calibration.noise_variance)
     honest = audit(wrong, chains=4000, rng=np.random.default_rng(3))
     assert honest.verdict == "pass"
-    engine = replace(linear_engine(wrong, later_releases=3), slots=wrong.records // 2)
+    engine = replace(linear_engine(wrong, later_releases=3), slots=wrong.problem.records // 2)
     assert audit(wrong, engine=engine, chains=4000, rng=np.random.default_rng(3)).verdict == "fail"
 
 
@@ -122,7 +122,14 @@ def test_the_real_curator_with_certified_noise_passes() -> None:
     """`learn` and `resume` themselves, chain by chain, with noise from the operating system's keys."""
     plan = sharp_plan()
     linear = sized_plan(
-        losses.Linear(radius=1.0), 100, 1, 0.25, plan.budget, method="noisy-gd", step_size=plan.step_size, utility=False
+        losses.Linear(radius=1.0),
+        100,
+        1,
+        0.25,
+        plan.problem.budget,
+        method="noisy-gd",
+        step_size=plan.calibration.step_size,
+        utility=False,
     )
 
     def engine(world, chains, _):
@@ -146,6 +153,6 @@ def test_shadow_models_on_the_logistic_loss() -> None:
         losses.Logistic(1.0), 100, 2, 0.25, Budget.from_gdp(dp=12.0, deletion=1.52), method="noisy-gd", utility=False
     )
     # the same claims, an engine whose noise is that of a four times larger budget
-    assert quiet.delete_steps == plan.delete_steps
+    assert quiet.calibration.delete_steps == plan.calibration.delete_steps
     loud = audit_loss(plan, record=target, chains=8000, rng=np.random.default_rng(5), engine_plan=quiet, factor=3.0)
     assert loud.verdict == "fail"

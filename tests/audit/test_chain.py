@@ -50,7 +50,7 @@ def test_the_audit_runs_all_of_a_chain_and_sees_what_each_of_them_tells() -> Non
     there = next(row for row in honest.rows if row.question.startswith("record still there, the learned"))
     assert there.verdict == "pass"  # not inconclusive: the attack comes near the claim
     engine = linear_engine(plan, later_releases=3)
-    quiet = replace(engine, linear_term=planned(chain=1).linear_term)
+    quiet = replace(engine, linear_term=planned(chain=1).calibration.linear_term)
     assert audit(plan, engine=quiet, chains=8000, later_releases=3, rng=np.random.default_rng(2)).verdict == "fail"
     stale = faulty(StaleCentre, engine)
     assert audit(plan, engine=stale, chains=8000, later_releases=3, rng=np.random.default_rng(3)).verdict == "fail"

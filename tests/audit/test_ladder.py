@@ -92,8 +92,8 @@ def shadow(plan, seed: int, *, there: bool, rerun: bool) -> float:
         start = np.array(learned.weights)
         model = train(gone, plan, plan.serving, start, Execution(rng=np.random.default_rng((seed, there, 1)))).model
     base, later = plan.model_loss.parts(model.weights, 3)
-    stage = plan.stages[1]
-    kept = (1 - stage.step_size * stage.regularization) ** stage.learn_steps
+    stage = plan.calibration.stages[1]
+    kept = (1 - stage.calibration.step_size * stage.problem.regularization) ** stage.calibration.learn_steps
     direction = LOSS.clipped_sum(base, ROW, np.array([1.0]))
     return float(-(later - kept * base).ravel() @ direction)
 

@@ -98,7 +98,7 @@ def test_one_run_of_every_method_stays_within_its_claims_and_rows_left_in_are_se
 
 def test_every_method_is_here_but_the_one_whose_steps_are_hundreds_of_thousands() -> None:
     assert set(method_variants()) - set(METHODS_THAT_RUN) == {"noisy-gd:analysis=theorem-5-2"}
-    assert plan_of("noisy-gd:analysis=theorem-5-2", records=10, features=2).learn_steps > 100_000
+    assert plan_of("noisy-gd:analysis=theorem-5-2", records=10, features=2).calibration.learn_steps > 100_000
 
 
 def test_noise_cut_to_a_tenth_is_refuted_by_one_run() -> None:

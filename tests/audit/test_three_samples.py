@@ -140,4 +140,4 @@ def test_a_run_that_does_not_contract_is_audited_in_full() -> None:
     """Its learn used to be cut to a negative number of steps."""
     plan = plan_of("noisy-gd:analysis=theorem-5-2", records=10, features=2)
     assert plan.problem.strong_convexity < 0
-    assert linear_engine(plan).learn_steps == plan.learn_steps
+    assert linear_engine(plan).learn_steps == plan.calibration.learn_steps

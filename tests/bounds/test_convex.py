@@ -75,16 +75,18 @@ def is_ceiling(steps: int, exact: mpmath.mpf) -> bool:
 def test_thousand_plans_equal_the_printed_formulas() -> None:
     for setting in random_settings(seed=51, count=1000):
         plan, printed = plan_and_printed(setting)
-        assert near(plan.step_size, printed.step_size)
-        assert near(plan.noise_variance, printed.noise_variance)
-        assert near(plan.init_variance, printed.init_variance)
-        assert is_ceiling(plan.learn_steps, printed.learn_steps)
+        assert near(plan.calibration.step_size, printed.step_size)
+        assert near(plan.calibration.noise_variance, printed.noise_variance)
+        assert near(plan.calibration.init_variance, printed.init_variance)
+        assert is_ceiling(plan.calibration.learn_steps, printed.learn_steps)
         # where (16) asks for none, one: the same weights again would not have forgotten
-        assert is_ceiling(plan.delete_steps_for_deletion, printed.deletion_steps) or (
-            plan.delete_steps_for_deletion == 1 and printed.deletion_steps == 0
+        assert is_ceiling(plan.calibration.delete_steps_for_deletion, printed.deletion_steps) or (
+            plan.calibration.delete_steps_for_deletion == 1 and printed.deletion_steps == 0
         )
-        assert is_ceiling(plan.delete_steps_for_utility, printed.utility_steps)
-        assert plan.delete_steps == max(plan.delete_steps_for_deletion, plan.delete_steps_for_utility)
+        assert is_ceiling(plan.calibration.delete_steps_for_utility, printed.utility_steps)
+        assert plan.calibration.delete_steps == max(
+            plan.calibration.delete_steps_for_deletion, plan.calibration.delete_steps_for_utility
+        )
 
 
 @pytest.mark.parametrize("fault", ["L for 2L", "sigma/2", "n+1", "K-1"])
@@ -92,12 +94,12 @@ def test_planted_faults_are_seen(fault: str) -> None:
     setting = next(iter(random_settings(seed=52, count=1)))
     plan, printed = plan_and_printed(setting)
     variance = {
-        "L for 2L": plan.noise_variance / 4,
-        "sigma/2": plan.noise_variance / 4,
-        "n+1": plan.noise_variance * setting["n"] ** 2 / (setting["n"] + 1) ** 2,
+        "L for 2L": plan.calibration.noise_variance / 4,
+        "sigma/2": plan.calibration.noise_variance / 4,
+        "n+1": plan.calibration.noise_variance * setting["n"] ** 2 / (setting["n"] + 1) ** 2,
     }.get(fault)
     if fault == "K-1":
-        assert not is_ceiling(plan.delete_steps_for_deletion - 1, printed.deletion_steps)
+        assert not is_ceiling(plan.calibration.delete_steps_for_deletion - 1, printed.deletion_steps)
     else:
         assert not near(variance, printed.noise_variance)
 
@@ -110,7 +112,11 @@ def test_the_adult_figures_of_the_design() -> None:
         "budget": Budget(order=10, dp=1.0, deletion=0.1),
     }
     plan = make_plan(losses.Logistic(1.0), **adult, method="noisy-gd", analysis="paper", slack_in_budget=False)
-    assert (plan.learn_steps, plan.delete_steps_for_deletion, plan.delete_steps_for_utility) == (12_009, 2_312, 7_164)
+    assert (
+        plan.calibration.learn_steps,
+        plan.calibration.delete_steps_for_deletion,
+        plan.calibration.delete_steps_for_utility,
+    ) == (12_009, 2_312, 7_164)
 
 
 def test_rates_agree_with_their_limits() -> None:

@@ -165,3 +165,13 @@ def test_an_event_that_is_certain_in_one_world_sets_the_least_delta(order, cost,
     found = renyi.renyi_log_delta_optimal(order=order, renyi=cost, epsilon=epsilon)
     assert found == pytest.approx(least, abs=1e-9)
     assert found >= least - 1e-15
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.02, 0.5, 3.0])
+def test_the_advantage_under_a_rate_is_the_least_over_all_orders(rate: float) -> None:
+    """And never less than that of the Gaussian pair with this rate, μ² = 2 · rate."""
+    found = gaussian.rate_advantage(rate=rate)
+    orders = [1 + 10 ** (12 * k / 300 - 4) for k in range(301)]
+    least = min(gaussian.renyi_advantage(order=order, renyi=order * rate) for order in orders)
+    assert 0.999 * least <= found <= least * (1 + 1e-9)
+    assert math.erf(math.sqrt(rate) / 2) <= found

@@ -292,16 +292,6 @@ def test_printed_steps_meet_the_printed_bound_and_a_doubled_step_size_does_not(c
         assert doubled > case["deletion"] * 0.999 or 2 * ours.step_size > limit
 
 
-def test_the_step_size_is_the_minimum_of_both_conditions():
-    common = {"log_barrier": 1.0, "regularization": 0.5, "smoothness": 1.0}
-    limit = theorem_5_2.largest_step_size(order=4, **common)
-    printed = 0.5 * 0.5 / (64 * 3 * 4 * math.e * 1.5**2)
-    assert theorem_5_2.step_size(order=4, deletion=0.5, dimension=3, **common) == pytest.approx(
-        printed
-    )  # q ε_dd = 2 < d
-    assert theorem_5_2.step_size(order=4, deletion=0.5, dimension=1, **common) == limit  # q ε_dd = 2 > d
-
-
 # ---------------------------------------------------------------- the least and the cheapest noise
 
 

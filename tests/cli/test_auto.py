@@ -54,7 +54,7 @@ def test_defaults_alone_give_a_model_beside_the_one_without_privacy(as_json) -> 
         losses.Logistic(1.0), records=4_200, features=3, budget=default_budget(4_200), one_hot_blocks=(0, 0, 1)
     )
     assert made["advice"]["chosen"] == made["plan"]["method"] == chosen.chosen.method
-    assert made["plan"]["regularization"] == chosen.plan.regularization
+    assert made["plan"]["regularization"] == chosen.plan.problem.regularization
     assert made["plan"]["budget"]["dp"] == 2
     as_json("learn", "store")
     write(1_000, seed=1)
@@ -217,7 +217,7 @@ def test_a_target_has_its_ridge_from_the_columns_and_no_forecast_beyond_all(caps
         one_hot_blocks=(0, 0, 1),
         model_norm=3**0.5,
     )
-    assert made["plan"]["regularization"] == chosen.plan.regularization
+    assert made["plan"]["regularization"] == chosen.plan.problem.regularization
     curved = as_json(*INIT, "--dry-run")
     assert curved["features"] > made["features"]
     told = as_json("advise", "--schema", "schema.toml", "--records", str(made["slots"]))

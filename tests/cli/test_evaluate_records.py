@@ -125,7 +125,7 @@ def test_a_cap_on_all_releases_covers_them(tmp_path: Path, monkeypatch: pytest.M
     assert "exceed the budget" in capsys.readouterr().err
     with Store.open("store") as store:
         assert store.ledger.releases == 1 + shown
-        assert store.plan.budget.affords(store.accountant.dp_cumulative().with_slack())
+        assert store.plan.problem.budget.affords(store.accountant.dp_cumulative().with_slack())
 
 
 def test_a_records_own_cell_does_not_depend_on_the_others() -> None:

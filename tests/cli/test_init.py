@@ -208,7 +208,7 @@ def test_a_source_of_numbers_gets_curves_where_its_sizes_bear_them(folder: Path,
     with Store.open("many") as store:
         assert store.schema.map is not None
         assert store.schema.map.kind == "additive"
-        assert store.plan.features > plain["features"]
+        assert store.plan.problem.features > plain["features"]
     assert main(["delete", "many", "17"]) == main(["evaluate", "many", "--data", "many.csv"]) == 0
     assert float(re.findall(r"right +([0-9.]+)%", capsys.readouterr().out)[0]) > 95  # a bump, which columns cannot say
 

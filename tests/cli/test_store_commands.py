@@ -373,5 +373,7 @@ def test_what_waits_stands_in_one_row(folder: Path, printed) -> None:
 def test_a_release_says_whose_rows_its_figures_are_about(rows: int, unit: str) -> None:
     plan = make_plan(losses.Logistic(radius=1.0), records=500, features=3, regularization=0.05, rows_per_subject=rows,
                      budget=Budget(order=10, dp=1.0, deletion=0.1), method="noisy-gd")  # fmt: skip
-    told = Release(2, "unlearn", plan.delete_steps, plan.delete_steps, 1, {"deletion": plan.deletion}, None)
+    told = Release(
+        2, "unlearn", plan.calibration.delete_steps, plan.calibration.delete_steps, 1, {"deletion": plan.deletion}, None
+    )
     assert unit in describe_release(told)

@@ -105,7 +105,7 @@ def a_report(
     events = [
         *releases(plan, EditCounts(deleted=1, replaced=1), EditCounts(inserted=1)),
         Event("statistic", 1, 0, CountedRecords(records=2000, deviation=64.0)),
-        Event("relearn", plan.learn_steps, 0, plan.mechanism),
+        Event("relearn", plan.calibration.learn_steps, 0, plan.mechanism),
     ]
     times = [f"2026-05-{1 + k:02d}T10:00:00+00:00" for k in range(len(events))]
     requests = None if lines is None else reported_requests(lines, code, most=LISTED)
@@ -263,10 +263,10 @@ def test_a_bound_that_promises_nothing_is_said_to() -> None:
         utility=False,
     )  # fmt: skip
     said = summary.accuracy(plan)
-    assert plan.excess_risk > 0.6931
+    assert plan.outlook.excess_risk > 0.6931
     assert "no less than what a model that says nothing loses (0.6931), so the bound promises nothing of use" in said
     better = make_plan(
         losses.Logistic(radius=1.0), records=200_000, features=2, regularization=1e-2, method="noisy-gd", budget=Budget(order=8, dp=1.0, deletion=0.1)
     )  # fmt: skip
-    assert better.excess_risk < 0.6931
+    assert better.outlook.excess_risk < 0.6931
     assert summary.accuracy(better).endswith("a model that says nothing loses 0.6931.")

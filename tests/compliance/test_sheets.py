@@ -175,7 +175,10 @@ def test_attacks_have_names_in_the_language_wherever_they_stand(code: str) -> No
     assert f"Angriffsversuch „{said}“" in html.unescape(page)
     facts = plan_by("noisy-gd")
     page = store_report(
-        plan=facts, events=[Event("learn", facts.learn_steps, 0, facts.mechanism)], audit=AUDIT[:1], code=code
+        plan=facts,
+        events=[Event("learn", facts.calibration.learn_steps, 0, facts.mechanism)],
+        audit=AUDIT[:1],
+        code=code,
     )
     assert said in html.unescape(page)
 

@@ -52,7 +52,7 @@ def curator() -> Curator:
 def test_learning_finds_the_direction(curator: Curator) -> None:
     release = curator.learn()
     assert (release.release, release.kind, release.status) == (1, "learn", "published")
-    assert release.steps == release.gradient_passes == curator.plan.learn_steps
+    assert release.steps == release.gradient_passes == curator.plan.calibration.learn_steps
     assert release.model.certified
     assert release.model.weights.shape == (D,)
     assert curator.model.accuracy(curator.records) > 0.8
@@ -63,7 +63,12 @@ def test_deleting_takes_the_row_and_publishes(curator: Curator) -> None:
     curator.learn()
     before = curator.model.weights
     release = curator.delete([17, 42])
-    assert (release.release, release.kind, release.edits, release.steps) == (2, "unlearn", 2, curator.plan.delete_steps)
+    assert (release.release, release.kind, release.edits, release.steps) == (
+        2,
+        "unlearn",
+        2,
+        curator.plan.calibration.delete_steps,
+    )
     assert 17 not in curator.records
     assert not curator.records.features[17].any()
     assert (release.model.weights != before).all()
@@ -195,7 +200,7 @@ def test_bad_calls_change_nothing(curator: Curator) -> None:
     assert curator.records.features.tobytes() == before
     assert len(curator.accountant.events) == 1
     with pytest.raises(InvalidParameter, match="weights of shape"):
-        resume(curator.records, Model(np.ones(9), curator.plan.loss, True), curator.plan)
+        resume(curator.records, Model(np.ones(9), curator.plan.problem.loss, True), curator.plan)
 
 
 def test_a_refused_relearn_leaves_everything_as_it_was(curator: Curator) -> None:
@@ -208,7 +213,7 @@ def test_a_refused_relearn_leaves_everything_as_it_was(curator: Curator) -> None
             curator.relearn(plan)
         assert (curator.plan, curator.accountant.plan, curator.model) == (before, before, model)
         assert len(curator.accountant.events) == 1
-    assert curator.delete([1]).steps == before.delete_steps
+    assert curator.delete([1]).steps == before.calibration.delete_steps
 
 
 class Endless(np.random.Generator):
@@ -264,3 +269,17 @@ def test_a_model_without_odds_has_no_probabilities() -> None:
     model = Model(weights=np.ones((2, 3)), loss=loss, certified=False)
     with pytest.raises(InvalidParameter, match="no probabilities"):
         model.probabilities(np.ones((1, 3)))
+
+
+def test_probabilities_are_those_of_the_loss() -> None:
+    """e^z over their sum for several scores, and 1/(1 + e^−z) for one; finite logarithms however far apart the scores are."""
+    weights = np.array([[2.0, -1.0], [0.5, 3.0], [-1.0, 0.0]])
+    rows = np.array([[0.6, 0.2], [-0.3, 0.9]])
+    several = Model(weights=weights, loss=losses.Softmax(1.0, classes=3), certified=False)
+    odds = np.exp(rows @ weights.T)
+    np.testing.assert_allclose(several.probabilities(rows), odds / odds.sum(axis=1, keepdims=True), rtol=1e-6)
+    one = Model(weights=weights[0], loss=losses.Logistic(1.0), certified=False)
+    positive = 1 / (1 + np.exp(-rows @ weights[0]))
+    np.testing.assert_allclose(one.probabilities(rows), np.stack([1 - positive, positive], axis=1), rtol=1e-6)
+    far = Model(weights=1e4 * weights, loss=several.loss, certified=False)
+    assert np.isfinite(far.log_probabilities(rows)).all()

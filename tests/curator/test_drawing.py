@@ -51,7 +51,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 
 
 def rest(curator: Curator, label_bits: int = 0) -> np.ndarray:
-    loss, mechanism = curator.plan.loss, curator.plan.mechanism
+    loss, mechanism = curator.plan.problem.loss, curator.plan.mechanism
     sums = IntegerMoments(COLUMNS, loss.outputs, mechanism.norm_squared, 14, label_bits)
     return curator.model.sums - sums.of_table(curator.records)
 

@@ -67,13 +67,13 @@ def test_b_is_in_no_file_pickle_or_log(tmp_path: Path, drawn, caplog) -> None:
     kept = [pickle.dumps(each) for each in (curator.model, plan, *answers)]
     kept += [repr(curator.__dict__).encode(), repr(answers).encode(), caplog.text.encode()]
     assert len(drawn) == 4
-    needles = [needle for term in drawn for needle in traces(term, plan.records)]
+    needles = [needle for term in drawn for needle in traces(term, plan.problem.records)]
     assert not found(tmp_path, needles)
     assert not any(needle in text for text in kept for needle in needles)
     planted = tmp_path / "planted"
     planted.write_bytes(b"..." + drawn[2].per_record(1).tobytes())
     assert found(tmp_path, needles), "the scan sees b where it is"
-    planted.write_text(f"b = {drawn[2].per_record(plan.records)[0, 0]!r}")
+    planted.write_text(f"b = {drawn[2].per_record(plan.problem.records)[0, 0]!r}")
     assert found(tmp_path, needles)
 
 
@@ -100,7 +100,11 @@ def wins(released: list[tuple[float, float]], plan) -> float:
     for theta, last in released:
         off = {}
         for guess in (1.0, -1.0):
-            number = ndtr(-gradient_sum(theta, guess, plan.regularization) / plan.linear_term) * 2.0**BITS - 0.5
+            number = (
+                ndtr(-gradient_sum(theta, guess, plan.problem.regularization) / plan.calibration.linear_term)
+                * 2.0**BITS
+                - 0.5
+            )
             off[guess] = abs(number - round(number))
         right += min(off, key=off.get) == last
     return right / len(released)
@@ -159,7 +163,7 @@ def test_the_best_test_on_real_releases_stays_below_the_claim() -> None:
         slope = 1 / (1 + np.exp(np.multiply.outer(theta, rows * labels)))
         total = -(slope * rows * labels).sum(-1) + 60 * 0.05 * theta
         bend = (slope * (1 - slope) * rows**2).sum(-1) + 60 * 0.05
-        return -((total / plan.linear_term) ** 2) / 2 + np.log(bend)
+        return -((total / plan.calibration.linear_term) ** 2) / 2 + np.log(bend)
 
     rng, runs = np.random.default_rng(8), 400
     scores = {}

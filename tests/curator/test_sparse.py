@@ -60,7 +60,9 @@ def test_releases_are_those_of_the_dense_table(loss, method: str) -> None:
         assert abs(passes[0] - passes[1]) <= 2
         assert canonical_bytes(ours) == canonical_bytes(others)  # every figure of every guarantee
         # both are as near to the same minimiser as the solver was asked to come; steps without a solver differ by roundings
-        apart = 2 * plan.gradient_tolerance / plan.regularization + 2e-5 * plan.dimension**0.5
+        apart = (
+            2 * plan.calibration.gradient_tolerance / plan.problem.regularization + 2e-5 * plan.problem.dimension**0.5
+        )
         assert np.linalg.norm(mine.model.weights - theirs.model.weights) <= apart
         assert np.abs(theirs.model.weights).max() > 1e-2
 

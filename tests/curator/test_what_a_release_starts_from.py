@@ -66,8 +66,8 @@ def test_every_door_for_rows_measures_them_in_the_shape_of_the_noise() -> None:
     cold = np.zeros(9)
     cold[0] = 0.999999  # one column of small variance alone: norm 1, in the shape more
     labels = np.where(np.arange(39) % 2, 1.0, -1.0)
-    assert shaped.noise_shape is not None
-    longest = float((cold**2 / np.array(shaped.noise_shape)).sum())
+    assert shaped.learning.shape is not None
+    longest = float((cold**2 / np.array(shaped.learning.shape)).sum())
     assert longest > 1.1
     whole = Records(np.vstack([hot, cold]), [*labels, 1.0])
     Curator(whole, plain).learn(np.random.default_rng(0))  # marks the table as checked, without a shape

@@ -22,10 +22,11 @@ def table(title: str) -> list[list[str]]:
 def by_hand(plan: Plan, left: int) -> float:
     """Objective perturbation over k rows: F(θ) = Σℓ + nλ/2‖θ‖² + ⟨b, θ⟩ is nλ-strongly convex, so E F − F* ≤ E‖b‖²/(2nλ), and each row's part is
     a k-th of it; τ moves the model after that, against a curvature of at most β/4 + dnλ/k per row."""
-    d, n, ridge = plan.problem.features, plan.records, plan.problem.regularization
-    noise = d * plan.linear_term**2 / (2 * n * ridge) / left
-    released = plan.output_noise**2 / 2 * (0.25 + d * n * ridge / left)
-    return noise + released + plan.problem.ridge_cost * n / left
+    problem = plan.problem
+    d, n, ridge = problem.features, problem.records, problem.regularization
+    noise = d * plan.calibration.linear_term**2 / (2 * n * ridge) / left
+    released = plan.calibration.output_noise**2 / 2 * (0.25 + d * n * ridge / left)
+    return noise + released + problem.ridge_cost * n / left
 
 
 @pytest.mark.parametrize("left", [10_000, 2_000, 100])
@@ -36,7 +37,7 @@ def test_the_forecast_of_fewer_rows_is_the_one_made_by_hand(left: int) -> None:
 
 def test_the_capacity_is_where_the_forecast_passes_the_share() -> None:
     plan = capacity.plan_of(100_000, 20, 8.0)
-    left = plan.records - capacity.capacity(plan)
+    left = plan.problem.records - capacity.capacity(plan)
     most = capacity.SHARE * math.log(2)
     assert capacity.forecast(plan, left) <= most < capacity.forecast(plan, left - 1)
     assert capacity.capacity(capacity.plan_of(1_000, 20, 0.1)) == 0

@@ -139,6 +139,6 @@ def test_the_first_example_runs_the_article_and_meets_its_budget() -> None:
     exec(compile(code, "README.md", "exec"), names)
     plan, accountant = names["plan"], names["accountant"]
     assert (plan.method.name, plan.method.analysis) == ("noisy-gd", "paper")
-    assert 0 < plan.delete_steps < plan.learn_steps
-    assert accountant.epsilon_dp(observed=[2]) <= plan.budget.dp
-    assert accountant.epsilon_dd() <= plan.budget.deletion < accountant.epsilon_dd(observed=[1, 2])
+    assert 0 < plan.calibration.delete_steps < plan.calibration.learn_steps
+    assert accountant.epsilon_dp(observed=[2]) <= plan.problem.budget.dp
+    assert accountant.epsilon_dd() <= plan.problem.budget.deletion < accountant.epsilon_dd(observed=[1, 2])

@@ -54,10 +54,12 @@ def test_a_row_is_what_the_plan_and_the_gibbs_law_say(row: tuple[str, ...]) -> N
         )  # fmt: skip
     except PlanInfeasible as error:
         plan = error.plan
-    assert plan.noise_variance == pytest.approx(float(variance), rel=5e-3)
-    assert (plan.learn_steps, plan.delete_steps) == pytest.approx((float(learn), float(delete)), rel=0.05)
-    assert math.tanh(1 / plan.noise_variance / 4) == pytest.approx(float(moved), abs=6e-3)
-    assert 100 * gibbs_accuracy(plan.noise_variance) == pytest.approx(float(accuracy), abs=0.6)
+    assert plan.calibration.noise_variance == pytest.approx(float(variance), rel=5e-3)
+    assert (plan.calibration.learn_steps, plan.calibration.delete_steps) == pytest.approx(
+        (float(learn), float(delete)), rel=0.05
+    )
+    assert math.tanh(1 / plan.calibration.noise_variance / 4) == pytest.approx(float(moved), abs=6e-3)
+    assert 100 * gibbs_accuracy(plan.calibration.noise_variance) == pytest.approx(float(accuracy), abs=0.6)
 
 
 def test_no_runnable_row_predicts() -> None:

@@ -373,7 +373,7 @@ def test_a_compiler_is_not_loaded_for_a_few_steps(monkeypatch) -> None:
     monkeypatch.setattr(engine_objective, "Kernel", lambda *facts: made.append(1) or Kernel(*facts))
     monkeypatch.setattr(kernel, "LEAST", 0)
     monkeypatch.setattr(kernel, "_worth", [False])
-    steps = curator.plan.learn_steps, curator.plan.delete_steps
+    steps = curator.plan.calibration.learn_steps, curator.plan.calibration.delete_steps
     assert steps[0] > steps[1] + 1
     monkeypatch.setattr(kernel, "WORTH", rows.size * steps[0])
     curator.learn()

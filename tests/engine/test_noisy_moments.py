@@ -49,7 +49,7 @@ def moments(chosen: Plan) -> Any:
 def quiet(chosen: Plan, rows: Any, labels: Any) -> PublishedSums:
     """Without noise, nearly: a plan's own readout of the sums themselves."""
     procedure = replace(chosen.learning, start=replace(chosen.learning.start, variance=1.0))
-    model = Model(np.zeros(chosen.shape), chosen.loss, True, moments(chosen).of(rows, labels))
+    model = Model(np.zeros(chosen.shape), chosen.problem.loss, True, moments(chosen).of(rows, labels))
     return PublishedSums(replace(chosen, learning=procedure), model)
 
 

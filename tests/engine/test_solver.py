@@ -525,6 +525,6 @@ def test_releases_carry_passes_and_events_do_not(kind) -> None:
         assert all(release.gradient_passes > release.steps for release in releases)
         assert all(release.seconds > 0 for release in releases)
         if kind == "fixed":
-            assert passes[-1] == [plan.delete_solver_passes + plan.delete_steps] * 2
+            assert passes[-1] == [plan.calibration.delete_solver_passes + plan.calibration.delete_steps] * 2
     assert events[0] == events[1]
     assert (passes[0] == passes[1]) == (kind == "fixed")

@@ -160,7 +160,7 @@ def test_there_are_plans_and_releases_for_ten_billion_rows(slots: int, d: int, r
         return -signed.T @ (1 / (1 + np.exp(signed @ weights))) / len(rows) + regularization * weights
 
     exact = optimize.root(gradient, np.zeros(d), tol=1e-14).x
-    noise = plan.linear_term / table.slots / regularization + plan.output_noise
+    noise = plan.calibration.linear_term / table.slots / regularization + plan.calibration.output_noise
     apart = np.linalg.norm(release.model.weights - exact)
     assert apart <= plan.learning.start.tolerance / regularization + 6 * math.sqrt(d) * noise
     assert np.linalg.norm(exact) > 1e5 * apart

@@ -36,7 +36,7 @@ def test_defaults_learn_and_say_what_was_chosen(table) -> None:
     assert model.score(rows, sides) > 0.97
     assert model.plan_.method.name == model.advice_.chosen.method
     assert "noisy-gd" in {way.method for way in model.advice_.comparison.candidates}
-    assert model.plan_.budget == Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
+    assert model.plan_.problem.budget == Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
     assert model.accountant_.remaining().publications == 11
     assert model.delete([5]).status == "published"
 
@@ -61,7 +61,7 @@ def test_a_spent_total_withdraws_the_model_and_erases_all_the_same(table) -> Non
     rows, sides, _ = table
     asked = {"feature_bounds": (0, 10), "method": "output-perturbation", "regularization": 0.01, "total": (2.6, 1e-6)}
     model = NoisyGDClassifier(**asked).fit(rows[:2_000], sides[:2_000])
-    assert model.plan_.total == Total(2.6, 1e-6, gdp=True)
+    assert model.plan_.problem.total == Total(2.6, 1e-6, gdp=True)
     with pytest.warns(ReleaseWithheld):
         assert model.delete([1]).status == "withheld"
     assert model.n_records_ == 1_999
@@ -70,7 +70,7 @@ def test_a_spent_total_withdraws_the_model_and_erases_all_the_same(table) -> Non
     with pytest.raises(BudgetExceeded, match="larger total"):
         model.relearn()
     model.set_params(total=None).relearn()
-    assert model.plan_.total is None
+    assert model.plan_.problem.total is None
     assert model.predict(rows[:3]).shape == (3,)
 
 
@@ -86,7 +86,7 @@ def test_what_is_given_is_honoured(table) -> None:
     rows, sides, _ = table
     given = {"feature_bounds": (0, 10), "regularization": 0.02, "proof": "by-hand", "total": None}
     model = NoisyGDClassifier(**given).fit(rows[:3_000], sides[:3_000])
-    assert (model.plan_.regularization, model.plan_.total) == (0.02, None)
+    assert (model.plan_.problem.regularization, model.plan_.problem.total) == (0.02, None)
     assert model.plan_.method.proof == "by-hand"
     with pytest.raises(InvalidParameter, match="chooses λ"):
         NoisyGDClassifier(feature_bounds=(0, 10), ridge="given").fit(rows, sides)

@@ -189,7 +189,7 @@ def test_scaling_is_record_wise_and_within_the_radius(flowers, row_norm):
     together = model._scaling.rows(wild)
     alone = np.vstack([model._scaling.rows(row[None]) for row in wild])
     np.testing.assert_array_equal(together, alone)
-    assert np.linalg.norm(together, axis=1).max() <= model.plan_.loss.radius * (1 + 1e-12)
+    assert np.linalg.norm(together, axis=1).max() <= model.plan_.problem.loss.radius * (1 + 1e-12)
 
 
 def test_data_frames_and_their_names(flowers):

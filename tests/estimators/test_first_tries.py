@@ -120,8 +120,12 @@ def test_class_weights_are_public_numbers_of_which_ratios_matter() -> None:
     plain = classifier().fit(X, y)
     weighted = classifier(class_weight={"b": 20, "a": 2}).fit(X, y)
     same = classifier(class_weight={"b": 10}).fit(X, y)
-    assert weighted.plan_.loss == same.plan_.loss == losses.with_class_weights(losses.Logistic(1.0), [0.1, 1.0])
-    assert weighted.plan_.noise_variance == pytest.approx(plain.plan_.noise_variance, rel=1e-5)
+    assert (
+        weighted.plan_.problem.loss
+        == same.plan_.problem.loss
+        == losses.with_class_weights(losses.Logistic(1.0), [0.1, 1.0])
+    )
+    assert weighted.plan_.calibration.noise_variance == pytest.approx(plain.plan_.calibration.noise_variance, rel=1e-5)
     np.testing.assert_array_equal(weighted.predict(X), same.predict(X))
     assert (weighted.predict(X) == "b").sum() > (plain.predict(X) == "b").sum() + 10
     weighted.delete([0])
@@ -333,10 +337,10 @@ def test_there_is_room_to_insert_as_in_a_store() -> None:
     X = rows()
     y = labels(X, 2)
     model = classifier().fit(X, y)
-    assert model.plan_.records == default_slots(len(X)) > len(X)
+    assert model.plan_.problem.records == default_slots(len(X)) > len(X)
     assert model.insert(X[:2], y[:2]).edits == 2
     assert model.n_records_ == len(X) + 2
-    assert classifier(slots=len(X)).fit(X, y).plan_.records == len(X)
+    assert classifier(slots=len(X)).fit(X, y).plan_.problem.records == len(X)
 
 
 def test_no_partial_fit_and_no_warm_start_and_the_reason() -> None:

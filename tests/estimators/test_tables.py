@@ -136,7 +136,7 @@ def test_a_target_has_its_ridge_from_the_columns_of_the_table_not_from_those_of_
     curves = for_table({"age": {"bounds": [0, 100]}}, NoisyGDRegressor(target_bounds=(0, 1), budget=AMPLE))
     assert curves.fit(table, target)[-1].plan_.problem.model_norm == pytest.approx(math.sqrt(7))
     given = NoisyGDRegressor(**named, regularization=0.01).fit(table, target)
-    assert given.plan_.regularization == 0.01
+    assert given.plan_.problem.regularization == 0.01
 
 
 @pytest.mark.parametrize(

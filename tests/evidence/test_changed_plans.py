@@ -50,10 +50,10 @@ def store(seed: int) -> tuple[Plan, list[Event], int | None]:
     chance, events = random.Random(seed), []
     plans = [plan_of(*asked) for asked in chance.sample(ASKED, chance.choice((2, 3)))]
     for plan in plans:
-        events.append(Event("relearn" if events else "learn", plan.learn_steps, 0, plan.mechanism))
+        events.append(Event("relearn" if events else "learn", plan.calibration.learn_steps, 0, plan.mechanism))
         for _ in range(chance.randrange(1, 4)):
             counts = EditCounts(deleted=chance.randrange(1, 3), replaced=1)
-            events.append(Event("unlearn", plan.delete_steps, counts.total, plan.mechanism, counts))
+            events.append(Event("unlearn", plan.calibration.delete_steps, counts.total, plan.mechanism, counts))
     return plans[-1], events, None if seed % 3 == 0 else len(events)
 
 
@@ -135,4 +135,4 @@ def test_a_document_before_a_release_states_the_plan_of_the_last_model(key: Path
 
 
 def _under(plan: Plan) -> list[Event]:
-    return [Event("learn", plan.learn_steps, 0, plan.mechanism)]
+    return [Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)]

@@ -189,8 +189,8 @@ def test_a_figure_that_counts_one_row_of_a_release_is_not_about_a_person_of_seve
     several = plan.changed(rows_per_subject=3)
     events = [
         *events,
-        Event("relearn", several.learn_steps, 0, several.mechanism),
-        Event("unlearn", several.delete_steps, 2, several.mechanism, EditCounts(deleted=2)),
+        Event("relearn", several.calibration.learn_steps, 0, several.mechanism),
+        Event("unlearn", several.calibration.delete_steps, 2, several.mechanism, EditCounts(deleted=2)),
     ]
     erasure = Erasure(rows=2, release=len(events), remaining=0)
     paper = erasure_certificate(erasure, plan=several, events=events)
@@ -217,8 +217,10 @@ def test_no_delta_is_stated_that_means_nothing() -> None:
     for delta in (0.9, 0.011, 0.0, float("nan")):
         with pytest.raises(InvalidParameter):
             erasure_certificate(erasure, plan=plan, events=events, delta=delta)
-    assert "delta-large" in keys(erasure_certificate(erasure, plan=plan, events=events, delta=2 / plan.records))
-    assert "delta-large" not in keys(erasure_certificate(erasure, plan=plan, events=events, delta=0.9 / plan.records))
+    assert "delta-large" in keys(erasure_certificate(erasure, plan=plan, events=events, delta=2 / plan.problem.records))
+    assert "delta-large" not in keys(
+        erasure_certificate(erasure, plan=plan, events=events, delta=0.9 / plan.problem.records)
+    )
 
 
 def test_a_model_read_before_the_deletion_is_not_certified(key: Path) -> None:

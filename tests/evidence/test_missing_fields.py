@@ -59,7 +59,7 @@ def events() -> list[Event]:
         CountedRecords(records=50, deviation=64.0),
         SampledGaussian(records=50, sampling_rate=0.05, noise_multiplier=2.0),
     )
-    made = [Event("learn", plan.learn_steps, 0, plan.mechanism) for plan in plans]
+    made = [Event("learn", plan.calibration.learn_steps, 0, plan.mechanism) for plan in plans]
     return [*made, Event("statistic", 1, 0, counted), Event("extractor", 20, 0, phi)]
 
 

@@ -55,7 +55,7 @@ ALONE = (
 def plan_of(method: str, rows: int) -> Plan:
     """The plan of a method; of persons with so many rows, as it would be run (its figures then exceed its budget)."""
     plan = plan_by(method)
-    if rows == 1 or plan.stages:
+    if rows == 1 or plan.calibration.stages:
         return plan
     return plan.changed(rows_per_subject=rows)
 
@@ -72,15 +72,15 @@ def history(chance: random.Random, methods: Sequence[str] = MIXED) -> tuple[Plan
             events.append(
                 Event("extractor", 20, 0, SampledGaussian(records=2000, sampling_rate=0.05, noise_multiplier=2.0))
             )
-        events.append(Event("relearn" if events else "learn", plan.learn_steps, 0, plan.mechanism))
+        events.append(Event("relearn" if events else "learn", plan.calibration.learn_steps, 0, plan.mechanism))
         for _ in range(chance.randrange(1, 5)):
             counts = EditCounts(*(chance.randrange(3) for _ in range(3)))
-            events.append(Event("unlearn", plan.delete_steps, counts.total, plan.mechanism, counts))
+            events.append(Event("unlearn", plan.calibration.delete_steps, counts.total, plan.mechanism, counts))
             if chance.random() < 0.1:
                 events.append(
                     Event("statistic", 1, 0, CountedRecords(records=2000, deviation=64.0, rows_per_subject=rows))
                 )
-    events.append(Event("unlearn", plan.delete_steps, 3, plan.mechanism, EditCounts(deleted=2, replaced=1)))
+    events.append(Event("unlearn", plan.calibration.delete_steps, 3, plan.mechanism, EditCounts(deleted=2, replaced=1)))
     return plan, events, rows
 
 
@@ -115,7 +115,7 @@ def drawn(seed: int, methods: Sequence[str] = MIXED) -> tuple[dict[str, Any], li
         **stated,
         "rows_per_person": plan.problem.rows_per_subject,
         "delta": delta,
-        "slots": plan.records,
+        "slots": plan.problem.records,
         "status": status,
         "release": release,
     }
@@ -295,10 +295,10 @@ def test_a_planted_fault_is_seen(fault: Callable[..., None], monkeypatch: pytest
 def runs_of(plan: Plan, steps: Sequence[int], fresh: Sequence[bool]) -> list[linear_history.Run]:
     """Releases of a plan on the linear loss, whose law is known."""
     facts = {
-        "step_size": plan.step_size,
-        "regularization": plan.regularization,
-        "noise_variance": plan.noise_variance,
-        "records": plan.records,
+        "step_size": plan.calibration.step_size,
+        "regularization": plan.problem.regularization,
+        "noise_variance": plan.calibration.noise_variance,
+        "records": plan.problem.records,
     }
     return [linear_history.Run(fresh=anew, steps=k, **facts) for anew, k in zip(fresh, steps, strict=True)]
 
@@ -306,7 +306,9 @@ def runs_of(plan: Plan, steps: Sequence[int], fresh: Sequence[bool]) -> list[lin
 def exact(plan: Plan, gaps: list[float], observed: set[int]) -> float:
     """μ of the linear loss: what each release had of the person, in the sum of gradients."""
     later = len(gaps) - 1
-    runs = runs_of(plan, [plan.learn_steps, *[plan.delete_steps] * later], [True, *[False] * later])
+    runs = runs_of(
+        plan, [plan.calibration.learn_steps, *[plan.calibration.delete_steps] * later], [True, *[False] * later]
+    )
     return math.sqrt(linear_history.squared_mu(runs, gap=gaps, present_from=1, erased_at=None, observed=observed))
 
 
@@ -315,13 +317,13 @@ def test_a_person_is_counted_until_the_last_row_is_gone(left: tuple[int, ...]) -
     """Rows erased in two or three requests; `left` of them at each release. The printed figure covers the truth from the release that erased the
     last row; from that of the first row (a planted fault) it does not."""
     plan = plan_of("noisy-gd", 3)
-    lipschitz, releases = plan.loss.constants.lipschitz, len(left)
+    lipschitz, releases = plan.problem.loss.constants.lipschitz, len(left)
     gaps = [lipschitz * rows for rows in left]
     edits = [0, *(before - after for before, after in pairwise(left))]
     events = [
         Event(
             "learn" if number == 0 else "unlearn",
-            plan.delete_steps if number else plan.learn_steps,
+            plan.calibration.delete_steps if number else plan.calibration.learn_steps,
             rows,
             plan.mechanism,
             EditCounts(deleted=rows),
@@ -412,7 +414,10 @@ def test_any_set_of_releases_over_rows_in_any_order_covers_the_exact_chain() -> 
     for seed in range(60):
         chance = random.Random(seed)
         fresh = [True, *(chance.random() < 0.2 for _ in range(chance.randrange(1, 6)))]
-        steps = [plan.learn_steps if anew else plan.delete_steps + chance.randrange(0, 15, 5) for anew in fresh]
+        steps = [
+            plan.calibration.learn_steps if anew else plan.calibration.delete_steps + chance.randrange(0, 15, 5)
+            for anew in fresh
+        ]
         runs = runs_of(plan, steps, fresh)
         kinds = ["learn", *("relearn" if anew else "unlearn" for anew in fresh[1:])]
         events = [
@@ -424,7 +429,7 @@ def test_any_set_of_releases_over_rows_in_any_order_covers_the_exact_chain() -> 
             present = chance.randrange(1, erased)
             seen = set(chance.sample(range(1, len(runs) + 1), chance.randrange(1, len(runs) + 1)))
             facts = {
-                "gap": plan.loss.constants.lipschitz,
+                "gap": plan.problem.loss.constants.lipschitz,
                 "present_from": present,
                 "erased_at": erased,
                 "observed": seen,

@@ -205,8 +205,8 @@ def requests(path: Path, table: bool) -> None:
 def a_plan(found: Plan) -> None:
     for guarantee in (found.dp, found.deletion):
         assert guarantee.epsilon(1e-6) >= 0
-    assert found.noise_variance > 0
-    assert found.step_size > 0
+    assert found.calibration.noise_variance > 0
+    assert found.calibration.step_size > 0
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))
 
 

@@ -78,6 +78,6 @@ def test_no_rival_needs_fewer_steps_for_the_same_pair_of_worlds() -> None:
         utility=False,
     )
     target = {"epsilon": 0.1, "delta": 1e-5}
-    noisy_sgd = NoisySGDUnlearning(plan, delta=1e-5, epsilon=0.1).plan.delete_steps
-    langevin = LangevinUnlearning(plan, **target).plan.delete_steps
-    assert plan.delete_steps < noisy_sgd < langevin
+    noisy_sgd = NoisySGDUnlearning(plan, delta=1e-5, epsilon=0.1).plan.calibration.delete_steps
+    langevin = LangevinUnlearning(plan, **target).plan.calibration.delete_steps
+    assert plan.calibration.delete_steps < noisy_sgd < langevin

@@ -121,7 +121,7 @@ def rivals():
         "afresh": NetworkRetraining(TRAINING),
         "tuned": NoisyFineTuning(TRAINING, **PROMISE),
         "control": NoisyFineTuning(TRAINING, **PROMISE, start="public"),
-        "based": PrivateBaseThenTuning(TRAINING, ladder().stages[0], 1e-5),
+        "based": PrivateBaseThenTuning(TRAINING, ladder().calibration.stages[0], 1e-5),
         "rewound": RewindToDelete(**facts, rewound=30),
         "staged": LadderReleases(ladder()),
     }
@@ -188,7 +188,7 @@ def cross_entropy(weights, rows, labels):
 def test_two_releases_show_who_left_where_tuning_has_no_noise_and_not_on_a_ladder():
     game = {"candidates": 12, "rounds": 2}
     longer = NetworkTraining(LOSS, 0.0, 4.0, steps=60, tuning=150)
-    based = PrivateBaseThenTuning(longer, ladder().stages[0], 1e-5)
+    based = PrivateBaseThenTuning(longer, ladder().calibration.stages[0], 1e-5)
     found = which_left_network(based, table(), cross_entropy, rng=np.random.default_rng(2), **game)
     assert found.verdict == "falls"
     climbed = LadderReleases(ladder())

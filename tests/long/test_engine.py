@@ -37,10 +37,13 @@ def problem():
 
 def law(rows: np.ndarray, plan, steps: int, start_mean: np.ndarray, start_variance: float):
     """Mean and variance per coordinate after `steps` steps on the linear loss, by the plainest recursion."""
+    numbers = plan.calibration
     mean, variance = start_mean.copy(), start_variance
     for _ in range(steps):
-        mean = mean - plan.step_size * (rows.mean(0) + plan.regularization * mean)
-        variance = (1 - plan.step_size * plan.regularization) ** 2 * variance + 2 * plan.step_size * plan.noise_variance
+        mean = mean - numbers.step_size * (rows.mean(0) + plan.problem.regularization * mean)
+        variance = (
+            1 - numbers.step_size * plan.problem.regularization
+        ) ** 2 * variance + 2 * numbers.step_size * numbers.noise_variance
     return mean, variance
 
 
@@ -53,7 +56,9 @@ def p_values(samples: np.ndarray, mean: np.ndarray, variance: float) -> list[flo
 def test_learned_weights_follow_their_gaussian_law(problem, record_property) -> None:
     records, plan = problem
     samples = np.array([learn(records, plan).weights for _ in range(RUNS)])
-    mean, variance = law(records.features, plan, plan.learn_steps, np.zeros(2), plan.init_variance)
+    mean, variance = law(
+        records.features, plan, plan.calibration.learn_steps, np.zeros(2), plan.calibration.init_variance
+    )
     accepted = min(p_values(samples, mean, variance))
     half = max(p_values(samples, mean, variance / 4))
     shifted = max(p_values(samples, mean + 0.06 * math.sqrt(variance), variance))
@@ -72,10 +77,10 @@ def test_unlearned_weights_forget_as_certified(problem, record_property) -> None
     model = learn(records, plan)
     samples = np.array([unlearn(records, request, model, plan).weights for _ in range(RUNS)])
     without = records.apply(request)
-    mean, variance = law(without.features, plan, plan.delete_steps, model.weights, 0.0)
+    mean, variance = law(without.features, plan, plan.calibration.delete_steps, model.weights, 0.0)
     accepted = min(p_values(samples, mean, variance))
-    one_less = law(without.features, plan, plan.delete_steps - 1, model.weights, 0.0)
-    never_deleted = law(records.features, plan, plan.delete_steps, model.weights, 0.0)
+    one_less = law(without.features, plan, plan.calibration.delete_steps - 1, model.weights, 0.0)
+    never_deleted = law(records.features, plan, plan.calibration.delete_steps, model.weights, 0.0)
     planted = [min(p_values(samples, *one_less)), min(p_values(samples, *never_deleted))]
     record_property(
         "evidence",

@@ -83,13 +83,13 @@ def test_noise_and_charge_are_opacus():
         loss, records=RECORDS, features=FEATURES, regularization=0.01, budget=Budget(order=10, dp=1.0, deletion=0.1),
         adjacency="zero-out", method=Staged((Stage("network", 6), Stage("network", 40, 0.5, sampling_rate=RATE))),
     )  # fmt: skip
-    stage = plan.stages[1]
+    stage = plan.calibration.stages[1]
     run = stage.mechanism
     assert isinstance(run, SampledSteps)
-    deviation = math.sqrt(2 * stage.step_size * stage.noise_variance)
+    deviation = math.sqrt(2 * stage.calibration.step_size * stage.calibration.noise_variance)
     layer = torch.nn.Linear(200, 200, bias=False)
     optimizer = opacus.optimizers.DPOptimizer(
-        torch.optim.SGD(layer.parameters(), lr=stage.step_size), noise_multiplier=run.noise_multiplier, max_grad_norm=loss.clip,
+        torch.optim.SGD(layer.parameters(), lr=stage.calibration.step_size), noise_multiplier=run.noise_multiplier, max_grad_norm=loss.clip,
         expected_batch_size=int(RATE * RECORDS), generator=torch.Generator().manual_seed(0),
     )  # fmt: skip
     before = layer.weight.detach().clone()

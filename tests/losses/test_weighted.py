@@ -33,9 +33,9 @@ def test_the_heaviest_class_sets_the_noise():
     plain = make_plan(losses.Logistic(1.0), **facts)
     heavy = make_plan(losses.with_class_weights(losses.Logistic(1.0), [1.0, 4.0]), **facts)
     assert heavy.mechanism.lipschitz == pytest.approx(4, rel=1e-6)
-    assert heavy.noise_variance > 15 * plain.noise_variance
+    assert heavy.calibration.noise_variance > 15 * plain.calibration.noise_variance
     light = make_plan(losses.with_class_weights(losses.Logistic(1.0), [1.0, 0.1]), **facts)
-    assert light.noise_variance == pytest.approx(plain.noise_variance, rel=1e-5)
+    assert light.calibration.noise_variance == pytest.approx(plain.calibration.noise_variance, rel=1e-5)
 
 
 def test_weights_of_one_are_no_weights_and_others_are_refused():

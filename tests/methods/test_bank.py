@@ -9,6 +9,7 @@ import pytest
 
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.methods import method_variants
+from noisygd_delete.methods.base import NoisySteps, SingleRelease
 from noisygd_delete.methods.serialization import plan_from_dict
 
 from ..bank import PROBLEMS, plan_by
@@ -27,6 +28,16 @@ def test_a_difference_of_one_bit_is_told() -> None:
         " / gone: 1 -> None",
         " / plan / noise / 1: 0.2 -> 0.20000000000000004",
     ]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_release_is_exposed_for_its_noisy_steps_or_for_one_draw(name: str) -> None:
+    plan = plan_by(name)
+    mechanism, steps = plan.mechanism, plan.calibration.learn_steps
+    if isinstance(mechanism, SingleRelease):
+        assert mechanism.exposure(mechanism.steps) == 1
+    elif isinstance(mechanism, NoisySteps):
+        assert mechanism.exposure(steps) == steps > 0
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -48,8 +48,8 @@ def test_a_chain_stays_within_its_budget(budget, adjacency, solver) -> None:
     one = make_plan(
         LOSS, **SIZES, budget=budget, method=methods.ObjectivePerturbation(solver=solver), adjacency=adjacency
     )
-    assert math.sqrt(3) * 0.99 <= plan.linear_term / one.linear_term <= math.sqrt(3) * 1.2
-    assert plan.delete_solver_passes == pytest.approx(3 * one.delete_solver_passes, rel=0.2)
+    assert math.sqrt(3) * 0.99 <= plan.calibration.linear_term / one.calibration.linear_term <= math.sqrt(3) * 1.2
+    assert plan.calibration.delete_solver_passes == pytest.approx(3 * one.calibration.delete_solver_passes, rel=0.2)
     if solver != "warm":
         assert plan.deletion.gdp == 0
 
@@ -109,10 +109,10 @@ def test_with_next_to_no_noise_it_is_what_another_hand_finds(links) -> None:
     records = table()
     plan = planned(chain=links, budget=Budget.from_gdp(dp=1e5, deletion=1e5))
     found = learn(records, plan, np.random.default_rng(0)).weights
-    expected = by_another_hand(records, plan.regularization, links)
+    expected = by_another_hand(records, plan.problem.regularization, links)
     assert np.linalg.norm(found - expected) < 2e-3 * np.linalg.norm(expected)
     if links > 1:
-        wrong = by_another_hand(records, plan.regularization, 1)
+        wrong = by_another_hand(records, plan.problem.regularization, 1)
         assert np.linalg.norm(found - wrong) > 0.1 * np.linalg.norm(expected)
 
 
@@ -164,7 +164,7 @@ def test_later_links_go_on_from_what_the_first_found_out_of_how_the_rows_curve(m
         made = PreciseObjective(
             records,
             LOSS,
-            regularization=plan.regularization,
+            regularization=plan.problem.regularization,
             linear=objective.linear,
             centre=objective.centre,
             by_content=True,
@@ -211,11 +211,11 @@ def test_advice_takes_a_chain_where_the_noise_raised_the_ridge_and_one_row_bends
     budget = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))
     wide = advise(losses.Logistic(1.0), features=1373, budget=budget, **facts)
     plan = make_advised_plan(wide, None)
-    assert (plan.method.chain, plan.loss.constants.lipschitz) == (3, 0.6)
+    assert (plan.method.chain, plan.problem.loss.constants.lipschitz) == (3, 0.6)
     assert wide.options()["chain"] == 3
     assert wide.options()["clip"] == 0.6
     assert "chain 3, clip 0.6" in wide.in_short()
-    assert plan.linear_term * plan.mechanism.ratios()[0] <= 0.25 * 0.6
+    assert plan.calibration.linear_term * plan.mechanism.ratios()[0] <= 0.25 * 0.6
     assert budget.affords(plan.dp)
     narrow = advise(losses.Logistic(1.0), features=108, budget=budget, **facts)
     assert make_advised_plan(narrow, None).method.chain == 1  # κ would be above 1/4

@@ -47,7 +47,7 @@ class Patient(NoisyGD):
 
     def plan(self, problem: Problem) -> Plan:
         plan = super().plan(problem)
-        return plan.changed(delete_steps_for_deletion=self.patience * plan.delete_steps_for_deletion)
+        return plan.changed(delete_steps_for_deletion=self.patience * plan.calibration.delete_steps_for_deletion)
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         run = PatientRun(**self.run_facts(problem, numbers))
@@ -85,7 +85,7 @@ assert main(["plan", "--compare", *sizes[:-1], "--releases", "3"]) == 0
 assert "patient" in methods.compared_methods()
 
 plan = make_plan(losses.Linear(radius=1.0), records=60, features=3, regularization=0.25, budget=Budget.from_gdp(dp=2.0, deletion=0.3), method=methods.resolve_method("patient", patience=3))
-assert plan.delete_steps_for_deletion % 3 == 0
+assert plan.calibration.delete_steps_for_deletion % 3 == 0
 rows = [[1.0, 0.0, 0.0]] * 60
 curator = Curator(Records(rows, [1.0] * 60), plan)
 curator.learn()

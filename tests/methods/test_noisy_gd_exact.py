@@ -60,10 +60,12 @@ def test_noise_and_steps_are_those_of_the_tight_bound_without_the_slack(
 ) -> None:
     facts = {"records": n, "regularization": regularization, "budget": budget}
     real, exact = plan_by(**facts, exact=False), plan_by(**facts)
-    assert exact.noise_variance < real.noise_variance, "the float32 slack costs more than every rounding in float64"
+    assert exact.calibration.noise_variance < real.calibration.noise_variance, (
+        "the float32 slack costs more than every rounding in float64"
+    )
     in_float64 = plan_by(**facts, exact=False, dtype="float64")
-    assert 1 <= exact.noise_variance / in_float64.noise_variance < 1.005
-    assert exact.delete_steps <= real.delete_steps * 1.01 + 1
+    assert 1 <= exact.calibration.noise_variance / in_float64.calibration.noise_variance < 1.005
+    assert exact.calibration.delete_steps <= real.calibration.delete_steps * 1.01 + 1
     assert budget.affords(exact.dp)
     assert budget.affords(exact.deletion)
     assert exact.mechanism.slack == 0
@@ -204,18 +206,18 @@ def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guar
     found, gradients = [], []
     for seed in range(3):
         rows = Shuffled(table(), seed)
-        gradients += [PreciseObjective(rows, plan.loss, regularization=0.1).gradient(start) for _ in range(9)]
+        gradients += [PreciseObjective(rows, plan.problem.loss, regularization=0.1).gradient(start) for _ in range(9)]
         begun = rows.asked
         release = train(rows, plan, plan.serving, start, Execution(rng=np.random.default_rng(1))).model
-        assert rows.asked - begun == plan.delete_steps
+        assert rows.asked - begun == plan.calibration.delete_steps
         found.append(release.weights)
     assert len({one.tobytes() for one in gradients}) > 1, "another order rounds otherwise"
     apart = max(float(np.linalg.norm(one - other)) for one in found for other in found)
-    gone = mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.delete_steps)
+    gone = mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.calibration.delete_steps)
     charged = math.sqrt(gone.renyi(2))  # μ, or what has the same Rényi bounds
     assert apart / mechanism.noise_scale <= charged, "a shift of the last noise"
     kept = plan_by(method, **sizes).mechanism
-    clean = kept.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.delete_steps)
+    clean = kept.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.calibration.delete_steps)
     assert charged > 0 == clean.renyi(2)
     in_memory = train(table(), plan, plan.serving, start, Execution(rng=np.random.default_rng(1))).model.weights
     assert np.linalg.norm(in_memory - found[0]) <= apart + charged * mechanism.noise_scale
@@ -225,9 +227,12 @@ def test_a_plan_in_any_order_keeps_its_noise() -> None:
     plan = plan_by()
     charged = plan.in_any_order()
     assert charged.in_any_order() == charged != plan
-    assert (charged.noise_variance, charged.delete_steps) == (plan.noise_variance, plan.delete_steps)
+    assert (charged.calibration.noise_variance, charged.calibration.delete_steps) == (
+        plan.calibration.noise_variance,
+        plan.calibration.delete_steps,
+    )
     assert charged.deletion.gdp >= plan.deletion.gdp
-    assert charged.budget.affords(charged.deletion)
+    assert charged.problem.budget.affords(charged.deletion)
     assert "rows-in-place" not in dict(charged.mechanism.conditions())
 
 
@@ -249,7 +254,7 @@ def test_every_point_lies_on_the_grid_and_every_step_begins_inside_the_ball(monk
             "the float of a whole number of grid steps"
         )
         assert release.model.certified
-    assert len(begun) == plan.learn_steps + plan.delete_steps
+    assert len(begun) == plan.calibration.learn_steps + plan.calibration.delete_steps
     far = np.full((1, 5), 1e6)
     train(records, plan, plan.serving, far, Execution())
     assert max(begun) <= plan.mechanism.exact.radius * (1 + 1e-12)
@@ -262,9 +267,9 @@ def test_the_law_is_that_of_the_chain() -> None:
     plan = plan_by(loss=losses.Linear(1.0), **facts, budget=Budget.from_gdp(dp=3.0, deletion=1.0))
     records, start, rng = Records(rows, np.zeros(4)), np.array([[0.25]]), np.random.default_rng(5)
     run = {"step_size": 0.4, "grid_bits": 24, "radius": plan.mechanism.exact.radius, "steps": 3}
-    objective, tau = PreciseObjective(records, plan.loss, regularization=0.5), plan.mechanism.noise_scale
+    objective, tau = PreciseObjective(records, plan.problem.loss, regularization=0.5), plan.mechanism.noise_scale
     drawn = np.array([
-        engine.run_exactly(start, objective.gradient, noise_variance=plan.noise_variance, noise=ResearchNoise(rng), **run)[0, 0] for _ in range(4000)
+        engine.run_exactly(start, objective.gradient, noise_variance=plan.calibration.noise_variance, noise=ResearchNoise(rng), **run)[0, 0] for _ in range(4000)
     ])  # fmt: skip
     c, pull = 0.8, -0.4 * 0.5
     mean, variance = 0.25 * c**3 + pull * (1 + c + c**2), tau**2 * (1 + c**2 + c**4)
@@ -296,7 +301,7 @@ def test_the_releases_that_a_plan_is_for_are_within_its_budget_steps_added_for_r
         plan = plan_by(
             records=n, features=20, regularization=regularization, budget=budget, releases=releases, utility=False
         )
-        assert budget.affords(plan.together)
+        assert budget.affords(plan.dp_observed())
         assert budget.affords(plan.deletion)
 
 
@@ -320,26 +325,31 @@ class Still:
 
 def off_the_true_step(plan: Any, records: Records, step_size: float, point: np.ndarray) -> float:
     """‖machine's step − true step from the same grid point‖ in 160 bits, over E = (δ − h√d)/2."""
+    problem, numbers = plan.problem, plan.calibration
     mechanism = plan.mechanism
-    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization)
+    objective = PreciseObjective(records, problem.loss, regularization=problem.regularization)
     found = engine.run_exactly(
-        point, objective.gradient, step_size=step_size, noise_variance=plan.noise_variance * plan.step_size / step_size,
+        point, objective.gradient, step_size=step_size, noise_variance=numbers.noise_variance * numbers.step_size / step_size,
         grid_bits=mechanism.exact.grid_bits, radius=mechanism.exact.radius, steps=1, noise=Still(),
     )  # fmt: skip
     with mpmath.workprec(160):
         length = mpmath.sqrt(sum(mpmath.mpf(float(w)) ** 2 for w in point[0]))
         inside = [mpmath.mpf(float(w)) * min(1, mpmath.mpf(mechanism.exact.radius) / length) for w in point[0]]
-        slope = [mpmath.mpf(plan.regularization) * w for w in inside]
+        slope = [mpmath.mpf(problem.regularization) * w for w in inside]
         for row, label in zip(records.features, records.labels, strict=True):
             x = [mpmath.mpf(float(value)) for value in row]
             pull = -label / (1 + mpmath.exp(label * mpmath.fdot(x, inside))) / len(records.labels)
             slope = [one + pull * a for one, a in zip(slope, x, strict=True)]
-        true = [w - mpmath.mpf(plan.step_size) * g for w, g in zip(inside, slope, strict=True)]
+        true = [w - mpmath.mpf(numbers.step_size) * g for w, g in zip(inside, slope, strict=True)]
         off = mpmath.sqrt(sum((mpmath.mpf(float(one)) - two) ** 2 for one, two in zip(found[0], true, strict=True)))
-    facts = {"lipschitz": 1 + 2.0**-19, "regularization": plan.regularization, "step_size": plan.step_size}
+    facts = {
+        "lipschitz": 1 + 2.0**-19,
+        "regularization": problem.regularization,
+        "step_size": numbers.step_size,
+    }
     d, h = point.size, mechanism.exact.grid(mechanism)
     charged = exact_steps.rounding_gap(
-        gradient_error=mechanism.exact.measured_error(mechanism), strong_convexity=plan.problem.strong_convexity,
+        gradient_error=mechanism.exact.measured_error(mechanism), strong_convexity=problem.strong_convexity,
         radius=mechanism.exact.radius, dimension=d, grid=h, **facts,
     )  # fmt: skip
     return float(off) / ((charged - h * math.sqrt(d)) / 2)
@@ -353,7 +363,9 @@ def test_a_step_is_within_what_is_charged_of_the_same_step_in_160_bits(
     monkeypatch.setattr(engine, "discrete_gaussian", lambda size, noise, variance: np.zeros(size))
     if fault == "no projection":
         monkeypatch.setattr(engine, "project_to_ball", lambda weights, radius: weights)
-    step_size = float(np.float32(plan.step_size)) if fault == "η once more rounded" else plan.step_size
+    step_size = (
+        float(np.float32(plan.calibration.step_size)) if fault == "η once more rounded" else plan.calibration.step_size
+    )
     mechanism, worst = plan.mechanism, 0.0
     for place in range(24):
         point = rng.standard_normal((1, 5))
@@ -376,13 +388,17 @@ def test_low_bits_of_a_release_do_not_name_the_table(fault: bool, monkeypatch: p
     start, rng, mechanism = np.full((1, 5), 0.25), np.random.default_rng(4), plan.mechanism
     one = table()
     other = one.copy().apply(EditRequest.delete([7]))
-    objectives = [PreciseObjective(held, plan.loss, regularization=0.1) for held in (one, other)]
+    objectives = [PreciseObjective(held, plan.problem.loss, regularization=0.1) for held in (one, other)]
     centres = [
-        np.rint((start - plan.step_size * each.gradient(start)) / mechanism.exact.grid(mechanism))[0, 0]
+        np.rint((start - plan.calibration.step_size * each.gradient(start)) / mechanism.exact.grid(mechanism))[0, 0]
         for each in objectives
     ]
     assert centres[0] % 1024 != centres[1] % 1024
-    run = {"step_size": plan.step_size, "noise_variance": plan.noise_variance, "radius": mechanism.exact.radius}
+    run = {
+        "step_size": plan.calibration.step_size,
+        "noise_variance": plan.calibration.noise_variance,
+        "radius": mechanism.exact.radius,
+    }
     told = 0
     for world, objective in enumerate(objectives):
         for _ in range(500):

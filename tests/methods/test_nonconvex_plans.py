@@ -39,34 +39,42 @@ def test_runnable_plans_stay_within_the_budget():
             assert plan.mechanism.fading
             assert plan.deletion.renyi(2) <= 0.3 * (1 + 1e-9)
             assert plan.dp.renyi(2) <= 0.9
-            assert plan.init_variance == pytest.approx(plan.noise_variance / 0.05)  # ρ of Theorem 5.2
-            assert math.isfinite(plan.excess_risk)
+            assert plan.calibration.init_variance == pytest.approx(
+                plan.calibration.noise_variance / 0.05
+            )  # ρ of Theorem 5.2
+            assert math.isfinite(plan.outlook.excess_risk)
             assert plan.deletion.renyi(2.5) == math.inf  # Theorem 5.2 says nothing above its order
             assert plan.deletion.gdp is None
 
 
 def test_the_sharper_plan_is_never_dearer():
     printed, sharper = (plan_for(method, noise_variance=2.0) for method in ("noisy-gd:analysis=paper", "noisy-gd"))
-    assert sharper.learn_steps <= printed.learn_steps
-    assert sharper.delete_steps < printed.delete_steps / 5
+    assert sharper.calibration.learn_steps <= printed.calibration.learn_steps
+    assert sharper.calibration.delete_steps < printed.calibration.delete_steps / 5
 
 
 def test_one_release_more_than_planned_stays_below_the_supremum():
     for method in ("noisy-gd:analysis=paper", "noisy-gd"):
         plan = plan_for(method, noise_variance=2.0, batch=3)
         run, supremum = plan.mechanism, plan.deletion.renyi(2)
-        closeness = run.distance_after(None, plan.learn_steps, 0)
+        closeness = run.distance_after(None, plan.calibration.learn_steps, 0)
         for _ in range(60):
-            closeness = run.distance_after(closeness, plan.delete_steps, 3)
+            closeness = run.distance_after(closeness, plan.calibration.delete_steps, 3)
             assert run.guarantee_at(closeness).renyi(2) <= supremum * (1 + 1e-12)
-        assert run.guarantee_at(run.distance_after(closeness, plan.delete_steps, 50)).renyi(2) > supremum
-        assert run.guarantee_at(run.distance_after(closeness, plan.delete_steps // 3, 3)).renyi(2) > supremum
+        assert run.guarantee_at(run.distance_after(closeness, plan.calibration.delete_steps, 50)).renyi(2) > supremum
+        assert (
+            run.guarantee_at(run.distance_after(closeness, plan.calibration.delete_steps // 3, 3)).renyi(2) > supremum
+        )
 
 
 def test_edits_before_a_fresh_learn_cost_nothing():
     plan = plan_for("noisy-gd", noise_variance=2.0)
-    learned = plan.mechanism.guarantee_at(plan.mechanism.distance_after(None, plan.learn_steps, 40)).renyi(2)
-    assert learned == plan.mechanism.guarantee_at(plan.mechanism.distance_after(None, plan.learn_steps, 0)).renyi(2)
+    learned = plan.mechanism.guarantee_at(plan.mechanism.distance_after(None, plan.calibration.learn_steps, 40)).renyi(
+        2
+    )
+    assert learned == plan.mechanism.guarantee_at(
+        plan.mechanism.distance_after(None, plan.calibration.learn_steps, 0)
+    ).renyi(2)
 
 
 def test_weak_convexity_takes_over_above_its_threshold():
@@ -88,10 +96,12 @@ def test_weakly_convex_chains_contract_as_claimed():
     objective = Objective(records, SIGMOID, regularization=lam, dtype="float64")
     step = 1e-5
     left, right = (np.array([[sign * step - score]]) for sign in (-1, 1))
-    moved = (right - plan.step_size * objective.gradient(right)) - (left - plan.step_size * objective.gradient(left))
-    contraction = 1 - plan.step_size * plan.mechanism.strong_convexity
+    moved = (right - plan.calibration.step_size * objective.gradient(right)) - (
+        left - plan.calibration.step_size * objective.gradient(left)
+    )
+    contraction = 1 - plan.calibration.step_size * plan.mechanism.strong_convexity
     assert moved[0, 0] / (2 * step) == pytest.approx(contraction, rel=1e-5)
-    assert moved[0, 0] / (2 * step) > (1 - plan.step_size * lam) * 1.1  # λ in place of m would be false
+    assert moved[0, 0] / (2 * step) > (1 - plan.calibration.step_size * lam) * 1.1  # λ in place of m would be false
 
 
 def test_infeasible_plans_carry_every_number():
@@ -100,7 +110,7 @@ def test_infeasible_plans_carry_every_number():
             "noisy-gd:analysis=paper", records=500, regularization=1.0, budget=Budget(order=2, dp=1.0, deletion=0.1)
         )
     error = caught.value
-    assert error.plan.learn_steps > 1e12
+    assert error.plan.calibration.learn_steps > 1e12
     message = str(error)
     for text in ("n=500", "d=2", "λ=1", "ω=1", "ε_dd=0.1", "K_A=", "cheapest", "σ²="):
         assert text in message
@@ -112,7 +122,7 @@ def test_infeasible_plans_carry_every_number():
     again = plan_for(
         "noisy-gd:analysis=paper", records=n, regularization=1.0, budget=Budget(order=2, dp=1.0, deletion=0.1)
     )
-    assert again.learn_steps < 1e8
+    assert again.calibration.learn_steps < 1e8
 
 
 def test_what_a_refusal_offers_depends_on_what_there_is_to_change():
@@ -148,7 +158,7 @@ def test_refusals_name_the_reason(method, facts, error, words):
 
 def test_a_network_s_dimension_is_that_of_its_weights():
     network = losses.TanhNetwork(1.0, (1.0, -1.0))
-    assert plan_for("noisy-gd", loss=network, noise_variance="cheapest").dimension == 4
+    assert plan_for("noisy-gd", loss=network, noise_variance="cheapest").problem.dimension == 4
 
 
 def test_epsilon_delta_budgets_pick_their_order():
@@ -186,9 +196,9 @@ def test_plans_explain_themselves_and_why_the_others_lost():
 
 def chain(plan, requests=3):
     accountant = Accountant(plan)
-    accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
+    accountant.record(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
     for _ in range(requests):
-        accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+        accountant.record(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
     return accountant
 
 
@@ -197,11 +207,11 @@ def test_observed_pasts_are_certified_by_composition_only(method):
     plan = plan_for(method, noise_variance="cheapest", records=2000)
     accountant = chain(plan)
     composed = accountant.deletion(erased_at=3)  # everything observed: requests may be adaptive
-    rate = 0.25 * 0.25 * plan.step_size / (4 * plan.noise_variance * 2000**2)
-    assert composed.renyi(2) == pytest.approx(2 * rate * (plan.learn_steps + plan.delete_steps))
+    rate = 0.25 * 0.25 * plan.calibration.step_size / (4 * plan.calibration.noise_variance * 2000**2)
+    assert composed.renyi(2) == pytest.approx(2 * rate * (plan.calibration.learn_steps + plan.calibration.delete_steps))
     # steps after the erasure do not make an observed past forget
     assert accountant.deletion(erased_at=3, observed=[1, 4]).renyi(2) == pytest.approx(
-        2 * rate * (plan.learn_steps + plan.delete_steps)
+        2 * rate * (plan.calibration.learn_steps + plan.calibration.delete_steps)
     )
 
 
@@ -229,7 +239,11 @@ def test_a_spent_horizon_needs_a_fresh_learn(fresh):
         learn_steps=40,
         delete_steps=10,
     )
-    assert plan.learn_steps + 2 * plan.delete_steps <= plan.horizon < plan.learn_steps + 3 * plan.delete_steps
+    assert (
+        plan.calibration.learn_steps + 2 * plan.calibration.delete_steps
+        <= plan.calibration.horizon
+        < plan.calibration.learn_steps + 3 * plan.calibration.delete_steps
+    )
     curator = Curator(Records(*table(300, 2)), plan)
     curator.learn()
     for record in range(3):
@@ -316,7 +330,7 @@ def test_composition_noise_meets_both_budgets():
         assert accountant.dp_cumulative().gdp <= budget.dp_gdp() * (1 + 1e-9)
         assert plan.deletion.gdp <= budget.deletion_gdp() * (1 + 1e-9)
         worst = plan.mechanism.interval(
-            "deletion", "definition-4.1", steps_with=plan.learn_steps + 4 * plan.delete_steps
+            "deletion", "definition-4.1", steps_with=plan.calibration.learn_steps + 4 * plan.calibration.delete_steps
         )
         assert worst.gdp <= budget.deletion_gdp()
 
@@ -340,7 +354,7 @@ def test_learn_and_twenty_deletions_audited_against_the_exact_law(method):
         budget=Budget(order=2, dp=0.9, deletion=deletion),
     )  # fmt: skip
     assert plan.mechanism.fading
-    assert plan.learn_steps > 500
+    assert plan.calibration.learn_steps > 500
     curator = Curator(Records(np.full((n, 1), 1 - 2.0**-20), labels), plan)
     releases = [curator.learn()] + [curator.delete([record]) for record in range(20)]
     density = None
@@ -354,8 +368,8 @@ def test_learn_and_twenty_deletions_audited_against_the_exact_law(method):
         if number < audited:
             kept = labels[number:]
             grid = exact_chain(plan, positive=np.sum(kept == 1) / n, negative=np.sum(kept == -1) / n)
-            density = grid.gaussian(0.0, plan.init_variance) if density is None else density
-            density = grid.run(density, plan.step_size, release.steps)
+            density = grid.gaussian(0.0, plan.calibration.init_variance) if density is None else density
+            density = grid.run(density, plan.calibration.step_size, release.steps)
             assert density.sum() * grid.cell == pytest.approx(1, abs=1e-5)
             assert grid.renyi(density, 2) <= said.renyi(2)
             deviation = math.sqrt((density * grid.points**2).sum() * grid.cell)
@@ -365,14 +379,16 @@ def test_learn_and_twenty_deletions_audited_against_the_exact_law(method):
 def exact_chain(plan, *, positive, negative):
     """Shares of the slots hold x = 1 with either label; the sigmoid loss written out, not the package's."""
 
+    numbers = plan.calibration
+
     def value(t):
-        return positive / (1 + np.exp(t)) + negative / (1 + np.exp(-t)) + plan.regularization * t**2 / 2
+        return positive / (1 + np.exp(t)) + negative / (1 + np.exp(-t)) + plan.problem.regularization * t**2 / 2
 
     def slope(t):
         bell = 1 / (4 * np.cosh(t / 2) ** 2)
-        return (negative - positive) * bell + plan.regularization * t
+        return (negative - positive) * bell + plan.problem.regularization * t
 
     return Line(
-        value, slope, plan.noise_variance, half_width=6 * math.sqrt(plan.init_variance) + 0.5,
-        spacing=0.8 * math.sqrt(2 * plan.step_size * plan.noise_variance),
+        value, slope, numbers.noise_variance, half_width=6 * math.sqrt(numbers.init_variance) + 0.5,
+        spacing=0.8 * math.sqrt(2 * numbers.step_size * numbers.noise_variance),
     )  # fmt: skip

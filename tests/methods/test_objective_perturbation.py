@@ -92,25 +92,25 @@ def test_a_plan_never_exceeds_its_budget(loss, measure, dp, share, adjacency, no
         assert not account.affordable(Event("unlearn", 0, 1, plan.mechanism))  # nothing is left over
         assert Accountant(plan).remaining().publications == releases
     promise = plan.dp.renyi(3.0)
-    assert promise >= 3 * plan.problem.sensitivity(plan.problem.adjacency) ** 2 / (2 * plan.linear_term**2)
+    assert promise >= 3 * plan.problem.sensitivity(plan.problem.adjacency) ** 2 / (2 * plan.calibration.linear_term**2)
 
 
 def test_the_noise_is_next_to_the_lower_bound() -> None:
     """s of the linear loss is the least of any: a curve with no curvature, no tolerance."""
     for regularization, dp, most in ((1e-2, 1.0, 1.006), (1e-2, 0.01, 1.006), (1e-3, 1.0, 1.006), (1e-3, 0.1, 1.011)):
         plan = planned(regularization=regularization, budget=Budget(order=10, dp=dp, deletion=dp / 10))
-        assert 1 <= plan.linear_term / (2 * math.sqrt(10 / (2 * dp))) <= most
+        assert 1 <= plan.calibration.linear_term / (2 * math.sqrt(10 / (2 * dp))) <= most
 
 
 def test_the_smaller_noise_of_two_proofs() -> None:
     """At one order Rényi is exact; for (ε, δ) Gaussian DP saves what a conversion loses; where κ is large it says nothing."""
     by_order, mechanism = planned(), planned().mechanism
-    assert by_order.linear_term < 4.5  # 2√5 = 4.472
+    assert by_order.calibration.linear_term < 4.5  # 2√5 = 4.472
     assert mechanism.curve(by_order.problem.adjacency).gdp_squared is not None
     delta = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))
     gaussian = planned(budget=delta)
     several = planned(losses.Softmax(1.0, classes=2), budget=delta)  # √2 longer gradients, no μ
-    assert 1.03 < several.linear_term / (math.sqrt(2) * gaussian.linear_term) < 1.2
+    assert 1.03 < several.calibration.linear_term / (math.sqrt(2) * gaussian.calibration.linear_term) < 1.2
     steep = planned(regularization=2e-4, budget=Budget.from_epsilon_delta(dp=(0.6, 1e-5), deletion=(0.1, 1e-5)))
     assert steep.dp.gdp is None  # κ is above 1/4
     assert steep.dp.epsilon(1e-5) <= 0.6
@@ -169,17 +169,17 @@ def test_a_release_is_the_perturbed_minimiser_on_the_grid(loss: str, solver: str
     assert len(drawn) == 2
     for answer, term in zip(answers[1:], drawn[1:], strict=True):
         gradient = PreciseObjective(records, chosen, regularization=0.15).gradient(answer) + term.per_record(400)
-        assert np.linalg.norm(gradient) <= plan.gradient_tolerance
+        assert np.linalg.norm(gradient) <= plan.calibration.gradient_tolerance
     model = curator.model
     off = np.atleast_2d(model.weights) - answers[-1]
-    assert 0 < np.abs(off).max() < 10 * plan.output_noise
+    assert 0 < np.abs(off).max() < 10 * plan.calibration.output_noise
     steps = model.weights / plan.mechanism.grid
     assert (steps == np.rint(steps)).all()
     assert model.certified
     assert release.steps == 0
     if solver == "fixed":
-        assert release.gradient_passes == plan.delete_solver_passes
-        assert curator.delete([5]).gradient_passes == plan.delete_solver_passes
+        assert release.gradient_passes == plan.calibration.delete_solver_passes
+        assert curator.delete([5]).gradient_passes == plan.calibration.delete_solver_passes
 
 
 def test_the_spread_of_releases_is_that_of_the_plan() -> None:
@@ -188,7 +188,7 @@ def test_the_spread_of_releases_is_that_of_the_plan() -> None:
     plan = planned(losses.Linear(1.0), **SMALL)
     released = np.array([learn(records, plan, rng).weights for _ in range(400)])
     mean = -records.features.sum(axis=0, dtype=np.float64) / (400 * 0.02)
-    deviation = math.hypot(plan.linear_term / (400 * 0.02), plan.output_noise)
+    deviation = math.hypot(plan.calibration.linear_term / (400 * 0.02), plan.calibration.output_noise)
     assert np.abs(released.mean(axis=0) - mean).max() < 5 * deviation / 20
     assert abs(released.std() / deviation - 1) < 0.08 or abs((released - mean).std() / deviation - 1) < 0.08
 
@@ -198,7 +198,7 @@ def test_unlearning_forgets_whatever_the_start() -> None:
     records, plan = table(), planned(**SMALL)
     models = [learn(records, plan, np.random.default_rng(seed)) for seed in (1, 2)]
     after = [resume(records, model, plan, np.random.default_rng(9)).weights for model in models]
-    assert np.abs(after[0] - after[1]).max() <= 2 * plan.gradient_tolerance / 0.02 + 2 * plan.mechanism.grid
+    assert np.abs(after[0] - after[1]).max() <= 2 * plan.calibration.gradient_tolerance / 0.02 + 2 * plan.mechanism.grid
     assert np.abs(models[0].weights - models[1].weights).max() > 0.01
 
 

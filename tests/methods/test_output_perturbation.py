@@ -69,13 +69,13 @@ def test_a_plan_never_exceeds_its_budget(
         said = str(refused)
         assert (solver, share < 1e-4, "solver 'cold'" in said) == ("warm", True, True)
         return
-    assert steps is None or plan.learn_steps == plan.delete_steps == steps
+    assert steps is None or plan.calibration.learn_steps == plan.calibration.delete_steps == steps
     assert plan.dp.renyi(4) <= dp
     assert plan.deletion.renyi(4) <= budget.deletion
     assert (plan.deletion.renyi(4) == 0) == (solver != "warm" or plan.deletion.gdp == 0)
     accountant = Accountant(plan)
     for number in range(releases):
-        accountant.record(Event("unlearn" if number else "learn", plan.delete_steps, 1, plan.mechanism))
+        accountant.record(Event("unlearn" if number else "learn", plan.calibration.delete_steps, 1, plan.mechanism))
     spent = accountant.dp_cumulative().with_slack()
     assert spent.renyi(4) <= dp * (1 + 1e-12)
     assert spent.renyi(4) >= dp * 0.999  # and wastes nothing
@@ -83,14 +83,16 @@ def test_a_plan_never_exceeds_its_budget(
 
 def accountant(plan: Plan, releases: int) -> Accountant:
     kinds = ["learn", *["unlearn"] * (releases - 1)]
-    return Accountant(plan, [Event(kind, plan.delete_steps, 1, plan.mechanism) for kind in kinds])
+    return Accountant(plan, [Event(kind, plan.calibration.delete_steps, 1, plan.mechanism) for kind in kinds])
 
 
 @pytest.mark.parametrize("solver", ["warm", "cold"])
 def test_a_history_costs_its_observed_releases(solver) -> None:
     plan = solved(solver=solver)
     one = plan.dp.gdp_squared  # replace, 2L
-    present = plan.mechanism.interval("deletion", "definition-4.1", steps_with=plan.delete_steps).gdp_squared  # L
+    present = plan.mechanism.interval(
+        "deletion", "definition-4.1", steps_with=plan.calibration.delete_steps
+    ).gdp_squared  # L
     left = plan.deletion.gdp_squared
     assert one == pytest.approx(4 * present, rel=0.05)
     assert (left > 0) == (solver == "warm")
@@ -117,13 +119,15 @@ def test_a_history_costs_its_observed_releases(solver) -> None:
 def test_a_chain_may_turn_into_another() -> None:
     resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="noisy-gd")
     plan = solved()
-    history = Accountant(resumed, [Event("learn", resumed.learn_steps, 0, resumed.mechanism)])
-    history.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))  # solved anew: needs no common chain
+    history = Accountant(resumed, [Event("learn", resumed.calibration.learn_steps, 0, resumed.mechanism)])
+    history.record(
+        Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism)
+    )  # solved anew: needs no common chain
     with pytest.raises(InvalidParameter, match="fresh learn"):
-        history.record(Event("unlearn", resumed.delete_steps, 1, resumed.mechanism))
+        history.record(Event("unlearn", resumed.calibration.delete_steps, 1, resumed.mechanism))
     assert history.deletion(1, 2, observed=[2]).gdp_squared == plan.deletion.gdp_squared
     with pytest.raises(InvalidParameter, match="first release"):
-        Accountant(plan).record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+        Accountant(plan).record(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
 
 
 @pytest.mark.parametrize(
@@ -172,25 +176,28 @@ def test_a_store_keeps_neither_passes_nor_seconds(tmp_path) -> None:
 def test_the_forecast_is_exact_where_curvature_is_flat() -> None:
     """Linear loss: E‖θ_K − θ*‖² = 2ηdσ² Σ c^{2j}, and the excess risk is λ/2 of it."""
     plan = solved(losses.Linear(1.0), regularization=0.2, step_size=1.0, diffusion_steps=6, records=100, features=3)
-    variance = sum(2 * plan.noise_variance * 0.8 ** (2 * j) for j in range(6))
-    told = forecast_excess_risk(plan.problem, step_size=1.0, noise_variance=plan.noise_variance, steps=6)
+    variance = sum(2 * plan.calibration.noise_variance * 0.8 ** (2 * j) for j in range(6))
+    told = forecast_excess_risk(plan.problem, step_size=1.0, noise_variance=plan.calibration.noise_variance, steps=6)
     assert told == pytest.approx(0.1 * 3 * variance)
 
 
 def test_the_forecast_covers_what_is_measured() -> None:
     records, rng = unit_records(2000, 8), np.random.default_rng(0)
     plan = solved(records=2000, features=8, regularization=1e-2, diffusion_steps=5)
-    objective = Objective(records, plan.loss, regularization=1e-2, dtype="float64")
-    precise = PreciseObjective(records, plan.loss, regularization=1e-2)
+    objective = Objective(records, plan.problem.loss, regularization=1e-2, dtype="float64")
+    precise = PreciseObjective(records, plan.problem.loss, regularization=1e-2)
     least = objective.value(
         solve(precise, start=None, tolerance=1e-9, strong_convexity=1e-2, objective_smoothness=0.26).weights
     )
     risks = [objective.value(np.atleast_2d(learn(records, plan, rng).weights)) - least for _ in range(200)]
     told = forecast_excess_risk(
-        plan.problem, step_size=plan.step_size, noise_variance=plan.noise_variance, steps=plan.learn_steps
+        plan.problem,
+        step_size=plan.calibration.step_size,
+        noise_variance=plan.calibration.noise_variance,
+        steps=plan.calibration.learn_steps,
     )
     assert told / 3 < np.mean(risks) < told
-    assert np.mean(risks) < plan.excess_risk
+    assert np.mean(risks) < plan.outlook.excess_risk
 
 
 def test_the_published_law() -> None:
@@ -207,7 +214,7 @@ def test_the_published_law() -> None:
     for _ in range(2000):
         after_learn.append(learn(intact, plan, rng).weights[0])
         after_delete.append(resume(curator.records, curator.model, plan, rng).weights[0])
-    one = 2 * plan.step_size * plan.noise_variance
+    one = 2 * plan.calibration.step_size * plan.calibration.noise_variance
     variance = one * (1 + 0.81)
 
     def consistent(sample, mean, variance) -> bool:
@@ -245,7 +252,7 @@ def test_the_best_attack_gains_what_the_certificate_says_and_no_more(runs: int) 
     gone = attack(lambda sign: resume(table(0.0), start[sign], plan, rng).weights[0])
     assert gone < plan.deletion.advantage + luck < present
 
-    weak = plan.changed(noise_variance=plan.noise_variance / 4)  # σ/2: the audit must notice
+    weak = plan.changed(noise_variance=plan.calibration.noise_variance / 4)  # σ/2: the audit must notice
     assert attack(lambda sign: learn(table(sign), weak, rng).weights[0]) > plan.dp.advantage + luck
 
 
@@ -288,7 +295,7 @@ def test_the_planner_takes_the_cheapest_way_that_is_good_enough() -> None:
     assert adult(budget=Budget(order=10, dp=0.01, deletion=0.001)).chosen.method == "noisy-gd"
     # a target between the two noises is met by diffusing longer
     tight = next(found for found in adult(target=0.0025).candidates if found.method == "output-perturbation")
-    assert 14 < tight.plan.delete_steps < 300
+    assert 14 < tight.plan.calibration.delete_steps < 300
     assert tight.excess_risk <= 0.0025
 
 
@@ -302,7 +309,7 @@ def test_over_many_observed_releases_it_counts_and_batches() -> None:
                 assert requests == 1
                 assert "many publications" in candidate.reason
                 continue
-            assert plan.releases == candidate.publications + 1
+            assert plan.problem.releases == candidate.publications + 1
             assert plan.problem.batch == math.ceil(requests / candidate.publications)
             history = Accountant(plan)
             history.record(history.planned())
@@ -327,7 +334,7 @@ def test_words_and_command_line(capsys) -> None:
     words = solved().explain()
     assert "fresh publication" in words
     assert "K=14" in words
-    assert f"{solved().gradient_tolerance:.3g}" in words
+    assert f"{solved().calibration.gradient_tolerance:.3g}" in words
     assert "fixed in advance" in solved(solver="fixed").explain()
     sizes = ["--records", "26000", "--features", "108"]
     assert main(["plan", *sizes, "--method", "output-perturbation", "--json"]) == 0
@@ -340,10 +347,12 @@ def test_words_and_command_line(capsys) -> None:
 
 def test_inflation_is_what_the_noise_pays() -> None:
     few, many = solved(diffusion_steps=5), solved(diffusion_steps=50_000)
-    chain = {"step_size": few.step_size, "strong_convexity": 1e-3}
-    resumed = make_plan(losses.Logistic(1.0), **ADULT, budget=BUDGET, method="noisy-gd", step_size=few.step_size)
-    assert many.noise_variance == pytest.approx(resumed.noise_variance, rel=1e-6)
-    inflation = few.noise_variance / resumed.noise_variance
+    chain = {"step_size": few.calibration.step_size, "strong_convexity": 1e-3}
+    resumed = make_plan(
+        losses.Logistic(1.0), **ADULT, budget=BUDGET, method="noisy-gd", step_size=few.calibration.step_size
+    )
+    assert many.calibration.noise_variance == pytest.approx(resumed.calibration.noise_variance, rel=1e-6)
+    inflation = few.calibration.noise_variance / resumed.calibration.noise_variance
     assert inflation == pytest.approx(shifted_interpolation.noise_inflation(steps=5, **chain), rel=0.03)
 
 
@@ -351,8 +360,8 @@ def test_the_passes_of_a_fixed_solver_are_those_that_the_plan_states() -> None:
     plan = solved(records=60, features=4, regularization=0.2, solver="fixed")
     curator = Curator(unit_records(60, 4, seed=3), plan)
     learned, deleted = curator.learn(), curator.delete([0])
-    assert learned.gradient_passes == plan.learn_solver_passes + plan.learn_steps
-    assert deleted.gradient_passes == plan.delete_solver_passes + plan.delete_steps
+    assert learned.gradient_passes == plan.calibration.learn_solver_passes + plan.calibration.learn_steps
+    assert deleted.gradient_passes == plan.calibration.delete_solver_passes + plan.calibration.delete_steps
 
 
 @pytest.mark.parametrize("share", [0.002, 0.3])
@@ -360,10 +369,27 @@ def test_the_tolerance_of_a_warm_solver_is_bounded_by_the_deletion_budget_alone(
     """μ_dd = 2γnc^K √(…)/(…) at most the budget's: worked out here, for one step after the solver."""
     budget, problem = Budget.from_gdp(dp=1.0, deletion=share), {"records": 500, "features": 4, "regularization": 0.1}
     plan = solved(**problem, budget=budget, diffusion_steps=1, dtype="float64")
-    kept = 1 - plan.step_size * plan.regularization
-    most = share / (1 - share) * 2 * plan.loss.constants.lipschitz / (2 * plan.records * kept)  # of Δ = 2L
+    kept = 1 - plan.calibration.step_size * plan.problem.regularization
+    most = (
+        share / (1 - share) * 2 * plan.problem.loss.constants.lipschitz / (2 * plan.problem.records * kept)
+    )  # of Δ = 2L
     assert solved(**problem, budget=budget, diffusion_steps=1, gradient_tolerance=most * 0.9999)
     with pytest.raises(InvalidParameter, match="gradient_tolerance"):
         solved(**problem, budget=budget, diffusion_steps=1, gradient_tolerance=most * 1.0001)
     equal = Budget.from_gdp(dp=1.0, deletion=1.0)  # what dp allows, deletion allows too: no bound from it
     assert solved(**problem, budget=equal, diffusion_steps=1, gradient_tolerance=1e-3)
+
+
+@pytest.mark.parametrize("regularization", [1e-4, 1e-2, 1.0])
+def test_the_least_tolerance_covers_rounding_at_the_farthest_minimizer(regularization: float) -> None:
+    """‖θ‖ ≤ 2L/λ wherever the solver may end: with a small λ that is far, and scores of many features round there."""
+    from noisygd_delete.bounds.arithmetic import gradient_error
+    from noisygd_delete.methods.output_perturbation import least_tolerance
+
+    plan = make_plan(losses.Logistic(1.0), records=300, features=400, regularization=regularization, method="output-perturbation",
+                     budget=Budget(order=4, dp=2.0, deletion=1.0))  # fmt: skip
+    facts = {"lipschitz": 1.0, "curvature": 0.25, "outputs": 1, "records": 300, "features": 400}
+    at_most = gradient_error(**facts, regularization=regularization, weights_norm=2 / regularization)
+    nearby = gradient_error(**facts, regularization=regularization, weights_norm=0.1 / regularization)
+    assert at_most <= least_tolerance(plan.problem) <= plan.calibration.gradient_tolerance
+    assert regularization > 0.1 or at_most > 3 * nearby

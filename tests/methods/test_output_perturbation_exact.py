@@ -44,11 +44,13 @@ def test_noise_and_steps_are_those_over_the_reals_without_the_slack(
     for solver in ("warm", "cold", "fixed"):
         real, wide = (plan_by(solver, exact=False, **facts, dtype=dtype) for dtype in ("float32", "float64"))
         exact = plan_by(solver, **facts)
-        assert exact.noise_variance < real.noise_variance, "the float32 slack costs more than every rounding in float64"
-        assert 1 < exact.noise_variance / wide.noise_variance < 1.001
-        assert exact.delete_steps == real.delete_steps
+        assert exact.calibration.noise_variance < real.calibration.noise_variance, (
+            "the float32 slack costs more than every rounding in float64"
+        )
+        assert 1 < exact.calibration.noise_variance / wide.calibration.noise_variance < 1.001
+        assert exact.calibration.delete_steps == real.calibration.delete_steps
         for made in (exact, exact.in_any_order(), real.in_any_order()):
-            assert budget.affords(made.together)
+            assert budget.affords(made.dp_observed())
             assert budget.affords(made.deletion)
             assert made.mechanism.slack == 0
 
@@ -140,13 +142,13 @@ def test_rows_in_another_order_are_apart_within_what_is_charged(solver: str) -> 
         start = np.full((1, 5), 0.05 * seed)
         found.append(train(own, plan, plan.serving, start, Execution(rng=np.random.default_rng(3))).model.weights)
     apart = max(float(np.linalg.norm(one - other)) for one in found for other in found)
-    gone = mechanism.interval("deletion", "pairwise", steps_with=1, steps_without=plan.delete_steps).gdp
+    gone = mechanism.interval("deletion", "pairwise", steps_with=1, steps_without=plan.calibration.delete_steps).gdp
     assert apart > 0 or solver == "fixed", "a stated 0 would be false; the fixed solver's roundings fall below the grid"
     assert apart / mechanism.noise_scale <= gone
-    observed = mechanism.interval("deletion", "pairwise", steps_with=0, steps_without=plan.delete_steps).gdp
+    observed = mechanism.interval("deletion", "pairwise", steps_with=0, steps_without=plan.calibration.delete_steps).gdp
     assert observed == gone, "given the model before, too"
     rounded = replace(mechanism, gradient_tolerance=0.0)
-    assert rounded.interval("deletion", "pairwise", steps_with=1, steps_without=plan.delete_steps).gdp > 0
+    assert rounded.interval("deletion", "pairwise", steps_with=1, steps_without=plan.calibration.delete_steps).gdp > 0
 
 
 def test_releases_lie_on_the_grid_and_their_law_is_that_of_the_chain(record_property: Any) -> None:
@@ -158,8 +160,8 @@ def test_releases_lie_on_the_grid_and_their_law_is_that_of_the_chain(record_prop
     drawn = np.array([learn(records, plan, rng).weights for _ in range(400)])
     grid = mechanism.exact.grid(mechanism)
     assert (np.rint(drawn / grid) * grid == drawn).all(), "the float of a whole number of grid steps"
-    c = 1 - plan.step_size * 0.5
-    deviation = mechanism.noise_scale * math.sqrt((1 - c ** (2 * plan.learn_steps)) / (1 - c**2))
+    c = 1 - plan.calibration.step_size * 0.5
+    deviation = mechanism.noise_scale * math.sqrt((1 - c ** (2 * plan.calibration.learn_steps)) / (1 - c**2))
     signs = (
         np.sign(drawn.mean(axis=0)) * np.float32([0.6, 0.7]) / 0.5
     )  # the minimiser of the linear loss: ± the mean row over λ
@@ -176,17 +178,26 @@ def test_two_tables_on_the_worst_machine_are_as_far_apart_as_is_stated(
     """Linear losses whose solvers stop γ/m to either side and whose steps round E to either side: Gaussians of known means."""
     plan = plan_by("warm", losses.Linear(1.0), records=10**9, features=3, regularization=0.1, step_size=4.0)
     mechanism = plan.mechanism
-    m, eta, tau, steps = mechanism.strong_convexity, plan.step_size, mechanism.noise_scale, plan.learn_steps
+    m, eta, tau, steps = (
+        mechanism.strong_convexity,
+        plan.calibration.step_size,
+        mechanism.noise_scale,
+        plan.calibration.learn_steps,
+    )
     c, exact = 1 - eta * m, mechanism.exact
     gap = eta * 2.0 / 10**9
     error = eta * exact.measured_error(mechanism)  # of a gradient alone, which is most of E
-    apart, variance, gone = 2.0 / (m * 10**9) + 2 * plan.gradient_tolerance / m, 0.0, 2 * plan.gradient_tolerance / m
+    apart, variance, gone = (
+        2.0 / (m * 10**9) + 2 * plan.calibration.gradient_tolerance / m,
+        0.0,
+        2 * plan.calibration.gradient_tolerance / m,
+    )
     for _ in range(steps):
         apart, gone = c * apart + gap + 2 * error, c * gone + 2 * error
         variance = c**2 * variance + tau**2
     facts = mechanism
     if fault == "tolerance":
-        facts = replace(mechanism, gradient_tolerance=plan.gradient_tolerance / 2)
+        facts = replace(mechanism, gradient_tolerance=plan.calibration.gradient_tolerance / 2)
     if fault == "rounding":
         monkeypatch.setattr(exact_steps, "rounding_gap", lambda **_: 0.0)
     present = facts.interval("dp", "replace", steps_with=steps).gdp / (apart / math.sqrt(variance))

@@ -42,8 +42,11 @@ def one_by_one(records: int, features: int, regularization: float) -> Fraction:
 
 def test_new_plans_pay_for_no_rounding_of_before() -> None:
     """Nothing plans again what was certified: papers state what was run. Both of these had noise or a tolerance by it."""
-    assert planned("objective-perturbation", 20_000_000, 8, 1e-3).output_noise < 2.0**-16
-    assert planned("output-perturbation", 10**8, 8, 0.1).gradient_tolerance < float(10 * one_by_one(10**8, 8, 0.1)) / 5
+    assert planned("objective-perturbation", 20_000_000, 8, 1e-3).calibration.output_noise < 2.0**-16
+    assert (
+        planned("output-perturbation", 10**8, 8, 0.1).calibration.gradient_tolerance
+        < float(10 * one_by_one(10**8, 8, 0.1)) / 5
+    )
 
 
 @pytest.mark.parametrize(

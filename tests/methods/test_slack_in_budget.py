@@ -55,11 +55,11 @@ def over(budget: Budget, part: str, guarantee) -> float:
 def test_no_promise_with_its_slack_exceeds_the_budget(loss, method, budget, dtype) -> None:
     plan = planned(loss, method, budget, dtype=dtype, **({"exact": False} if loss is LOGISTIC else {}))
     assert plan.mechanism.slack > (1e-3 if dtype == "float32" else 1e-7)
-    releases = plan.releases
+    releases = plan.problem.releases
     accountant = Accountant(plan)
-    accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
+    accountant.record(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
     for _ in range(releases - 1):
-        accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+        accountant.record(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
     assert over(budget, "dp", accountant.dp_cumulative()) <= 1 + 1e-11
     assert over(budget, "deletion", plan.deletion) <= 1 + 1e-11
     assert is_within_budget(accountant.dp_cumulative(), plan)

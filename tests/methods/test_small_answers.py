@@ -65,7 +65,9 @@ def test_noise_below_what_theorem_5_2_asks_for_is_refused_with_the_least() -> No
     least = float(re.search(r"is below ([\d.e+-]+),", str(refused.value))[1])
     with pytest.raises(InvalidParameter, match="the least that meets"):
         make_plan(network, method="noisy-gd", noise_variance=least * 0.999, **facts)
-    assert make_plan(network, method="noisy-gd", noise_variance=least * 4, **facts).noise_variance == least * 4
+    assert (
+        make_plan(network, method="noisy-gd", noise_variance=least * 4, **facts).calibration.noise_variance == least * 4
+    )
     with pytest.raises(InvalidParameter, match="step_size is fixed"):
         make_plan(network, method="noisy-gd:analysis=paper", step_size=0.1, **facts)
     with pytest.raises(InvalidParameter, match="non-convex"):

@@ -75,7 +75,7 @@ def test_a_plan_spends_its_budgets_and_no_more(stages, level, adjacency, notion)
 
 def test_the_base_never_takes_more_than_half_of_the_dp_budget():
     plan = plan_for(adjacency="replace", budget=Budget(order=10, dp=1.0, deletion=1.0))
-    base = plan.stages[0].mechanism.interval("dp", "replace", steps_with=6).gdp_squared
+    base = plan.calibration.stages[0].mechanism.interval("dp", "replace", steps_with=6).gdp_squared
     assert base == pytest.approx(plan.problem.dp_gdp() ** 2 / 2)
     assert plan.dp.with_slack().renyi(10) <= 1.0 * (1 + 1e-9)
 
@@ -93,7 +93,9 @@ def test_releases_share_what_the_base_leaves():
 @pytest.mark.parametrize(("stages", "level"), [*LADDERS, *OTHERS], ids=str)
 def test_plans_and_events_read_back_from_json_and_name_every_stage(stages, level):
     plan = plan_for(stages, level)
-    event = Event("unlearn", plan.delete_steps, 1, plan.mechanism)
+    steps = [stage.calibration.learn_steps for stage in plan.calibration.stages]
+    assert (plan.calibration.learn_steps, plan.calibration.delete_steps) == (sum(steps), sum(steps[level + 1 :]))
+    event = Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism)
     for thing, read in ((plan, plan_from_dict), (plan.mechanism, mechanism_from_dict), (event, Event.from_dict)):
         assert read(json.loads(json.dumps(thing.to_dict()))) == thing
     json.dumps(plan.summary())
@@ -159,8 +161,8 @@ def test_a_deletion_keeps_the_kept_stages_and_runs_the_others_again(stages, leve
     before, after = (plan.model_loss.parts(r.model.weights, 4) for r in (learned, deleted))
     same = [np.array_equal(a, b) for a, b in zip(before, after, strict=True)]
     assert same == [True] * (level + 1) + [False] * (len(stages) - level - 1)
-    assert learned.steps == plan.learn_steps
-    assert deleted.steps == plan.delete_steps
+    assert learned.steps == plan.calibration.learn_steps
+    assert deleted.steps == plan.calibration.delete_steps
     assert deleted.gradient_passes < learned.gradient_passes or level < 0
     assert learned.model.certified
     assert not learned.model.weights.flags.writeable
@@ -197,11 +199,11 @@ def test_the_noise_of_every_stage_is_what_the_plan_counts():
     model = train(records, plan, plan.learning, None, Execution(rng=np.random.default_rng(1))).model
     base, later = plan.model_loss.parts(model.weights, 4)
     c = 1 - 0.5 * 0.2
-    for stage, moved in ((plan.stages[1], later - c**3 * base),):
-        variance = 2 * 0.5 * stage.noise_variance * sum(c ** (2 * k) for k in range(3))
+    for stage, moved in ((plan.calibration.stages[1], later - c**3 * base),):
+        variance = 2 * 0.5 * stage.calibration.noise_variance * sum(c ** (2 * k) for k in range(3))
         assert moved.var() == pytest.approx(variance, rel=0.1)
-    first = plan.stages[0]
-    drawn = c**8 * LOSS.init_variance * math.sqrt(3 / 400) + 2 * 0.5 * first.noise_variance * sum(
+    first = plan.calibration.stages[0]
+    drawn = c**8 * LOSS.init_variance * math.sqrt(3 / 400) + 2 * 0.5 * first.calibration.noise_variance * sum(
         c ** (2 * k) for k in range(4)
     )
     assert base.var() == pytest.approx(drawn, rel=0.1)
@@ -214,8 +216,8 @@ def test_steps_are_told_on_through_the_stages(stages, passes):
     told = []
     plan = plan_for(stages)
     Curator(table(), plan).learn(execution=Execution(progress=told.append))
-    assert told == list(range(1, plan.learn_steps + 1))
-    assert plan.learn_steps == passes
+    assert told == list(range(1, plan.calibration.learn_steps + 1))
+    assert plan.calibration.learn_steps == passes
 
 
 def test_any_number_of_deletions_costs_the_base_and_every_observed_release_the_rest():
@@ -225,8 +227,8 @@ def test_any_number_of_deletions_costs_the_base_and_every_observed_release_the_r
     for name in range(8):
         release = curator.delete([name])
     kept, later = (
-        stage.mechanism.interval("deletion", "definition-4.1", steps_with=stage.learn_steps).gdp_squared
-        for stage in plan.stages
+        stage.mechanism.interval("deletion", "definition-4.1", steps_with=stage.calibration.learn_steps).gdp_squared
+        for stage in plan.calibration.stages
     )
     shown = release.guarantees
     assert shown["deletion"].gdp_squared == pytest.approx(kept)
@@ -299,7 +301,7 @@ def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> N
         assert released["status"] == "published"
     with Store.open(store) as opened:
         assert np.array_equal(base, opened.plan.model_loss.parts(opened.model.weights, 2)[0])
-        assert opened.plan.loss.clip == 0.5
+        assert opened.plan.problem.loss.clip == 0.5
     assert call(capsys, "predict", store, "--data", data)["rows"] == 24
     call(capsys, "verify", store)
     paper, key, web = (str(tmp_path / name) for name in ("paper.json", "key.pem", "paper.html"))
@@ -336,13 +338,13 @@ def test_a_plan_that_does_not_contract_says_what_waiting_can_buy_and_what_does_f
     common = {"records": 200, "features": 4, "regularization": 0.01, "budget": BUDGET}
     tanh = losses.TanhNetwork(radius=1.0, outer_weights=(1.0, -1.0))
     plan = make_plan(tanh, method="noisy-gd:analysis=composition", **common)
-    expansion = 1 + plan.step_size * (tanh.constants.weak_convexity - 0.01)
+    expansion = 1 + plan.calibration.step_size * (tanh.constants.weak_convexity - 0.01)
     text = plan.explain()
     assert f"c={expansion:.6g}" in text
     assert format_bound((math.log(2) - 0.5) / math.log(expansion)) in text
     assert "e^−" in text
     assert "method 'staged'" in text
-    assert f"in {plan.learn_steps} passes" in text
+    assert f"in {plan.calibration.learn_steps} passes" in text
     assert "clean steps forget nothing" in make_plan(LOSS, method="noisy-gd:analysis=composition", **common).explain()
     for contracting in (make_plan(losses.Logistic(1.0), method="noisy-gd", **common), plan_for()):
         assert "Waiting:" not in contracting.explain()

@@ -53,7 +53,7 @@ def test_the_account_is_the_sum_over_ancestors(stages, level):
     runs = stage_runs(account.events)
     for gone, seen in ((3, [3]), (3, [1, 3]), (5, [5]), (5, [1, 2, 3, 4, 5])):
         numbers = [run.number for run in runs if run.table in seen]
-        kept = {run.number for run in runs if run.stage < plan.kept and run.table <= max(seen)}
+        kept = {run.number for run in runs if run.stage < plan.calibration.kept and run.table <= max(seen)}
         observed = {*numbers, *(number for run in runs if run.number in numbers for number in run.parents)} | (
             kept if len(seen) > 1 else set()
         )
@@ -169,10 +169,10 @@ def test_samples_hold_every_slot_with_the_stated_probability():
 def test_a_step_on_a_sample_is_the_mean_step_and_its_noise_is_the_multiplier():
     loss = losses.MultilayerPerceptron(radius=1.0, hidden=40)
     plan = plan_for((SAMPLED, Stage("moments")), loss=loss)
-    stage, records = plan.stages[0], table()
+    stage, records = plan.calibration.stages[0], table()
     run = stage.mechanism
-    step = math.sqrt(2 * stage.step_size * stage.noise_variance)
-    by_hand = stage.step_size * run.noise_multiplier / (0.1 * 60)
+    step = math.sqrt(2 * stage.calibration.step_size * stage.calibration.noise_variance)
+    by_hand = stage.calibration.step_size * run.noise_multiplier / (0.1 * 60)
     assert step == pytest.approx(by_hand * (1 + plan.problem.slack), rel=1e-12)
     objective = ClippedObjective(records, loss, regularization=0.01)
     weights, noise = np.random.default_rng(5).normal(size=(1, 200)) * 0.1, ResearchNoise(np.random.default_rng(6))
@@ -251,6 +251,8 @@ def test_refusals_say_what_to_do(make, error, message):
 def test_several_rows_of_a_person_count_in_moments_and_are_refused_of_samples():
     two = plan_for(MOMENTS, rows_per_subject=2)
     assert two.deletion.rows == 2
-    assert two.stages[1].mechanism.rows_per_subject == 2
+    assert two.calibration.stages[1].mechanism.rows_per_subject == 2
     one = plan_for(MOMENTS)
-    assert two.stages[1].method.deviation == pytest.approx(2 * one.stages[1].method.deviation, rel=1e-4)
+    assert two.calibration.stages[1].method.deviation == pytest.approx(
+        2 * one.calibration.stages[1].method.deviation, rel=1e-4
+    )

@@ -46,6 +46,6 @@ def test_a_store_learns_deletes_and_certifies(
     with Store.open(tmp_path / "store") as store:
         assert store.plan == plan
         if isinstance(method, str):
-            steps = {"steps_with": plan.learn_steps, "steps_without": plan.delete_steps}
+            steps = {"steps_with": plan.calibration.learn_steps, "steps_without": plan.calibration.delete_steps}
             bound = plan.mechanism.interval("deletion", "definition-4.1", **steps)
             assert store.accountant.deletion(1, 2, [2]).renyi(4) == pytest.approx(bound.renyi(4))

@@ -175,7 +175,7 @@ def test_learning_starts_at_the_modules_own_parameters():
         module[0].weight.zero_()  # the caller's module is another one
     assert loss.scores(np.zeros((1, 57)), rows) == pytest.approx(expected, abs=1e-6)
     plan = plan_for(loss)
-    assert plan.init_variance == 0.0
+    assert plan.calibration.init_variance == 0.0
     loaded = loss.load_module(np.full((1, 57), 0.1))
     assert loaded[2].bias.detach().numpy() == pytest.approx(loss.module[2].bias.detach().numpy() + 0.1)
 
@@ -279,7 +279,7 @@ def test_learns_deletes_and_says_declared():
     assert not erased.guarantee.proven
     assert any("declared" in text for text in erased.guarantee.assumptions)
     assert plan.mechanism.lipschitz == 0.3
-    assert plan.dimension == 57
+    assert plan.problem.dimension == 57
 
 
 @pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])

@@ -104,7 +104,7 @@ def opacus_epsilon(multiplier: float, rate: float, steps: int) -> float:
 def test_the_noise_of_samples_is_the_least_within_the_budget() -> None:
     plan = planned(SAMPLED, n=1200)
     z, longest = plan.mechanism.noise_multiplier, 8 * (6 + 4)  # a record of the learn, erased by the fifth request
-    assert plan.horizon == 10
+    assert plan.calibration.horizon == 10
     assert opacus_epsilon(z, 1 / 8, longest) <= 2.0 * (1 + 1e-3)
     assert opacus_epsilon(0.9 * z, 1 / 8, longest) > 2.0  # planted fault: a tenth less noise
     assert plan.deletion.epsilon(1e-5) <= 2.0
@@ -127,7 +127,7 @@ def test_a_sampled_pass_takes_the_samples_and_the_noise_that_are_charged(monkeyp
     curator.delete([5])
     assert drawn == [(120, 1 / 8)] * 56
     # a record moves a step's mean gradient by ηL/(pn); the noise is z times that
-    moved = plan.step_size * 0.5 / (120 / 8)
+    moved = plan.calibration.step_size * 0.5 / (120 / 8)
     slack = 1 + plan.mechanism.slack  # of rounding, counted inside z
     assert plan.mechanism.noise_scale / moved == pytest.approx(plan.mechanism.noise_multiplier * slack, rel=1e-9)
 
@@ -237,7 +237,7 @@ def test_the_command_line_takes_a_module_of_ones_own(tmp_path, monkeypatch, caps
     (tmp_path / "my_modules.py").unlink()
     ((folder),) = (path.parent for path in tmp_path.rglob("ledger.sqlite"))
     with Store.open(folder) as store:
-        assert isinstance(store.plan.loss, NetworkLoss)
+        assert isinstance(store.plan.problem.loss, NetworkLoss)
         gone = store.records.ids[0]
     assert main(["delete", str(folder), str(gone), "--request-id", "request-of-a-test"]) == 0
     assert main(["certificate", str(folder), "--request-id", "request-of-a-test", "--out", "certificate.json"]) == 0

@@ -25,8 +25,11 @@ def advice():
 
 def test_the_options_make_the_plan_that_was_weighed(advice) -> None:
     again = make_plan(LOGISTIC, **ROOMY, **advice.options())
-    assert (again.learn_steps, again.delete_steps) == (advice.plan.learn_steps, advice.plan.delete_steps)
-    assert again.noise_variance == advice.plan.noise_variance
+    assert (again.calibration.learn_steps, again.calibration.delete_steps) == (
+        advice.plan.calibration.learn_steps,
+        advice.plan.calibration.delete_steps,
+    )
+    assert again.calibration.noise_variance == advice.plan.calibration.noise_variance
     assert again.outlook.forecast == pytest.approx(advice.plan.outlook.forecast)
 
 
@@ -68,7 +71,7 @@ def test_rows_of_several_classes_feel_a_part_of_a_wide_table() -> None:
     narrow, wide, broad = (
         advise(losses.Softmax(1.0, classes=5), records=10_000, features=d, budget=WIDE) for d in (40, 160, 8000)
     )
-    assert wide.plan.regularization == pytest.approx(narrow.plan.regularization, rel=0.03)
+    assert wide.plan.problem.regularization == pytest.approx(narrow.plan.problem.regularization, rel=0.03)
     assert wide.share == pytest.approx(narrow.share, rel=0.03)
     assert wide.share_undivided == pytest.approx(2 * wide.share)
     assert [each.bears_curves("many") for each in (narrow, wide, broad)] == [True, True, False]

@@ -25,9 +25,9 @@ def adult(loss: losses.Loss | None = None, **changes) -> Plan:
 
 def test_sharp_adult_figures_of_the_design() -> None:
     usual = {"method": "noisy-gd", "step_size": 1 / 0.251}
-    assert adult(**usual).delete_steps_for_deletion == 115
-    assert adult(**usual, deletion_notion="pairwise").delete_steps_for_deletion == 289
-    eight_times = adult(utility=False).delete_steps / 289
+    assert adult(**usual).calibration.delete_steps_for_deletion == 115
+    assert adult(**usual, deletion_notion="pairwise").calibration.delete_steps_for_deletion == 289
+    eight_times = adult(utility=False).calibration.delete_steps / 289
     assert eight_times == pytest.approx(8, rel=1e-3)
 
 
@@ -71,14 +71,14 @@ def test_a_plan_never_exceeds_its_budget(
     if releases == 1:
         assert spent(plan.dp, budget, "dp") <= budget.dp * tolerance
     assert spent(plan.deletion, budget, "deletion") <= budget.deletion * tolerance
-    if plan.learn_steps:
+    if plan.calibration.learn_steps:
         accountant = Accountant(plan)
-        accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
+        accountant.record(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
         for _ in range(releases - 1):
-            accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+            accountant.record(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
         assert spent(accountant.dp_cumulative(), budget, "dp") <= budget.dp * tolerance
     if budget.deletion < budget.dp:
-        assert plan.delete_steps_for_deletion >= 1
+        assert plan.calibration.delete_steps_for_deletion >= 1
 
 
 def spent(guarantee, budget: Budget, part: str) -> float:
@@ -92,57 +92,62 @@ def spent(guarantee, budget: Budget, part: str) -> float:
 def test_releases_use_the_budget_up() -> None:
     plan = adult(method="noisy-gd", releases=20)
     accountant = Accountant(plan)
-    accountant.record(Event("learn", plan.learn_steps, 0, plan.mechanism))
+    accountant.record(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
     for _ in range(19):
-        accountant.record(Event("unlearn", plan.delete_steps, 1, plan.mechanism))
+        accountant.record(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
     assert accountant.dp_cumulative().with_slack().renyi(10) == pytest.approx(1.0, rel=1e-2)  # steps are whole
     assert accountant.remaining().publications == 0
     assert Accountant(plan).remaining().publications == 20
 
 
 def test_epsilon_delta_under_the_theorem_takes_the_order_of_least_noise() -> None:
-    chosen = adult(budget=Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))).noise_variance
+    chosen = adult(budget=Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))).calibration.noise_variance
     for order in (5, 20, 28, 40, 100):
         share = 1.0 - math.log((order - 1) / order) + (math.log(1e-6) + math.log(order)) / (order - 1)
         if share > 0:
-            by_hand = adult(budget=Budget(order=order, dp=share, deletion=share / 10)).noise_variance
+            by_hand = adult(budget=Budget(order=order, dp=share, deletion=share / 10)).calibration.noise_variance
             assert chosen <= by_hand * (1 + 1e-9)
 
 
 def test_the_step_size_is_the_one_with_the_fewest_deletion_steps() -> None:
     """The plan against every step size, each planned on its own; a deletion costs a fifth of what 1/M costs at 1.01 V∞."""
     chosen, steepest = adult(method="noisy-gd"), 0.251
-    assert chosen.delete_steps == 62
+    assert chosen.calibration.delete_steps == 62
     fewest = min(
-        adult(method="noisy-gd", step_size=share / steepest).delete_steps_for_deletion for share in (1.0, 1.4, 1.8)
+        adult(method="noisy-gd", step_size=share / steepest).calibration.delete_steps_for_deletion
+        for share in (1.0, 1.4, 1.8)
     )
-    assert chosen.delete_steps < fewest
+    assert chosen.calibration.delete_steps < fewest
     reference = adult(method="noisy-gd", step_size=1 / steepest)
-    assert chosen.excess_risk <= 1.01 * reference.excess_risk
-    assert chosen.step_size < 2 / (0.252 + 0.25 * 2e-6)  # beyond 2/(m+M) nothing contracts
+    assert chosen.outlook.excess_risk <= 1.01 * reference.outlook.excess_risk
+    assert chosen.calibration.step_size < 2 / (0.252 + 0.25 * 2e-6)  # beyond 2/(m+M) nothing contracts
     patient = adult(method="noisy-gd", utility_tolerance=0.5)
-    assert patient.excess_risk < chosen.excess_risk
-    assert patient.delete_steps > chosen.delete_steps
+    assert patient.outlook.excess_risk < chosen.outlook.excess_risk
+    assert patient.calibration.delete_steps > chosen.calibration.delete_steps
 
 
 def test_more_noise_is_allowed_and_less_is_not() -> None:
-    least = adult().noise_variance
+    least = adult().calibration.noise_variance
     assert adult(noise_variance=2 * least).dp.with_slack().renyi(10) == pytest.approx(0.5, rel=1e-5)
     with pytest.raises(InvalidParameter, match="below"):
         adult(noise_variance=0.99 * least)
 
 
 def test_rows_of_one_subject_cost_their_square() -> None:
-    assert adult(rows_per_subject=3).noise_variance == pytest.approx(9 * adult().noise_variance)
+    assert adult(rows_per_subject=3).calibration.noise_variance == pytest.approx(9 * adult().calibration.noise_variance)
     sharp = adult(rows_per_subject=3, method="noisy-gd")
-    assert sharp.noise_variance == pytest.approx(9 * adult(method="noisy-gd").noise_variance, rel=1e-3)
+    assert sharp.calibration.noise_variance == pytest.approx(
+        9 * adult(method="noisy-gd").calibration.noise_variance, rel=1e-3
+    )
     assert sharp.deletion.rows == 3
 
 
 def test_zero_out_needs_a_quarter_of_the_noise() -> None:
     for method in ("noisy-gd:analysis=paper", "noisy-gd"):
         plan = adult(method=method, adjacency="zero-out")
-        assert plan.noise_variance == pytest.approx(adult(method=method).noise_variance / 4, rel=1e-3)
+        assert plan.calibration.noise_variance == pytest.approx(
+            adult(method=method).calibration.noise_variance / 4, rel=1e-3
+        )
 
 
 def test_a_plan_that_takes_steps_back_is_refused() -> None:
@@ -179,11 +184,11 @@ def test_a_plan_whose_bound_is_worse_than_guessing_says_so_and_names_a_better_on
     for regularization in (1e-3, 1e-2, 0.1, 1.0):
         plan = make_plan(loss, **few, regularization=regularization)
         text = plan.explain()
-        assert ("Careful" in text) == (plan.excess_risk >= zero)
+        assert ("Careful" in text) == (plan.outlook.excess_risk >= zero)
         if named := re.search(r"λ=([\d.]+) would make it ([\d.e-]+)\.", text):
             better = make_plan(loss, **few, regularization=float(named[1]))
-            assert better.excess_risk == pytest.approx(float(named[2]), rel=1e-2)
-            assert better.excess_risk < zero / 2
+            assert better.outlook.excess_risk == pytest.approx(float(named[2]), rel=1e-2)
+            assert better.outlook.excess_risk < zero / 2
     assert "Careful" in make_plan(loss, **few, regularization=1e-3).explain()
 
 
@@ -221,7 +226,7 @@ def test_assumptions_of_the_step_size() -> None:
         adult(step_size=1 / 0.251, utility=False)
     with pytest.raises(AssumptionViolated, match="leave it out, or that condition"):
         adult(step_size=1.0)
-    assert adult(step_size=1.0, utility=False).delete_steps == math.ceil(2 / 1e-3 * math.log(10))
+    assert adult(step_size=1.0, utility=False).calibration.delete_steps == math.ceil(2 / 1e-3 * math.log(10))
     with pytest.raises(AssumptionViolated, match="at most"):
         adult(step_size=8.0, method="noisy-gd")
     with pytest.raises(InvalidParameter, match="must be a loss"):

@@ -31,10 +31,10 @@ def test_lambda_is_raised_only_where_the_noise_asks_for_it(method: str) -> None:
         make_plan(losses.Logistic(1.0), **ADULT, regularization=asked, budget=budget, method=method, ridge="forecast")
         for asked, budget in ((1e-2, tight(1.0)), (1e-4, tight(0.1)))
     )
-    assert (kept.regularization, kept.problem.ridge_cost) == (1e-2, 0)
-    assert raised.regularization > 1e-4 == raised.problem.asked_regularization
+    assert (kept.problem.regularization, kept.problem.ridge_cost) == (1e-2, 0)
+    assert raised.problem.regularization > 1e-4 == raised.problem.asked_regularization
     # the balance: what the noise costs is what the regulariser is worth at norm B
-    worth = raised.regularization * raised.problem.model_norm**2 / 2
+    worth = raised.problem.regularization * raised.problem.model_norm**2 / 2
     assert 0.95 * worth <= raised.outlook.forecast <= worth
 
 
@@ -52,7 +52,7 @@ def test_noisy_gd_of_small_steps_meets_the_closed_form() -> None:
     asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1), "method": "noisy-gd", "step_size": 1e-2}
     plan = make_plan(losses.Logistic(1.0), **asked, ridge="forecast", model_norm=8.0)
     mu = math.sqrt(2 * 0.1 / 10)
-    assert plan.regularization == pytest.approx(math.sqrt(108) * (2 / mu) / (26_000 * 8), rel=0.02)
+    assert plan.problem.regularization == pytest.approx(math.sqrt(108) * (2 / mu) / (26_000 * 8), rel=0.02)
 
 
 def test_the_guess_of_the_norm_is_public() -> None:
@@ -86,7 +86,7 @@ def test_the_plan_says_so_and_what_it_costs() -> None:
     plan = make_plan(losses.Logistic(1.0), **asked, ridge="forecast")
     assert "Ridge of the forecast" not in plain.explain()
     words = plan.explain()
-    assert f"λ'={plan.regularization:g} instead of λ=0.0001" in words
+    assert f"λ'={plan.problem.regularization:g} instead of λ=0.0001" in words
     assert f"at most {plan.problem.ridge_cost:.3g} more" in words
     assert plan.summary()["asked_regularization"] == 1e-4
     assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
@@ -96,7 +96,7 @@ def test_it_takes_a_problem_that_has_no_plan_at_its_lambda() -> None:
     """A sigmoid at λ < β₋ has no tight bound; the ridge carries it to one."""
     asked = {"records": 5000, "features": 5, "regularization": 0.05, "budget": tight(1.0), "method": "noisy-gd"}
     plan = make_plan(losses.Sigmoid(1.0), **asked, ridge="forecast")
-    assert plan.regularization > losses.Sigmoid(1.0).constants.weak_convexity
+    assert plan.problem.regularization > losses.Sigmoid(1.0).constants.weak_convexity
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -126,7 +126,7 @@ def test_estimators_take_it() -> None:
     )
     with pytest.warns(NothingPromised):
         model.fit(rows, np.where(rows[:, 0] > 0, 1, 0))
-    assert model.plan_.regularization > 1e-4
+    assert model.plan_.problem.regularization > 1e-4
 
 
 def test_the_model_is_better_for_it() -> None:
@@ -162,4 +162,4 @@ def test_a_plan_is_made_again_from_its_problem() -> None:
     assert make_plan(**arguments) == plan
     larger = make_plan(**{**arguments, "records": 260_000}, ridge="forecast")
     assert larger.problem.asked_regularization == 1e-4
-    assert larger.regularization == pytest.approx(max(1e-4, plan.regularization / 10), rel=0.02)
+    assert larger.problem.regularization == pytest.approx(max(1e-4, plan.problem.regularization / 10), rel=0.02)

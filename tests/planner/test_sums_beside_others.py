@@ -42,11 +42,11 @@ def test_the_forecast_is_the_pull_of_the_noise_that_is_drawn(loss, fault: bool) 
         labels = drawn[len(above[0]) :].reshape(outputs, features) / unit / 2.0**begin.label_bits
         pulls.append(float(np.square(weights @ square - (0 if fault else labels)).sum()))
     spread = begin.variance / unit**4
-    added = 0.25 * math.sqrt(2 * spread * features) / chosen.records
+    added = 0.25 * math.sqrt(2 * spread * features) / chosen.problem.records
     norm, factor = float(np.linalg.norm(weights)), outputs if outputs > 1 else 1
     flat = 0.01 if odds > 1 else 0.0
     pull = (chosen.outlook.forecast - flat - factor * added * norm**2 / 2) * 2 / factor
-    pull *= (chosen.regularization + added) * chosen.records**2
+    pull *= (chosen.problem.regularization + added) * chosen.problem.records**2
     assert (abs(np.mean(pulls) / pull - 1) < 0.1) != fault
 
 
@@ -87,7 +87,10 @@ def test_one_table_weighs_sums_the_others_and_publishing_once() -> None:
     once = found.once
     assert once is not None
     alone = plan(method="objective-perturbation", releases=1, ridge="forecast")
-    assert (once.plan.linear_term, once.plan.regularization) == (alone.linear_term, alone.regularization)
+    assert (once.plan.calibration.linear_term, once.plan.problem.regularization) == (
+        alone.calibration.linear_term,
+        alone.problem.regularization,
+    )
     assert once.figures[1] == once.figures[2] == alone.deletion_observed().with_slack().epsilon(once.delta) > later
     assert once.excess_risk < sums.excess_risk
     assert not found.once_will_do
@@ -124,15 +127,15 @@ def test_rows_that_are_counted_are_forecast_by_their_directions() -> None:
     of_columns, counted = (compare_plans(**facts, map=given) for given in (None, map))
     assert counted.candidates[0] == of_columns.candidates[0]
     before, after = of_columns.candidates[1], counted.candidates[1]
-    assert after.plan.coding.directions == map.coding.directions < map.width
+    assert after.plan.learning.coding.directions == map.coding.directions < map.width
     assert after.excess_risk < before.excess_risk
     others = RandomFourier(3, size=map.width)
     assert compare_plans(**facts, map=others).candidates == of_columns.candidates
     asked = {name: facts[name] for name in ("loss", "records", "features", "budget", "requests")}
     advice = advise(**asked, method="sufficient-statistics", map=map)
-    assert advice.plan.coding is not None
+    assert advice.plan.learning.coding is not None
     assert "map" not in advice.options()
     assert "additive" not in advice.in_short()
 
 
-BUDGET_EPSILON = plan(releases=2).allowed.epsilon(plan(releases=2).budget.shown_delta)
+BUDGET_EPSILON = plan(releases=2).allowed.epsilon(plan(releases=2).problem.budget.shown_delta)

@@ -44,7 +44,7 @@ def test_the_usual_total_has_room_for_twelve_like_the_learn(method: str) -> None
     """Gaussian releases of a known μ compose to √12 μ; what δ that is at the stated ε, by a formula of its own."""
     plan = make_plan(LOGISTIC, **SIZES, method=method, dtype="float64")
     total = default_total(plan)
-    mu = plan.mechanism.interval("dp", "replace", steps_with=plan.mechanism.exposure(plan.learn_steps)).gdp
+    mu = plan.mechanism.interval("dp", "replace", steps_with=plan.mechanism.exposure(plan.calibration.learn_steps)).gdp
     assert gaussian_dp.delta(math.sqrt(12) * mu, total.epsilon) <= total.delta
     assert gaussian_dp.delta(math.sqrt(12) * mu, 0.9 * total.epsilon) > total.delta
     assert total.epsilon == float(f"{total.epsilon:.2g}")
@@ -58,14 +58,14 @@ def test_publication_stops_at_the_total_and_not_before() -> None:
     while accountant.affordable(event := accountant.planned()):
         accountant.record(event)
         published += 1
-        spent = accountant.dp_cumulative().with_slack().epsilon(plan.total.delta)
-        assert spent <= plan.total.epsilon
+        spent = accountant.dp_cumulative().with_slack().epsilon(plan.problem.total.delta)
+        assert spent <= plan.problem.total.epsilon
         assert accountant.remaining().publications == 12 - published
     assert published == 12
-    beyond = accountant.what_if(event).dp_cumulative().with_slack().epsilon(plan.total.delta)
-    assert beyond > plan.total.epsilon
+    beyond = accountant.what_if(event).dp_cumulative().with_slack().epsilon(plan.problem.total.delta)
+    assert beyond > plan.problem.total.epsilon
     assert accountant.publication(1) is None  # withheld
-    assert accountant.remaining().to_dict()["total"] == plan.total.to_dict()
+    assert accountant.remaining().to_dict()["total"] == plan.problem.total.to_dict()
 
 
 def test_both_caps_hold_where_both_are_set() -> None:
@@ -78,7 +78,7 @@ def test_both_caps_hold_where_both_are_set() -> None:
 
 def test_a_total_is_a_public_fact_of_the_plan() -> None:
     plan = make_plan(LOGISTIC, **SIZES, method="noisy-gd", total=(9.0, 1e-7))
-    assert plan.total == Total(9.0, 1e-7, gdp=True)
+    assert plan.problem.total == Total(9.0, 1e-7, gdp=True)
     assert plan_from_dict(plan.to_dict()) == plan
     assert plan.summary()["total"] == {"epsilon": 9.0, "delta": 1e-7, "gdp": True}
     assert "All publications together stay within (ε=9, δ=1e-7)" in plan.explain()
@@ -110,12 +110,12 @@ def test_a_total_is_summed_in_one_measure_that_has_room_for_as_many(method: str,
     plan = make_plan(LOGISTIC, records=4_000, features=5, regularization=0.01, budget=ONE_RELEASE, method=method)
     usual = default_total(plan)
     fixed = with_total(plan, usual)
-    assert (fixed.total.gdp, fixed.total.order is None) == (gdp, gdp)
-    assert fixed.total.is_filter
+    assert (fixed.problem.total.gdp, fixed.problem.total.order is None) == (gdp, gdp)
+    assert fixed.problem.total.is_filter
     assert plan_from_dict(fixed.to_dict()) == fixed
     assert "whatever plans and releases depend on" in fixed.explain()
     loose = replace(plan, problem=replace(plan.problem, total=usual))  # as versions before had it
-    assert not loose.total.is_filter
+    assert not loose.problem.total.is_filter
     assert "if no later plan is chosen because of models seen before" in loose.explain()
     assert Accountant(fixed).remaining().publications == Accountant(loose).remaining().publications >= 12
 
@@ -127,13 +127,13 @@ def test_the_best_of_several_sums_would_exceed_a_filter() -> None:
         make_plan(LOGISTIC, records=4_000, features=5, regularization=0.01, budget=ONE_RELEASE, method=method)
         for method in ("noisy-gd", "noisy-gd:analysis=paper")
     )
-    by_mu = with_total(sharp, Total(9.0, 1e-6)).total
+    by_mu = with_total(sharp, Total(9.0, 1e-6)).problem.total
     assert by_mu.gdp
     assert not by_mu.affords(compose_publications(theorem, 1))
     assert by_mu.spent(compose_publications(theorem, 1)) == math.inf
     with pytest.raises(InvalidParameter, match="name another method, or begin a new store"):
         with_total(theorem, by_mu)
-    by_order = with_total(theorem, Total(9.0, 1e-6)).total
+    by_order = with_total(theorem, Total(9.0, 1e-6)).problem.total
     spent = compose_publications(sharp, 3).with_slack()
     q = by_order.order
     mine = q * spent.gdp**2 / 2 + math.log((q - 1) / q) - (math.log(1e-6) + math.log(q)) / (q - 1)
@@ -147,12 +147,12 @@ def test_a_later_total_is_no_filter_and_says_so() -> None:
     out = compose_publications(first, 3)
     assert first.after(first, out) == first
     wider = make_plan(LOGISTIC, **SIZES, method="output-perturbation", total=(12.0, 1e-6)).after(first, out)
-    assert (wider.total.epsilon, wider.total.gdp, wider.total.late) == (12.0, True, True)
+    assert (wider.problem.total.epsilon, wider.problem.total.gdp, wider.problem.total.late) == (12.0, True, True)
     assert "if the total was not changed because of models seen before" in wider.explain()
     back = make_plan(LOGISTIC, **SIZES, method="output-perturbation", total=(9.0, 1e-6)).after(wider, out)
-    assert back.total.late
+    assert back.problem.total.late
     other = make_plan(LOGISTIC, **SIZES, method="noisy-gd", total=(9.0, 1e-6)).after(first, out)
-    assert other.total == first.total  # another method under the total that was fixed first
+    assert other.problem.total == first.problem.total  # another method under the total that was fixed first
 
 
 def test_a_later_total_is_summed_in_a_measure_that_all_methods_have() -> None:
@@ -161,9 +161,9 @@ def test_a_later_total_is_summed_in_a_measure_that_all_methods_have() -> None:
     first = make_plan(LOGISTIC, **sizes, method="noisy-gd:analysis=paper", total=(9.0, 1e-6))
     out = compose_publications(first, 3)
     other = make_plan(LOGISTIC, **sizes, method="noisy-gd", total=(12.0, 1e-6))
-    assert (out.gdp, other.total.gdp) == (None, True)
+    assert (out.gdp, other.problem.total.gdp) == (None, True)
     for former in (first, replace(first, problem=replace(first.problem, total=None))):
-        late = other.after(former, out).total
+        late = other.after(former, out).problem.total
         assert late.late
         left = left_text(
             {"capped": True, "total": late.to_dict(), "spent_epsilon": 1, "delta": 1e-6, "publications": 2}
@@ -175,12 +175,12 @@ def test_a_later_total_is_summed_in_a_measure_that_all_methods_have() -> None:
 
 def _spent(plan, publications: int) -> float:
     """By an oracle of its own: μ of a learn, √k of them, the slack of the sums, and the δ that comes of it."""
-    mu = plan.mechanism.interval("dp", "replace", steps_with=plan.mechanism.exposure(plan.learn_steps))
+    mu = plan.mechanism.interval("dp", "replace", steps_with=plan.mechanism.exposure(plan.calibration.learn_steps))
     mu = math.sqrt(publications) * mu.gdp * (1 + mu.slack)
     low, high = 0.0, 1e3
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (middle, high) if gaussian_dp.delta(mu, middle) > plan.total.delta else (low, middle)
+        low, high = (middle, high) if gaussian_dp.delta(mu, middle) > plan.problem.total.delta else (low, middle)
     return high
 
 
@@ -217,11 +217,11 @@ def test_where_a_learn_reveals_nothing_the_total_is_measured_by_what_follows() -
     loose = Budget.from_epsilon_delta(dp=(8.0, 1e-6), deletion=(1.6, 1e-6))
     sizes = {"records": 21, "features": 33, "regularization": 0.1}
     plan = make_plan(LOGISTIC, **sizes, method="noisy-gd:analysis=paper", budget=loose, releases=20, total=(24.0, 1e-6))
-    assert plan.learn_steps == 0 < plan.delete_steps
-    assert plan.total is not None
-    assert plan.total.affords(compose_publications(plan, 1))
+    assert plan.calibration.learn_steps == 0 < plan.calibration.delete_steps
+    assert plan.problem.total is not None
+    assert plan.problem.total.affords(compose_publications(plan, 1))
     assert (
-        plan.total.measure
-        == with_total(replace(plan, problem=replace(plan.problem, total=None)), (24.0, 1e-6)).total.measure
+        plan.problem.total.measure
+        == with_total(replace(plan, problem=replace(plan.problem, total=None)), (24.0, 1e-6)).problem.total.measure
     )
-    assert not plan.total.affords(compose_publications(plan, 10**6))
+    assert not plan.problem.total.affords(compose_publications(plan, 10**6))

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from noisygd_delete.methods.plan import Calibration
 from noisygd_delete.planner.comparison import Candidate, Comparison
 
 
 def way(name: str, risk: float, *, learn: int = 10, delete: int = 10) -> Candidate:
-    plan: Any = SimpleNamespace(
-        learn_solver_passes=learn, learn_steps=0, delete_solver_passes=delete, delete_steps=0, regularization=1.0
-    )
+    numbers = Calibration(learn_solver_passes=learn, delete_solver_passes=delete)
+    plan: Any = SimpleNamespace(calibration=numbers, problem=SimpleNamespace(regularization=1.0))
     return Candidate(name, plan, 1, risk)
 
 

@@ -29,7 +29,7 @@ WAYS = {
 def test_the_warning_comes_where_the_bound_is_no_better_than_zero_weights(way: str, records: int) -> None:
     sizes = {"records": records, "features": 10, "regularization": 1e-2, "budget": BUDGET}
     plan = make_plan(losses.Logistic(1.0), **sizes, **WAYS[way])
-    poor = not plan.excess_risk < math.log(2)
+    poor = not plan.outlook.excess_risk < math.log(2)
     assert poor == (records == 100)
     assert bool(plan.worth()) == poor == ("does not promise a model better than guessing" in plan.explain())
 

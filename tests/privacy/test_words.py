@@ -46,12 +46,12 @@ def test_a_typo_is_refused_with_the_words_there_are(plan) -> None:
 
 
 def test_a_word_is_its_text_in_json_comparisons_and_messages(plan) -> None:
-    event = Event("learn", plan.learn_steps, 0, plan.mechanism)
+    event = Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)
     assert event.kind is EventKinds.LEARN
     assert event.kind == "learn"
-    assert event == Event(EventKinds.LEARN, plan.learn_steps, 0, plan.mechanism)
+    assert event == Event(EventKinds.LEARN, plan.calibration.learn_steps, 0, plan.mechanism)
     assert type(event.to_dict()["kind"]) is str
-    assert type(plan.budget.to_dict()["measure"]) is str
+    assert type(plan.problem.budget.to_dict()["measure"]) is str
     assert json.loads(json.dumps(plan.to_dict())) == plan.to_dict()
     assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
     assert f"{EventKinds.LEARN} {Measures.EPSILON_DELTA}" == "learn epsilon-delta"

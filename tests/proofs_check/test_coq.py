@@ -8,15 +8,22 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from noisygd_delete.evidence import verify_certificate
+from noisygd_delete import make_plan
+from noisygd_delete.accountant import Event
+from noisygd_delete.cli import main
+from noisygd_delete.evidence import Erasure, erasure_certificate, verify_certificate
 from noisygd_delete.evidence.signing import new_key, sign_document
+from noisygd_delete.records import EditCounts
 from proofs_check import coq_certificate, coq_files, coq_values
 
-from ..reports.test_certificate_mutations import papers
+from ..bank import PROBLEMS, USUAL
+from ..reports.test_certificate_mutations import PUBLISHED, STATED, papers
 
 INTERFACE = "Laws"
 needs_coq = pytest.mark.skipif(coq_files.why_not() is not None, reason=str(coq_files.why_not()))
@@ -108,6 +115,10 @@ FAULTS = {
     "a reference that beats the pad": ("CounterExamples", "Q2R (7 # 6) < total (fun k => Q2R (law", "Q2R (8 # 6) < total (fun k => Q2R (law"),
     "half of an advantage": ("Conversion", "chance Q f - chance P f <= half_mass (mu / 2) / half", "chance Q f - chance P f <= half_mass (mu / 4) / half"),
     "a tail cut off": ("Conversion", "(RInt (lost a mu) 0 S + decay a S / (a + S)) <= 2 * half_below * d -> converts", "RInt (lost a mu) 0 S <= 2 * half_below * d -> converts"),
+    "a total that caps nothing": ("Conversion", "odds_within te td eps d -> 0 < mu -> delta mu te <= td -> gdp mu P Q", "odds_within te td eps d -> 0 < mu -> gdp mu P Q"),
+    "odds for one dataset alone": ("Conversion", "(1 + exp (- eps)) * Phi y <= d /\\ forall mu", "Phi y <= d /\\ forall mu"),
+    "Renyi odds of order q": ("Conversion", "exp eps * chance Q f <= chance P f -> chance P f <= exp (- ((q - 1) * (eps - e)))", "exp eps * chance Q f <= chance P f -> chance P f <= exp (- (q * (eps - e)))"),
+    "half of a composition": ("NoisyGD", "cost M (INR (length before) * ((eta * Delta / n) * (eta * Delta / n) / (2 * eta * sigma2)))", "cost M (INR (length before) * ((eta * Delta / n) * (eta * Delta / n) / (4 * eta * sigma2)))"),
     "odds without the shift": ("Conversion", "Phi y <= exp eps * Phi (y - mu) -> chance Q f <= Phi y", "Phi y <= exp eps * Phi y -> chance Q f <= Phi y"),
     "a tangent without its constant": ("Conversion", "- q * Rpower x (q - 1) + (q - 1) * Rpower x q <= q * (Rpower r (q - 1) - Rpower x (q - 1)) * d ->\n  chance", "- q * Rpower x (q - 1) <= q * (Rpower r (q - 1) - Rpower x (q - 1)) * d ->\n  chance"),
     "a cap that is never used up": ("Sums", "keeps_to (cap - charge seen) next", "keeps_to cap next"),
@@ -139,6 +150,9 @@ CERTIFICATES = {
     "output-perturbation, over the reals": 16,
     "objective-perturbation": 18,
     "sufficient-statistics": 18,
+    "noisy-gd:analysis=composition": 24,
+    "staged": 24,
+    "staged with a head": 18,
 }  # figures of each
 
 
@@ -192,19 +206,68 @@ def test_one_unit_in_the_last_place_less_is_refused(method: str, folder: Path) -
 
 def _refused(name: str, statement: str, proof: str) -> str:
     """A goal whose proof fails; where it compares an integral with a number, the opposite inequality is proven, which is far quicker."""
-    if (integral := coq_certificate.INTEGRAL) in proof:
-        opposite = f"match goal with |- ?left <= ?right => assert (right < left) by ({integral}) end"
-        refused = proof.replace(integral, opposite)
+    before, integral, after = proof.rpartition(coq_certificate.INTEGRAL)
+    if integral:
+        refused = f"{before}match goal with |- ?left <= ?right => assert (right < left) by ({integral}) end{after}"
     else:
         refused = f"Fail (solve [{proof}])"
     return f"Goal {statement}. (* {name} *)\nProof. {refused}. Abort."
+
+
+def under_total(method: str) -> dict:
+    """Return the certificate of an erasure under an enforced total, by the smallest history."""
+    plan = make_plan(**{**USUAL, **PROBLEMS[method]}, total=(8.0, 1e-6))
+    served = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    events = [Event("learn", plan.learn_steps, 0, plan.mechanism), served]
+    erasure = Erasure(rows=1, status="published", release=2, **{**STATED, **PUBLISHED})
+    return json.loads(json.dumps(erasure_certificate(erasure, plan=plan, events=events, issued="2026-04-03T00:00:00Z")))
+
+
+@needs_coq
+@pytest.mark.parametrize("method", ["noisy-gd", "noisy-gd:analysis=paper"])  # totals summed as μ² and at a Rényi order
+def test_the_odds_under_a_total_are_proven(method: str, folder: Path) -> None:
+    """The odds and their logarithm are proven as printed, and not with one unit less in the last place."""
+
+    def less(name: str, printed: Fraction, unit: Fraction) -> Fraction:
+        return printed - unit if name.startswith("odds_") else printed
+
+    texts = []
+    for change in (None, less):
+        text, missing = coq_certificate.source_text(under_total(method), change)
+        assert not missing
+        texts.append(text)
+    honest, planted = ([found for found in FIGURES.finditer(text) if found[1].startswith("odds_")] for text in texts)
+    assert len(honest) == len(planted) == 2
+    head = texts[0][: texts[0].index("\nDefinition ")]
+    refused = [_refused(*found.groups()) for found in planted]
+    assert coq_certificate.prove("\n".join([head, *(found[0] for found in honest), *refused]), folder) is None
+
+
+@needs_coq
+def test_the_certificate_of_quickstart_is_proven(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from proofs_check import __main__ as command
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(coq_certificate, "prove", partial(coq_certificate.prove, folder=folder))
+    drawn = np.random.default_rng(1).integers(0, 10, (1500, 2))
+    rows = "".join(f"p{number},{a},{b},{'yes' if a > b else 'no'}\n" for number, (a, b) in enumerate(drawn))
+    Path("people.csv").write_text("id,a,b,answer\n" + rows)
+    asked = ["quickstart", "people.csv", "--label", "answer", "--id", "id", "--delete", "p3", "--yes"]
+    assert main(asked) == 0
+    capsys.readouterr()
+    assert command.main(["coq", "people/certificate.json"]) == 0
+    shown = capsys.readouterr().out
+    assert "not covered:" not in shown
+    assert int(re.search(r"(\d+) figures proven", shown)[1]) > 10
 
 
 def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from proofs_check import __main__ as command
 
     file, out = tmp_path / "paper.json", tmp_path / "Paper.v"
-    file.write_text(json.dumps(paper("noisy-gd:analysis=composition")))
+    file.write_text(json.dumps(paper("noisy-gd:analysis=theorem-5-2")))
     assert command.main(["coq", str(file), "--out", str(out)]) == 0
     assert "not covered: present.all" in capsys.readouterr().out
     file.write_text(json.dumps(paper("noisy-gd")))
@@ -213,7 +276,7 @@ def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_method_without_formulas_is_named() -> None:
-    text, missing = coq_certificate.source_text(paper("noisy-gd:analysis=composition"))
+    text, missing = coq_certificate.source_text(paper("noisy-gd:analysis=theorem-5-2"))
     assert "present.all" in missing
     assert "\nLemma " not in text
 

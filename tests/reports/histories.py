@@ -25,7 +25,7 @@ def history(method: str, seed: int, most: int = 40) -> tuple[Plan, list[Event], 
     counted = CountedRecords(records=own.records, deviation=64.0)
     phi = SampledGaussian(records=own.records, sampling_rate=0.05, noise_multiplier=2.0)
     mechanism = earlier if seed % 2 else own
-    events = [Event("learn", plan.learn_steps, 0, mechanism)]
+    events = [Event("learn", plan.calibration.learn_steps, 0, mechanism)]
     for _ in range(chance.randrange(3, most)):
         if (
             _drawn(events) > getattr(own, "releases", math.inf) - 5
@@ -59,8 +59,11 @@ def usual_plan(method: str = "noisy-gd", **facts: Any) -> Plan:
 
 def releases(plan: Plan, *edits: EditCounts) -> list[Event]:
     """A learn, and a release for each of these edits."""
-    learned = Event("learn", plan.learn_steps, 0, plan.mechanism)
-    return [learned, *(Event("unlearn", plan.delete_steps, each.total, plan.mechanism, each) for each in edits)]
+    learned = Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)
+    return [
+        learned,
+        *(Event("unlearn", plan.calibration.delete_steps, each.total, plan.mechanism, each) for each in edits),
+    ]
 
 
 def _drawn(events: list[Event]) -> int:
@@ -70,7 +73,13 @@ def _drawn(events: list[Event]) -> int:
 
 
 def _served(kind: str, plan: Plan, mechanism: Mechanism, counts: EditCounts) -> Event:
-    return Event(kind, plan.delete_steps if kind == "unlearn" else plan.learn_steps, counts.total, mechanism, counts)
+    return Event(
+        kind,
+        plan.calibration.delete_steps if kind == "unlearn" else plan.calibration.learn_steps,
+        counts.total,
+        mechanism,
+        counts,
+    )
 
 
 def _whole(counts: EditCounts) -> bool:

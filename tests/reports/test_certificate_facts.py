@@ -238,7 +238,7 @@ def test_edits_of_unknown_kind_are_the_operators_word(plan) -> None:
 
 
 def test_a_model_learned_afresh_is_not_said_to_start_from_an_earlier_one(plan) -> None:
-    events = [*releases(plan), Event("relearn", plan.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))]
+    events = [*releases(plan), Event("relearn", plan.calibration.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))]
     told = said(erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events))
     assert "learned afresh from the records that remain" in told
     assert "trace" not in told

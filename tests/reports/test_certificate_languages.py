@@ -43,10 +43,10 @@ def a_paper(
 ) -> dict:
     plan = usual_plan(method, utility=method != "objective-perturbation")
     counts = EditCounts(deleted=rows - replaced, replaced=replaced, inserted=inserted)
-    events = [Event("learn", plan.learn_steps, 0, plan.mechanism)]
+    events = [Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)]
     if statistic:
         events.append(Event("statistic", 1, 0, CountedRecords(records=2000, deviation=64.0)))
-    events.append(Event("unlearn", plan.delete_steps, counts.total, plan.mechanism, counts))
+    events.append(Event("unlearn", plan.calibration.delete_steps, counts.total, plan.mechanism, counts))
     made = {"release": len(events), **SERVED} if status == "published" else {"release": None}
     erasure = Erasure(
         rows=rows, replaced=replaced, inserted=inserted, status=status, **{**TIMES, **made, **OTHERS, **facts}

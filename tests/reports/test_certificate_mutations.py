@@ -53,13 +53,13 @@ def papers(status: str, method: str) -> dict:
     events = []
     for former in (plan_by("noisy-gd:analysis=paper"), plan_by("objective-perturbation")) if method == "mixed" else ():
         events += [
-            Event("relearn" if events else "learn", former.learn_steps, 0, former.mechanism),
-            Event("unlearn", former.delete_steps, 1, former.mechanism, EditCounts(replaced=1)),
+            Event("relearn" if events else "learn", former.calibration.learn_steps, 0, former.mechanism),
+            Event("unlearn", former.calibration.delete_steps, 1, former.mechanism, EditCounts(replaced=1)),
         ]
     served = len(events) + 3
     events += [
-        Event("relearn" if events else "learn", plan.learn_steps, 0, plan.mechanism),
-        *(Event("unlearn", plan.delete_steps, counts.total, plan.mechanism, counts) for counts in edits),
+        Event("relearn" if events else "learn", plan.calibration.learn_steps, 0, plan.mechanism),
+        *(Event("unlearn", plan.calibration.delete_steps, counts.total, plan.mechanism, counts) for counts in edits),
     ]
     facts = {"release": served, **PUBLISHED} if status == "published" else {"release": None}
     erasure = Erasure(

@@ -38,7 +38,7 @@ def test_the_dearest_erasure_is_that_of_a_walk_through_all(method: str) -> None:
 
 def test_what_nothing_was_erased_from_is_told_of_the_next_release() -> None:
     plan = plan_by("noisy-gd")
-    accountant = Accountant(plan, [Event("learn", plan.learn_steps, 0, plan.mechanism)])
+    accountant = Accountant(plan, [Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)])
     assert erased_figures(Accountant(plan), plan)["later"] == plan.deletion
     ahead = accountant.what_if(accountant.planned())
     assert erased_figures(accountant, plan)["all"] == ahead.deletion(1, 2)
@@ -61,8 +61,8 @@ def test_an_erased_record_that_waits_for_its_release_has_all_models_against_it(m
 
 def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_by("noisy-gd:analysis=paper")
-    learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
-    one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    learn = Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)
+    one = Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
     converted, right = [], Guarantee.epsilon
 
     def noted(self: Guarantee, delta: float) -> float:
@@ -84,8 +84,8 @@ def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("code", ["en", "de"])
 def test_the_page_says_that_not_every_release_is_drawn(code: str) -> None:
     plan = plan_by("noisy-gd:analysis=paper")
-    learn = Event("learn", plan.learn_steps, 0, plan.mechanism)
-    one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    learn = Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)
+    one = Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
     said = load_language(code).say(
         "The picture shows the last {n}, and {n2} at most of those before: exact at each point, the line between them is drawn straight.",
         n=summary.LISTED,

@@ -55,8 +55,14 @@ def certificate(plan, key):
 
 def gdp_of(plan, lipschitz_factor, steps_with, steps_without):
     """μ of one interval, straight from the printed formula, with the rounding slack."""
-    c = 1 - plan.step_size * plan.regularization
-    ratio = plan.step_size * lipschitz_factor / plan.records / math.sqrt(2 * plan.step_size * plan.noise_variance)
+    numbers = plan.calibration
+    c = 1 - numbers.step_size * plan.problem.regularization
+    ratio = (
+        numbers.step_size
+        * lipschitz_factor
+        / plan.problem.records
+        / math.sqrt(2 * numbers.step_size * numbers.noise_variance)
+    )
     total = steps_with + steps_without
     mu = ratio * c**steps_without * (1 - c**steps_with) / (1 - c) * math.sqrt((1 - c**2) / (1 - c ** (2 * total)))
     return mu * (1 + plan.mechanism.slack)
@@ -64,7 +70,7 @@ def gdp_of(plan, lipschitz_factor, steps_with, steps_without):
 
 def test_the_figures_are_those_of_the_formulas(plan, certificate):
     found = {key: figure(certificate, key) for key in ("erased.later", "erased.all", "present.all")}
-    learn, delete = plan.learn_steps, plan.delete_steps
+    learn, delete = plan.calibration.learn_steps, plan.calibration.delete_steps
     later = gdp_of(plan, 1, learn + delete, delete)
     every = math.hypot(gdp_of(plan, 1, learn, 0), gdp_of(plan, 1, delete, 0), gdp_of(plan, 1, 0, delete))
     # release 3 served the erasure: its steps ran without the record, from the observed release 2
@@ -103,7 +109,7 @@ def test_every_status_and_certificate_verifies(options, status, key):
 
 def test_a_release_with_too_few_steps_gets_no_certificate(plan):
     events = ledger(plan)
-    events[1] = Event("unlearn", plan.delete_steps - 1, 1, plan.mechanism)
+    events[1] = Event("unlearn", plan.calibration.delete_steps - 1, 1, plan.mechanism)
     with pytest.raises(InvalidParameter, match="fewer than its plan"):
         erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events)
 
@@ -261,7 +267,7 @@ def test_a_bound_that_does_not_exist_is_null_and_not_a_number(plan):
     told = derivation.figure_claim(
         "erased.all", known_at_four, plan, rows=1, whole=False, delta=1e-6, by_calendar=False
     )
-    assert plan.budget.order > 4
+    assert plan.problem.budget.order > 4
     assert told.values["renyi"] is None
     canonical_bytes(told.to_dict())
 
@@ -269,7 +275,7 @@ def test_a_bound_that_does_not_exist_is_null_and_not_a_number(plan):
 def test_reports_cover_empty_spent_and_relearned_stores(plan):
     assert "0 releases" in store_report(plan=plan, events=[])
     other = usual_plan("noisy-gd:analysis=paper", releases=3)
-    events = [*ledger(plan)[:2], Event("relearn", other.learn_steps, 0, other.mechanism)]
+    events = [*ledger(plan)[:2], Event("relearn", other.calibration.learn_steps, 0, other.mechanism)]
     page = store_report(plan=other, events=events, times=["a", "b", "c"], audit=ERASURE.audit)
     assert page.count("<svg") == 1
     assert "publication(s) left" in page
@@ -338,6 +344,8 @@ def test_no_page_may_load_or_run_anything(plan, certificate):
 @pytest.mark.parametrize("name", FURTHER)
 def test_the_report_is_of_every_loss(name):
     further = plan_by(name)
-    learned = Event("learn", further.learn_steps, 0, further.mechanism)
+    learned = Event("learn", further.calibration.learn_steps, 0, further.mechanism)
     shown = store_report(plan=further, events=[learned])
-    assert f"{further.loss.name}, R={further.loss.radius:g}, λ={further.problem.regularization:g}" in shown
+    assert (
+        f"{further.problem.loss.name}, R={further.problem.loss.radius:g}, λ={further.problem.regularization:g}" in shown
+    )

@@ -86,12 +86,12 @@ def long_history(method: str, releases: int) -> tuple[Any, list[Event]]:
     """Deletions of one to seven records, and a fresh learn now and then."""
     plan = plan_by(method)
     kinds = [
-        Event("unlearn", plan.delete_steps, n + 1, plan.mechanism, EditCounts(deleted=n, replaced=1))
+        Event("unlearn", plan.calibration.delete_steps, n + 1, plan.mechanism, EditCounts(deleted=n, replaced=1))
         for n in range(1, 8)
     ]
-    again = Event("relearn", plan.learn_steps, 0, plan.mechanism)
+    again = Event("relearn", plan.calibration.learn_steps, 0, plan.mechanism)
     later = [again if k % 997 == 500 else kinds[k % 7] for k in range(releases - 1)]
-    return plan, [Event("learn", plan.learn_steps, 0, plan.mechanism), *later]
+    return plan, [Event("learn", plan.calibration.learn_steps, 0, plan.mechanism), *later]
 
 
 @pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation, warm", "objective-perturbation", "staged"])

@@ -35,7 +35,7 @@ def test_an_edit_under_way_is_waited_for(tmp_path: Path, opened: Opened) -> None
     layout, (file, before) = Layout.at(path), torn(path)
     plan = Ledger.read(layout.ledger).plan
     with pytest.raises(StoreCorrupt, match="does not belong"):  # what a reader met who did not wait
-        training_table.load_table(layout, plan.records, plan.features, with_subjects=True)
+        training_table.load_table(layout, plan.problem.records, plan.problem.features, with_subjects=True)
     rest = threading.Timer(0.2, file.write_bytes, [before])
     rest.start()
     assert desk.ask(request_id="done", delete=[name(1)]).json()["state"] == "pending"

@@ -97,7 +97,7 @@ def test_a_year_of_requests_is_published_to_the_last(tmp_path: Path, opened: Ope
     """The oracle: as many dates as releases are left, each covering what came since the date before; the total is kept, none is withheld."""
     path = capped_store(tmp_path / "people")
     learned = Ledger.read(path / "ledger.sqlite")
-    total, number = learned.plan.total, publications(learned)
+    total, number = learned.plan.problem.total, publications(learned)
     desk = opened(path, pace=default_schedule)
     for k in range(44):
         clock.now += YEAR / 44
@@ -154,7 +154,10 @@ def test_without_a_cap_nothing_waits_for_a_date(tmp_path: Path) -> None:
 def test_a_replanned_store_spreads_what_its_new_total_affords(tmp_path: Path) -> None:
     path = capped_store(tmp_path / "people")
     with Store.open(path) as store:
-        wider = with_total(store.plan, type(store.plan.total)(2 * store.plan.total.epsilon, store.plan.total.delta))
+        wider = with_total(
+            store.plan,
+            type(store.plan.problem.total)(2 * store.plan.problem.total.epsilon, store.plan.problem.total.delta),
+        )
         store.relearn(wider)
         left = store.accountant.remaining().publications
     ledger = Ledger.read(path / "ledger.sqlite")

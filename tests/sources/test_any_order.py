@@ -62,7 +62,7 @@ def test_the_catalogue_says_which_plans_are_taken_for_rows_in_any_order(which: s
         return
     with pytest.raises(InvalidParameter, match="lie elsewhere") as refused:
         plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
-    ways = advised(refused.value, plan.loss)
+    ways = advised(refused.value, plan.problem.loss)
     assert ways or "keep the rows in the store" in str(refused.value)
     for way in ways:
         way.method.check_any_order(way.problem, external_row_methods(way.problem))
@@ -111,7 +111,7 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
     if made is None:
         assert not root.exists()
         assert ". " not in str(refusal), "one sentence"
-        ways = advised(refusal, plan.loss)
+        ways = advised(refusal, plan.problem.loss)
         assert ways or "keep the rows in the store" in str(refusal)
         for way in ways if place == "DuckDB" else ways[:1]:
             with Store.create_over(tmp_path / way.method.name, source, SCHEMA, way) as store:

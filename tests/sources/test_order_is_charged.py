@@ -70,7 +70,7 @@ def test_a_plan_in_any_order_is_charged_within_its_budgets_and_survives_json(sol
         other = make_plan(
             losses.Logistic(1.0),
             **{"records": N, "features": D, "regularization": 0.05},
-            budget=plan.budget,
+            budget=plan.problem.budget,
             method=method,
         )
         assert other.in_any_order().mechanism.shows_order
@@ -80,7 +80,7 @@ def test_a_deletion_budget_too_small_for_the_ball_takes_a_finer_tolerance() -> N
     small = Budget(order=10, dp=1.0, deletion=1e-5)
     cold = plan_by("cold", budget=small)
     charged = cold.in_any_order()
-    assert charged.gradient_tolerance < cold.gradient_tolerance
+    assert charged.calibration.gradient_tolerance < cold.calibration.gradient_tolerance
     assert 0 < charged.deletion.renyi(10) <= 1e-5
 
 

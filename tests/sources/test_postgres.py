@@ -171,7 +171,7 @@ def test_the_same_law_as_from_a_file(store: Store, tmp_path: Path) -> None:
     own = exported(tmp_path)
     weights = np.linspace(-1, 1, SCHEMA.features)[None]
     sums = [
-        Objective(table, store.plan.loss, regularization=0.1, dtype="float64").gradient_sum(weights)
+        Objective(table, store.plan.problem.loss, regularization=0.1, dtype="float64").gradient_sum(weights)
         for table in (records, own)
     ]
     np.testing.assert_allclose(sums[0], sums[1], rtol=0, atol=1e-12)
@@ -231,7 +231,9 @@ def test_noisy_steps_down_to_the_last_bit_over_a_database(database: str, tmp_pat
     kept = [replace(event, mechanism=asked.mechanism) for event in events]
     theirs, ours = Accountant(asked, kept), Accountant(charged, events)
     assert ours.dp_cumulative().gdp == pytest.approx(theirs.dp_cumulative().gdp, rel=1e-5)
-    gone = charged.mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=charged.delete_steps)
+    gone = charged.mechanism.interval(
+        "deletion", "definition-4.1", steps_with=0, steps_without=charged.calibration.delete_steps
+    )
     assert theirs.deletion(1, 2, [3]).gdp > 0, "the second release was not seen: its steps count"
     extra = ours.deletion(1, 2, [2, 3]).gdp_squared - theirs.deletion(1, 2, [2, 3]).gdp_squared
     assert extra >= gone.gdp_squared > 0, "the release after the erasure shows an order, too"

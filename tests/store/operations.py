@@ -86,7 +86,7 @@ def published_whole(store: Store, happened: bool) -> bool:
 
 def grown(store: Store, happened: bool) -> bool:
     slots = SLOTS + 5 * happened
-    return published_whole(store, happened) and store.records.slots == store.plan.records == slots
+    return published_whole(store, happened) and store.records.slots == store.plan.problem.records == slots
 
 
 def grow(store: Store) -> None:

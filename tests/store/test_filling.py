@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
 from noisygd_delete.features.schema import RecordFile
 from noisygd_delete.planner.defaults import default_slots
+from noisygd_delete.records import Names
 from noisygd_delete.store import Store, Tombstones, file_footer, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
@@ -58,7 +60,7 @@ def whole(path: Path, file: Path, schema: Schema, **changes) -> None:
     """The store of a file that is read as a whole."""
     encoded = schema.encode_file(file)
     plan = plan_for(len(encoded.rows), **changes)
-    rows = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=plan.records)
+    rows = Records(encoded.rows, encoded.labels, encoded.ids, encoded.subjects, slots=plan.problem.records)
     Store.create(path, rows, schema, plan).close()
 
 
@@ -201,6 +203,23 @@ def test_so_does_what_the_plan_does_not_fit(refuse, tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize("short", ["ids", "subjects", "labels"])
+def test_a_block_with_names_or_labels_for_other_rows_is_refused(short: str, tmp_path: Path) -> None:
+    """One too few would be taken for the rows before it: a deletion would then erase somebody else's row."""
+
+    class Shifted(RecordFile):
+        def blocks(self, **how):
+            for block in super().blocks(**how):
+                cut = list(getattr(block, short))[:-1]
+                yield replace(block, **{short: np.array(cut) if short == "labels" else Names.of(cut)})
+
+    file = table(tmp_path, IDS["short"])
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidRecords):
+        Store.create_from(tmp_path / "new", Shifted(SCHEMA, file), SCHEMA, plan_for)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 @pytest.mark.parametrize(("plan", "error"), [(_refused_plan, InvalidParameter), (plan_for, DryRun)])
 def test_what_was_written_of_rows_that_do_not_stay_is_overwritten(plan, error, tmp_path: Path) -> None:
     """Not merely removed: every byte that went to a file of rows or ids is zero when its name goes."""
@@ -291,7 +310,7 @@ def as_a_whole(path, reading, schema, plan_for, tombstones=None, dry_run=False):
     whole = schema.encode_file(reading.path)
     reading.rows = len(whole.rows)
     plan = plan_for(reading.rows)
-    return Store.create(path, Records(whole.rows, whole.labels, whole.ids, slots=plan.records), schema, plan)
+    return Store.create(path, Records(whole.rows, whole.labels, whole.ids, slots=plan.problem.records), schema, plan)
 
 schema = 'id = "id"\\n[label]\\ncolumn = "y"\\nclasses = ["no", "yes"]\\n'
 for name in "ab":

@@ -21,7 +21,7 @@ from noisygd_delete.reports import store_report
 from noisygd_delete.store import Store, transaction, verify
 from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
+from .conftest import SCHEMA, Crash, CrashAt, changes, crashed, name, person, plan, records, row
 from .operations import grow
 
 LONG = "long-" * 60
@@ -64,7 +64,14 @@ def content(store: Store) -> tuple[object, ...]:
     held, model = store.records, store._files.model()
     names = held.ids_by_slot, held.subjects_by_slot
     weights = None if model is None else model.weights.tobytes()
-    return store.ledger.digests, *names, held.features.tobytes(), held.labels.tobytes(), weights, store.plan.records
+    return (
+        store.ledger.digests,
+        *names,
+        held.features.tobytes(),
+        held.labels.tobytes(),
+        weights,
+        store.plan.problem.records,
+    )
 
 
 def opened(path: Path) -> tuple[object, ...] | None:
@@ -165,6 +172,25 @@ def test_what_is_put_back_beside_a_request_in_flight(tmp_path: Path, files: tupl
         except StoreCorrupt:
             assert not verify(mixed).passed
         shutil.rmtree(copy)
+        shutil.rmtree(mixed)
+
+
+def test_rows_of_an_unfinished_request_are_not_taken_for_those_of_an_older_ledger(tmp_path: Path) -> None:
+    """All but the records comes back from before a deletion, at every instant of the next one: the rows know a later ledger."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    with Store.create(first, records(), SCHEMA, plan()) as store:
+        store.learn()
+    shutil.copytree(first, second)
+    with Store.open(second) as store:
+        store.serve(EditRequest.delete([name(0)]))
+    others = tuple({*in_parts(first), "journal/request.json"} - {f"records/{file}" for file in RECORDS})
+    for at in range(len(changes(second, TRANSACTIONS["delete"]))):
+        mixed = tmp_path / "mixed"
+        shutil.copytree(second, mixed)
+        assert crashed(mixed, TRANSACTIONS["delete"], at)
+        put_back(mixed, first, others)
+        with pytest.raises(StoreCorrupt):
+            Store.open(mixed)
         shutil.rmtree(mixed)
 
 

@@ -69,10 +69,10 @@ def test_the_accountant_of_a_store_is_the_accountant_of_its_events(path: Path) -
         events = store.accountant.events
     p = plan()
     expected = [
-        Event("learn", p.learn_steps, 0, p.mechanism),
-        Event("unlearn", p.delete_steps, 1, p.mechanism, EditCounts(deleted=1)),
-        Event("unlearn", p.delete_steps, 1, p.mechanism, EditCounts(inserted=1)),
-        Event("relearn", p.learn_steps, 0, p.mechanism),
+        Event("learn", p.calibration.learn_steps, 0, p.mechanism),
+        Event("unlearn", p.calibration.delete_steps, 1, p.mechanism, EditCounts(deleted=1)),
+        Event("unlearn", p.calibration.delete_steps, 1, p.mechanism, EditCounts(inserted=1)),
+        Event("relearn", p.calibration.learn_steps, 0, p.mechanism),
     ]
     assert list(events) == expected
     answer = budget(path, order=3, delta=1e-5)
@@ -225,7 +225,7 @@ def test_a_dry_run_says_what_would_happen_and_changes_no_byte(path: Path) -> Non
     before = everything(path)
     with Store.open(path) as store:
         answer = store.dry_run(EditRequest.delete(subjects=[person(0)]))
-        steps = store.plan.delete_steps
+        steps = store.plan.calibration.delete_steps
     expected = {"edits": 2, "request_id_answered_before": False, "publication": "published", "steps": steps}
     assert expected.items() <= answer.items()
     assert everything(path) == before
@@ -293,7 +293,7 @@ def test_a_spent_budget_withholds_the_publication_and_never_the_erasure(tmp_path
             store.relearn(plan(releases=8))  # the same total is already spent
         release = store.relearn(plan(releases=8, budget=Budget(order=4, dp=8.0, deletion=0.5)))
         assert (release.kind, release.release, release.edits) == ("relearn", 3, 2)
-        assert store.plan.releases == 8
+        assert store.plan.problem.releases == 8
         assert store.serve(EditRequest.delete([name(1)], request_id="w")).release == 3
     assert verify(path).passed
 
@@ -364,7 +364,7 @@ def test_relearning_with_more_slots_makes_room(path: Path) -> None:
         assert len(store.records) == SLOTS + 5
     assert verify(path).passed
     with Store.open(path) as store:
-        assert store.plan.records == SLOTS + 5
+        assert store.plan.problem.records == SLOTS + 5
 
 
 def test_one_writer_at_a_time_and_readers_always(path: Path) -> None:
@@ -399,7 +399,7 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
     whole = plan(slots=count)
     training_table.write_table(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
     file_footer.attach(Disk(), layout, {path: path.stat().st_size for path in file_footer.files(layout)})
-    kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
+    kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
     gone = list(rng.permutation(count)[: count - 20])
     for part in np.array_split(gone, 5):
         edits = kept.resolve(EditRequest.delete([names[k] for k in part]))
@@ -407,19 +407,19 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
             training_table.apply_to_table(Disk(), layout, edits, "00" * 16)
         data = b"".join(file.read_bytes() for file in layout.records.iterdir())
         assert not [k for k in part if names[k][:10].encode() in data]
-        kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
+        kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
         if part[0] == gone[0]:
             new = [f"late-{k:03d}-" + "y" * (990 if k % 3 else 1) for k in range(90)]
             late = kept.resolve(EditRequest.insert(new, np.zeros((90, 3)), np.zeros(90), subjects=["long" * 200] * 90))
             for _ in range(2):
                 training_table.apply_to_table(Disk(), layout, late, "00" * 16)
-            kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
+            kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
             assert set(new) <= set(kept.ids)
             training_table.apply_to_table(
                 Disk(), layout, kept.resolve(EditRequest.delete(subjects=["long" * 200])), "00" * 16
             )
             assert b"late" not in layout.ids.read_bytes() + layout.long.read_bytes()
-            kept = training_table.load_table(layout, whole.records, whole.features, with_subjects=True)
+            kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
     assert kept.ids_by_slot == [None if k in set(gone) else names[k] for k in range(count)]
     assert kept.ids_by_slot == kept.subjects_by_slot
 
@@ -431,7 +431,7 @@ def test_texts_in_place_of_numbers_are_written(tmp_path: Path) -> None:
     table_of.edit(EditRequest.insert(["a", "long" * 90], np.zeros((2, 3)), np.zeros(2)))
     layout = Layout(tmp_path)
     training_table.write_table(Disk(), layout, table_of)
-    assert training_table.load_table(layout, 2, plan(slots=2).features, with_subjects=False).ids_by_slot == [
+    assert training_table.load_table(layout, 2, plan(slots=2).problem.features, with_subjects=False).ids_by_slot == [
         "a",
         "long" * 90,
     ]

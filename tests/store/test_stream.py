@@ -37,7 +37,7 @@ def test_the_disk_and_the_memory_curator_serve_a_stream_alike(path) -> None:
         report = interact(store, NonAdaptive(REQUESTS), Batching(size=2))
     assert [entry.edits for entry in report.publications] == [2, 2, 1]
     assert (report.served, report.repeated, report.refused) == (5, 0, ())
-    assert report.steps == 3 * plan().delete_steps
+    assert report.steps == 3 * plan().calibration.delete_steps
     assert report.erased.gdp < report.everything.gdp
 
 
@@ -222,7 +222,7 @@ def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, as_json, c
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
     answer = as_json("audit", str(path), "--chains", "2000", "--seed", "1")
     assert answer["verdict"] == "pass"
-    assert f"n={plan().records}" in answer["notes"][0]
+    assert f"n={plan().problem.records}" in answer["notes"][0]
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
     assert "a plan already" in complaint("audit", str(path), "--plan", "plan.toml")
     assert "needs a STORE" in complaint("audit")

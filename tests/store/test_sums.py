@@ -93,7 +93,7 @@ def counted(tmp_path: Path) -> Path:
 
 def sums_of(store: Store) -> np.ndarray:
     """The exact sums of the table, in whole numbers of Python; of rows that are counted, by their codes one by one."""
-    if store.plan.coding is not None:
+    if store.plan.learning.coding is not None:
         summed = moments_of(store.plan.learning.start, store.plan.shape)
         slots = np.flatnonzero(store.records.occupied)
         parts = [summed.of(store.records.features[[slot]], store.records.labels[[slot]]) for slot in slots]
@@ -182,7 +182,7 @@ def test_counted_rows_carry_on_and_their_plan_is_read_back(counted: Path, drawn)
             assert (rest_of(store) == carried(rest, number) + drawn[-1]).all()
             rest = rest_of(store)
         assert store.model.weights.shape == (store.schema.features,)
-        assert store.plan.coding.directions == 1 + 3 * 3
+        assert store.plan.learning.coding.directions == 1 + 3 * 3
         store.serve(EditRequest.insert([name(99)], rows[:1], [1.0], subjects=["new"]))
         with pytest.raises(InvalidRequest, match="none of this map"):
             store.serve(EditRequest.insert([name(98)], np.eye(1, rows.shape[1]) * 0.9, [1.0], subjects=["b"]))

@@ -216,7 +216,7 @@ class Batching:
         With more than one planned release: the planned number of edits per release, or the deadline. Otherwise the
         deadline alone, or one edit if there is no deadline.
         """
-        if plan.releases > 1:
+        if plan.problem.releases > 1:
             return cls(size=plan.problem.batch, deadline=deadline)
         return cls(size=1 if deadline is None else None, deadline=deadline)
 
@@ -515,7 +515,7 @@ class Stream:
 
 
 def _odds(accountant: Accountant) -> tuple[float, float] | None:
-    delta = 1e-6 if accountant.plan is None else accountant.plan.budget.shown_delta
+    delta = 1e-6 if accountant.plan is None else accountant.plan.problem.budget.shown_delta
     epsilon = accountant.stopping_epsilon(delta)
     return None if epsilon is None else (epsilon, delta)
 

@@ -45,7 +45,7 @@ def promised_in(store: str | Path, line: RegisterRow) -> tuple[Claim, ...]:
     if line.served is None or not line.served.rows or not ledger.releases or line.case.lifted is not None:
         return ()
     erasure, plan, events = erasure_in(ledger, request_id=line.token)
-    return claims_of(erasure, plan, tally_events(events, erasure.release), plan.budget.shown_delta)
+    return claims_of(erasure, plan, tally_events(events, erasure.release), plan.problem.budget.shown_delta)
 
 
 def render_letter(

@@ -144,10 +144,10 @@ def _sheet(
 
 
 def _accuracy(plan: Plan) -> list[LocalizedSentence]:
-    if not plan.excess_risk < float("inf"):
+    if not plan.outlook.excess_risk < float("inf"):
         return [localized_sentence("no bound is promised")]
     bound = localized_sentence(
-        "objective at most {n} above its minimum: a proven bound, not a measurement.", n=plan.excess_risk
+        "objective at most {n} above its minimum: a proven bound, not a measurement.", n=plan.outlook.excess_risk
     )
     return [one for one in (bound, accuracy(plan)) if one is not None]
 
@@ -193,8 +193,8 @@ def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
         "data_domain": {
             "slots": problem.records,
             "features": problem.features,
-            "row_norm_at_most": plan.loss.radius,
-            "loss": plan.loss.name,
+            "row_norm_at_most": plan.problem.loss.radius,
+            "loss": plan.problem.loss.name,
         },
         "unprotected": [
             "number of slots",
@@ -204,7 +204,7 @@ def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
         ],
         "parameters": {
             "per_release": str(common.format_budget(plan)),
-            "enforced": plan.capped,
+            "enforced": plan.problem.capped,
             "justification": _check_statement(practice.justification, "justification"),
         },
         "releases": {

@@ -108,11 +108,11 @@ class LangevinUnlearning(NoisyGD):
     def __init__(self, plan: Plan, *, epsilon: float, delta: float) -> None:
         self.epsilon = epsilon
         facts = {
-            "lipschitz": plan.loss.constants.lipschitz,
+            "lipschitz": plan.problem.loss.constants.lipschitz,
             "strong_convexity": plan.problem.strong_convexity,
-            "noise_variance": plan.noise_variance,
-            "records": plan.records,
-            "step_size": plan.step_size,
+            "noise_variance": plan.calibration.noise_variance,
+            "records": plan.problem.records,
+            "step_size": plan.calibration.step_size,
         }
         steps = least_steps(
             lambda order, k: langevin_renyi(order=order, steps=k, **facts), epsilon=epsilon, delta=delta
@@ -139,11 +139,11 @@ class NoisySGDUnlearning(LangevinUnlearning):
     def __init__(self, plan: Plan, *, epsilon: float, delta: float) -> None:
         self.epsilon = epsilon
         facts = {
-            "sensitivity": 2 * plan.loss.constants.lipschitz,
+            "sensitivity": 2 * plan.problem.loss.constants.lipschitz,
             "strong_convexity": plan.problem.strong_convexity,
-            "noise_variance": plan.noise_variance,
-            "records": plan.records,
-            "step_size": plan.step_size,
+            "noise_variance": plan.calibration.noise_variance,
+            "records": plan.problem.records,
+            "step_size": plan.calibration.step_size,
         }
         steps = least_steps(
             lambda order, k: noisy_sgd_renyi(order=order, steps=k, **facts), epsilon=epsilon, delta=delta

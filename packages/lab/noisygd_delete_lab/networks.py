@@ -231,7 +231,9 @@ class PrivateBaseThenTuning(Baseline):
 
     def certificate(self, held: Held) -> Certificate:
         delta = self.delta
-        epsilon = self.base.mechanism.interval("deletion", "definition-4.1", steps_with=self.base.learn_steps)
+        epsilon = self.base.mechanism.interval(
+            "deletion", "definition-4.1", steps_with=self.base.calibration.learn_steps
+        )
         return Certificate(
             (epsilon.with_slack().epsilon(delta), delta), None, adaptive=False, basis="post-processing of the base"
         )
@@ -264,7 +266,7 @@ class LadderReleases(Baseline):
         return Held(np.atleast_2d(training.model.weights), len(records), {}, training.gradient_passes * records.slots)
 
     def certificate(self, held: Held) -> Certificate:
-        plan, delta = self.plan, self.plan.budget.shown_delta
+        plan, delta = self.plan, self.plan.problem.budget.shown_delta
         present, erased = plan.dp.with_slack(), plan.deletion.with_slack()
         return Certificate(
             (erased.epsilon(delta), delta), (present.epsilon(delta), delta), adaptive=False,

@@ -34,15 +34,15 @@ class NoisyGD(Baseline):
     @property
     def delete_steps(self) -> int:
         """Noisy steps of one deletion."""
-        return self.plan.delete_steps
+        return self.plan.calibration.delete_steps
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
         model = learn(records, self.plan, rng)
-        return self._held(model, records, self.plan.learn_steps)
+        return self._held(model, records, self.plan.calibration.learn_steps)
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
-        before = Model(held.weights, self.plan.loss, certified=rng is None)
-        return self._held(resume(records, before, self.plan, rng), records, self.plan.delete_steps)
+        before = Model(held.weights, self.plan.problem.loss, certified=rng is None)
+        return self._held(resume(records, before, self.plan, rng), records, self.plan.calibration.delete_steps)
 
     def _held(self, model: Model, records: Records, steps: int) -> Held:
         return Held(np.atleast_2d(model.weights), len(records), gradient_evaluations=records.slots * steps)
@@ -59,7 +59,7 @@ class NoisyGD(Baseline):
         )
 
     def _gdp(self) -> float | None:
-        longest = self.plan.learn_steps if self.plan.mechanism.fresh else math.inf
+        longest = self.plan.calibration.learn_steps if self.plan.mechanism.fresh else math.inf
         return self.plan.mechanism.interval("dp", "zero-out", steps_with=longest).gdp
 
     def with_delete_steps(self, steps: int) -> Plan:
@@ -101,7 +101,7 @@ class PrivateRetraining(NoisyGD):
 
     @property
     def delete_steps(self) -> int:
-        return self.plan.learn_steps
+        return self.plan.calibration.learn_steps
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
         return self.learn(records, rng)

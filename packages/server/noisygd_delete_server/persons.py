@@ -29,8 +29,8 @@ def subjects_table(layout: Layout, ledger: Ledger) -> Records:
         try:
             return training_table.load_table(
                 layout,
-                ledger.plan.records,
-                ledger.plan.features,
+                ledger.plan.problem.records,
+                ledger.plan.problem.features,
                 with_subjects=ledger.schema.get("subject") is not None,
                 codec=ledger.codec,
             )

@@ -51,11 +51,11 @@ class SummedRows(RowsElsewhere):
 
     @property
     def slots(self) -> int:
-        return self._plan.records
+        return self._plan.problem.records
 
     @property
     def width(self) -> int:
-        return self._plan.features
+        return self._plan.problem.features
 
     def check(self, loss: Loss, variances: object) -> None:
         """Do nothing: the rows were checked when they were summed."""
@@ -84,8 +84,9 @@ def sum_snapshot(
     Raises:
         As `reading.rows_of`.
     """
-    moments, loss = _moments(plan), plan.loss
-    workers = source.open_rows(schema, plan.records, done)
+    problem = plan.problem
+    moments, loss = _moments(plan), problem.loss
+    workers = source.open_rows(schema, problem.records, done)
     if workers is not None:
         with workers as (held, position, left_out):
             check_fit(held, plan)
@@ -96,11 +97,14 @@ def sum_snapshot(
     with source.snapshot(columns_of(schema), since, done, chain) as now:
         counts = now.counted(schema) if isinstance(moments, CodedMoments) else None
         if counts is not None and isinstance(moments, CodedMoments):
-            check_room(source, counts.rows, plan.records)
+            check_room(source, counts.rows, problem.records)
             sums = moments.of_counts(counts)
         else:
             sums = _sums_of(
-                moments, loss, encoded_blocks(schema, now.blocks), lambda rows: check_room(source, rows, plan.records)
+                moments,
+                loss,
+                encoded_blocks(schema, now.blocks),
+                lambda rows: check_room(source, rows, problem.records),
             )
     held = SummedRows(plan, moments, sums, now.state, now.unchanged)
     return held, now.position, now.changes, now.left_out, now.definition
@@ -176,7 +180,7 @@ class KeptChain:
         assert goes_on is not None
         moments = _moments(plan)
         went, came = (
-            _sums_of(moments, plan.loss, encoded_blocks(self._files.schema, part), lambda rows: None)
+            _sums_of(moments, plan.problem.loss, encoded_blocks(self._files.schema, part), lambda rows: None)
             for part in (before, after)
         )
         self._taken = make_patch(came - went, plan, goes_on, Execution())

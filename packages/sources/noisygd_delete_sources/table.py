@@ -384,7 +384,7 @@ class TableInSource(TrainingTable):
         if summing:
             read = nullcontext(sum_snapshot(*facts, plan, self._last_read(), self._done(), self._chain))
         else:
-            read = rows_of(*facts, plan.records, self._last_read(), memory, self._done())
+            read = rows_of(*facts, plan.problem.records, self._last_read(), memory, self._done())
         with read as (records, position, counted, left_out, definition):
             for earlier in self._reached():
                 if not position_covers(position, earlier):
@@ -547,12 +547,13 @@ class StoreSource(Source):
             plan: The plan of the store.
             memory: Bytes of rows to hold; see `reading.rows_of`.
         """
-        plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
+        problem = plan.problem
+        plan.method.check_any_order(problem, external_row_methods(problem))
         if schema.id_column != self.id or schema.subject_column != self.subject:
             raise InvalidParameter("schema and source name different columns of ids or of persons")
-        if self.rows_per_subject != plan.problem.rows_per_subject or schema.features != plan.features:
+        if self.rows_per_subject != problem.rows_per_subject or schema.features != problem.features:
             raise InvalidParameter("source, schema and plan differ in rows_per_subject or in features")
-        if schema.feature_map != plan.problem.feature_map:
+        if schema.feature_map != problem.feature_map:
             raise InvalidParameter(
                 "schema and plan differ in their public map; give make_plan(feature_map=schema.feature_map)"
             )
@@ -561,7 +562,7 @@ class StoreSource(Source):
             _check_chain(self, plan)
             check_fit(sum_snapshot(self, schema, plan)[0], plan)
             return
-        with rows_of(self, schema, plan.records, memory=memory) as (records, *_):
+        with rows_of(self, schema, problem.records, memory=memory) as (records, *_):
             check_fit(records, plan)
 
     def open_table(self, files: OpenedStore) -> TableInSource:

@@ -52,7 +52,7 @@ def test_rows_go_at_once_and_models_in_batches() -> None:
     assert [entry.requests for entry in summary.publications] == [3, 1]
     assert [entry.edits for entry in summary.publications] == [3, 1]
     assert summary.served == 4
-    assert summary.steps == 2 * curator.plan.delete_steps
+    assert summary.steps == 2 * curator.plan.calibration.delete_steps
     assert summary.gradient_evaluations_per_request == N * summary.steps / 4
     stream.flush()
     assert len(stream.summary().publications) == 2  # nothing waits: nothing is published
@@ -130,13 +130,16 @@ def test_the_adaptive_bound_is_the_exact_joint_gaussian_one(observable, shown) -
     )
     assert summary.adaptivity == len(shown)
     plan = curator.plan
-    contraction = 1 - plan.step_size * plan.regularization
-    shift, noise = plan.step_size / N, 2 * plan.step_size * plan.noise_variance  # Definition 4.1: Δ = L = 1
+    contraction = 1 - plan.calibration.step_size * plan.problem.regularization
+    shift, noise = (
+        plan.calibration.step_size / N,
+        2 * plan.calibration.step_size * plan.calibration.noise_variance,
+    )  # Definition 4.1: Δ = L = 1
 
     def joint(erased_at: int, seen: set[int]) -> float:
         total = mean = variance = 0.0
         for number in range(1, 6):
-            for _ in range(plan.learn_steps if number == 1 else plan.delete_steps):
+            for _ in range(plan.calibration.learn_steps if number == 1 else plan.calibration.delete_steps):
                 mean = contraction * mean + (shift if number < erased_at else 0)
                 variance = contraction**2 * variance + noise
             if number in seen:

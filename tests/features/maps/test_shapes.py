@@ -88,7 +88,7 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
     assert 0.7 * bound < deviation < 1.05 * bound  # the mean that is taken off takes some of it along
     steps = sized_plan(losses.Logistic(1.0), 400, 9, 0.5, Budget(order=4, dp=1.0, deletion=0.5), method="noisy-gd")
     assert steps.outlook.weight_deviation == pytest.approx(
-        math.sqrt(steps.noise_variance / (0.5 * (1 - steps.step_size / 4)))
+        math.sqrt(steps.calibration.noise_variance / (0.5 * (1 - steps.calibration.step_size / 4)))
     )
 
 
@@ -105,7 +105,9 @@ def test_the_band_of_a_chain_that_may_curve_away_holds_its_noise() -> None:
     convexity, variance = plan.problem.strong_convexity, 0.0
     assert convexity < 0.45
     for _ in range(3):
-        own = (plan.linear_term / (plan.records * convexity)) ** 2 + plan.output_noise**2
+        own = (
+            plan.calibration.linear_term / (plan.problem.records * convexity)
+        ) ** 2 + plan.calibration.output_noise**2
         variance = (0.5 / convexity) ** 2 * variance + own
     assert plan.outlook.weight_deviation == pytest.approx(math.sqrt(variance))
 
