@@ -63,7 +63,7 @@ class Question:
 
 def is_simulated(plan: Plan) -> bool:
     """Return whether `audit` covers the plan: noisy steps on all rows, in one stage, of a method valid for the linear loss."""
-    return plan.promise.unbounded and plan.learning.sampling is None and not plan.stages
+    return plan.promise.unbounded and plan.learning.sampling is None and not plan.calibration.stages
 
 
 def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
