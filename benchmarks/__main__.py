@@ -11,6 +11,7 @@ MEASUREMENTS = {
     "ranges": "what ranges cost that are known in order of magnitude alone: a hundred times too wide, as they are and by signed-log",
     "first_hour": "three tables from CSV to certificate: score beside scikit-learn, commands, passes, time",
     "tables": "a table from CSV to rows over pandas, peak memory, bytes per id",
+    "processes": "quickstart, delete, predict and verify beside refits with scikit-learn, as whole processes: processor time, peak memory, disk",
     "many_rows": "the command `delete` in 5,000,000 rows, the whole process over its computing",
     "stream_rate": "requests in batches of 10 on Adult, over another checkout: rate, share of computing, syncs",
     "growth": "what time and memory grow with, as fitted exponents; `--check` compares with the committed ones",

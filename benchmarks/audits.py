@@ -186,8 +186,8 @@ def requester(plan: Plan, *, seen: int, writers: int, runs: int, rng: np.random.
     level = (scores[False][:half].mean() + scores[True][:half].mean()) / 2
     hits, alarms = (int((scores[there][half:] > level).sum()) for there in (True, False))
     account = Accountant(plan)
-    account.record(account.planned())
-    account.record(account.planned("unlearn"), seen)
+    account.record(account.planned_event())
+    account.record(account.planned_event("unlearn"), seen)
     return Counts(hits, half, alarms, half), account
 
 

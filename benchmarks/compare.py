@@ -118,7 +118,7 @@ def main(arguments: list[str]) -> None:
                 data.test,
                 rng=np.random.default_rng(1),
                 attack=not chosen.no_attack,
-                told=partial(print, name, regularization, file=sys.stderr, flush=True),
+                progress=partial(print, name, regularization, file=sys.stderr, flush=True),
             )
             if chosen.no_attack:
                 rows = _with_attacks(rows, before.get(f"{regularization:g}", []))

@@ -57,7 +57,7 @@ def scores(plan: Plan, rows: Any, labels: Any, splits: int) -> list[float | None
         problem = replace(
             plan.problem,
             regularization=factor * plan.problem.regularization,
-            asked_regularization=None,
+            requested_regularization=None,
             model_norm=None,
             total=None,
         )

@@ -54,11 +54,11 @@ class NoisyGDDeleteError(Exception):
         self.given = given
 
     def __str__(self) -> str:
-        return self.told(lambda name, value: f"{name}={format_value(value)}")
+        return self.format_message(lambda name, value: f"{name}={format_value(value)}")
 
-    def told(self, spelled: Callable[[str, Any], str]) -> str:
-        """Return the message, with each parameter and value formatted by `spelled` (for example as a CLI option)."""
-        given = " and ".join(spelled(name, value) for name, value in self.given.items())
+    def format_message(self, spell: Callable[[str, Any], str]) -> str:
+        """Return the message, with each parameter and value formatted by `spell` (for example as a CLI option)."""
+        given = " and ".join(spell(name, value) for name, value in self.given.items())
         return " ".join([*([given] if given else []), *map(str, self.args)])
 
 

@@ -755,8 +755,8 @@ def source_text(certificate: Mapping[str, Any], change: Change | None = None) ->
             missing[key] = str(reason)
     if "odds.ever" in claims:
         try:
-            assert plan.total is not None
-            found += _odds(claims["odds.ever"], plan.total, change)
+            assert plan.problem.total is not None
+            found += _odds(claims["odds.ever"], plan.problem.total, change)
         except NotCovered as reason:
             missing["odds.ever"] = str(reason)
     head = [

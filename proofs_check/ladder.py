@@ -179,9 +179,9 @@ def _product(claim, effort: int) -> Finding:
             f"{plan.deletion.with_slack().renyi(8)} above {plan.problem.budget.deletion}",
         )
         account = Accountant(plan)
-        account.record(account.planned())
+        account.record(account.planned_event())
         for _ in range(int(rng.integers(1, 7))):
-            account.record(account.planned("relearn" if rng.random() < 0.2 else "unlearn"))
+            account.record(account.planned_event("relearn" if rng.random() < 0.2 else "unlearn"))
         events, runs = account.events, stage_runs(account.events)
         models, current = list[list[int]](), dict[int, int]()
         for number, event in enumerate(events, start=1):
@@ -202,9 +202,9 @@ def _product(claim, effort: int) -> Finding:
             require(found <= right * (1 + 1e-9) + 1e-9, f"{start} to {end}, {seen} observed: {found} above {right}")
             checked += 1
         single = Accountant(plan)
-        single.record(single.planned())
+        single.record(single.planned_event())
         number = int(rng.integers(1, 6))
-        single.record(single.planned("unlearn"), number)
+        single.record(single.planned_event("unlearn"), number)
         costs = [
             stage.mechanism.interval("deletion", "definition-4.1", steps_with=stage.calibration.learn_steps).gdp or 0.0
             for stage in plan.calibration.stages

@@ -44,7 +44,7 @@ def _cost(claim, effort: int) -> Finding:
             return data(weights) + regularization / 2 * float(weights @ weights)
 
         best = {lam: minimize(objective, np.zeros(dimension), (lam,), tol=1e-13).x for lam in (few, many)}
-        bound = claim(asked=few, used=many, model_norm=float(np.linalg.norm(best[few])))
+        bound = claim(requested=few, used=many, model_norm=float(np.linalg.norm(best[few])))
         for weights in (best[many], best[few], 1e-3 * target, best[many] + generator.standard_normal(dimension)):
             paid = objective(weights, few) - objective(best[few], few)
             other = objective(weights, many) - objective(best[many], many)
@@ -53,7 +53,7 @@ def _cost(claim, effort: int) -> Finding:
                 closest = min(closest, 1 - (paid - other) / bound)
     for used in (10.0, 1000.0):  # the loss −θ, of minimiser 1/λ, at θ = 0: the nearest approach as λ′ grows
         paid, other = 1 / 2, 1 / (2 * used)
-        bound = claim(asked=1.0, used=used, model_norm=1.0)
+        bound = claim(requested=1.0, used=used, model_norm=1.0)
         require(paid <= other + bound, "the linear loss at 0")
     return Finding(f"closest approach {closest:.2g}")
 

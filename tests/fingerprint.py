@@ -18,6 +18,7 @@ from noisygd_delete.accountant import Event, statement
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.methods import external_row_methods
 from noisygd_delete.methods.plan import Plan
+from noisygd_delete.privacy.guarantee import Guarantee, describe_guarantee
 
 from .bank import FURTHER, PROBLEMS, plan_by
 from .reports.histories import history
@@ -40,11 +41,17 @@ def answers(plan: Plan) -> dict[str, Any]:
         "plan": plan.to_dict(),
         "run": run_by(plan),
         "summary": plan.summary(),
-        "promised": [repr(guarantee) for guarantee in promised],
+        "promised": [figure(guarantee) for guarantee in promised],
         "words": [plan.explain(), plan.in_short(), repr(plan)],
         "any order": in_any_order(plan),
         "loss": repr(plan.model_loss),
     }
+
+
+def figure(guarantee: Guarantee) -> str:
+    """A guarantee's advantage with its conditions."""
+    proven = "proven" if guarantee.proven else "declared"
+    return f"Guarantee({guarantee.about}, {proven}: {describe_guarantee(guarantee, several=True)})"
 
 
 def in_any_order(plan: Plan) -> str:
@@ -67,7 +74,7 @@ def account(plan: Plan, events: list[Event], number: int) -> dict[str, Any]:
     )
     return {
         "events": [event.to_dict() for event in events],
-        "figures": [repr(guarantee) for guarantee in asked],
+        "figures": [figure(guarantee) for guarantee in asked],
         "statement": statement.build_report(accountant),
     }
 

@@ -58,7 +58,7 @@ with TemporaryDirectory() as folder, chdir(folder):
         "6 all models, the record erased first": accountant.epsilon_dd(delta=DELTA, observed=every, erased_at=2),
         "7 the requester saw one earlier model": accountant.deletion_adaptive(1).epsilon(DELTA),
         "8 an observer who came after release 3": accountant.epsilon_dd(delta=DELTA, observed=[3, 4], erased_at=3),
-        "9 all models after one more deletion": accountant.what_if(accountant.planned()).epsilon_dp(delta=DELTA),
+        "9 all models after one more deletion": accountant.what_if(accountant.planned_event()).epsilon_dp(delta=DELTA),
         "10 all models after 20 more, in batches of 5": accountant.forecast().outlook(20, batch=5).total.epsilon(DELTA),
     }
     print(f"\nepsilon at delta = {DELTA:g}")

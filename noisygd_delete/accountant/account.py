@@ -85,7 +85,7 @@ class Account:
         releases: Number of releases.
         last: The last release of a model or an extractor.
         model: Number of the last release of a model.
-        said: The stretch of the last release, if it is a statistic.
+        statistic: The stretch of the last release, if it is a statistic.
         mechanisms: Mechanisms of all releases, in the order of their first use.
         published: The stretches that end at each release, if all are observed; of releases that carry noise on, one for
             each chain.
@@ -104,7 +104,7 @@ class Account:
     releases: int = 0
     last: Event | None = None
     model: int = 0
-    said: Stretch | None = None
+    statistic: Stretch | None = None
     mechanisms: dict[Mechanism, None] = field(default_factory=dict)
     published: Counter[Stretch] = field(default_factory=Counter)
     since_fresh: int = 0
@@ -167,10 +167,10 @@ class Account:
         self.releases += 1
         self.mechanisms.setdefault(event.mechanism)
         if event.kind is EventKinds.STATISTIC:
-            self.said = _stretch(event)
-            self.published[self.said] += 1
+            self.statistic = _stretch(event)
+            self.published[self.statistic] += 1
             return
-        self.said = None
+        self.statistic = None
         self.model = self.model if event.kind is EventKinds.EXTRACTOR else self.releases
         mechanism, last, first = event.mechanism, self.erasing, self.releases == 1
         erases = bool(event.counts.erased) and not first
@@ -214,7 +214,7 @@ class Account:
             self.relearned += times * (event.kind is EventKinds.RELEARN)
 
     @property
-    def until_now(self) -> Counter[Stretch]:
+    def stretches_around_erasure(self) -> Counter[Stretch]:
         """The stretches in which runs with and without the last erased record differ, if all releases are observed."""
         parts = self.before.copy()
         parts.update(order_stretches(self.published - self.before))
@@ -237,7 +237,7 @@ class Account:
         assert self.last is not None
         lone = self.since_fresh and self.last.kind is not EventKinds.EXTRACTOR
         model = [(self.last.mechanism, self.since_fresh, 0.0)] if lone else []
-        return (*self.carried, *model, *([] if self.said is None else [self.said]))
+        return (*self.carried, *model, *([] if self.statistic is None else [self.statistic]))
 
     def everything(self, about: str, world: str, known: Known | None = None) -> Guarantee:
         """Return what all releases together reveal about a record present in all of them."""
@@ -310,11 +310,11 @@ def to_dict(account: Account) -> dict[str, Any]:
         }
 
     last = account.last
-    told: dict[str, Any] = {}  # only if there are statistics: the format of other accounts is unchanged
-    if account.said is not None:
-        told["said"] = stretches(Counter([account.said]))
+    optional: dict[str, Any] = {}  # only if there are statistics: the format of other accounts is unchanged
+    if account.statistic is not None:
+        optional["statistic"] = stretches(Counter([account.statistic]))
     if account.model != account.releases:
-        told["model"] = account.model
+        optional["model"] = account.model
     return {
         "releases": account.releases,
         "mechanisms": [_describe_mechanism(mechanism) for mechanism in account.mechanisms],
@@ -328,7 +328,7 @@ def to_dict(account: Account) -> dict[str, Any]:
         "erasing": None if account.erasing is None else erasing(account.erasing),
         "before": stretches(account.before),
         "dearest": [erasing(one) for one in account.dearest],
-        **told,
+        **optional,
     }
 
 
@@ -397,11 +397,11 @@ def _parse_account(fields: Mapping[str, Any]) -> Account:
             closeness=_far(one["closeness"]),
         )
 
-    last, said = fields["last"], tuple(stretches(fields.get("said", [])))
+    last, statistics = fields["last"], tuple(stretches(fields.get("statistic", [])))
     return Account(
         releases=check_count("releases", fields["releases"], minimum=0),
         model=check_count("model", fields.get("model", fields["releases"]), minimum=0),
-        said=said[0] if said else None,
+        statistic=statistics[0] if statistics else None,
         last=None
         if last is None
         else Event(

@@ -15,9 +15,9 @@ Example:
     >>> plan = make_plan(losses.Logistic(radius=1.0), records=5_000, features=10, regularization=1e-2,
     ...                  budget=Budget(order=10, dp=1.0, deletion=0.1))
     >>> accountant = Accountant(plan)
-    >>> accountant.record(accountant.planned())  # the learn
+    >>> accountant.record(accountant.planned_event())  # the learn
     1
-    >>> accountant.record(accountant.planned())  # an unlearn
+    >>> accountant.record(accountant.planned_event())  # an unlearn
     2
     >>> round(accountant.deletion_later_releases().renyi(10), 5)
     0.09961
@@ -37,7 +37,7 @@ from ..errors import InvalidParameter, check_count, check_probability
 from ..methods.base import Mechanism, are_contradictory
 from ..methods.plan import Plan
 from ..privacy.budget import Total
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase, describe_guarantee
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase, summarize_guarantee
 from ..records import EditCounts
 from .account import CONTRADICTION, Account, hidden_past
 from .events import (
@@ -148,7 +148,7 @@ class Forecast:
         last = self.account.last
         return last.exposure if last is not None and last.kind is EventKinds.EXTRACTOR else self.account.since_fresh
 
-    def planned(self, kind: str | None = None, edits: int | EditCounts = 1) -> Event:
+    def planned_event(self, kind: str | None = None, edits: int | EditCounts = 1) -> Event:
         """Return the next release as the plan would run it.
 
         Args:
@@ -191,7 +191,7 @@ class Forecast:
         spent, cut = self.horizon_spent, touched and self.plan.mechanism.carries is not None
         if spent and not self.plan.promise.relearns:
             return None
-        event = self.planned(EventKinds.RELEARN if spent or cut else EventKinds.UNLEARN, edits)
+        event = self.planned_event(EventKinds.RELEARN if spent or cut else EventKinds.UNLEARN, edits)
         return event if self.affordable(event) else None
 
     def foresight(self, delta: float) -> ReleaseForecast:
@@ -214,9 +214,9 @@ class Forecast:
 
     # --- several releases ---
 
-    def coming(self, publications: int, edits: int = 1) -> list[tuple[Event, int]]:
+    def next_releases(self, publications: int, edits: int = 1) -> list[tuple[Event, int]]:
         """Return the next releases after a learn, with counts; some are fresh learns if composition has a horizon."""
-        unlearn, horizon = self.planned(EventKinds.UNLEARN, edits), self.plan.calibration.horizon
+        unlearn, horizon = self.planned_event(EventKinds.UNLEARN, edits), self.plan.calibration.horizon
         if horizon is None:
             return [(unlearn, publications)]
 
@@ -226,9 +226,9 @@ class Forecast:
 
         left = publications - min(publications, served(self.steps_since_learn))
         learns = -(-left // (1 + served(self.plan.calibration.learn_steps)))
-        return [(unlearn, publications - learns), (self.planned(EventKinds.RELEARN, edits), learns)]
+        return [(unlearn, publications - learns), (self.planned_event(EventKinds.RELEARN, edits), learns)]
 
-    def cost_of_coming(self, publications: int) -> Guarantee:
+    def cost_of_next_releases(self, publications: int) -> Guarantee:
         """Return what the next releases, all observed, reveal about a record that stays.
 
         If they continue a chain that carries noise on, this is the cost of the whole chain.
@@ -239,7 +239,7 @@ class Forecast:
             return self.plan.mechanism.interval("dp", world, steps_with=number)
         return Guarantee.composed(
             (event.mechanism.interval("dp", world, steps_with=event.exposure), times)
-            for event, times in self.coming(publications)
+            for event, times in self.next_releases(publications)
             if times
         )
 
@@ -251,9 +251,9 @@ class Forecast:
     def _after(self, publications: int) -> Guarantee:
         """Return the cost of all releases so far and the next ones."""
         if not self.plan.mechanism.carries:
-            return self._spent() + self.cost_of_coming(publications)
+            return self._spent() + self.cost_of_next_releases(publications)
         further = Forecast(self.plan, self.account)
-        for event, times in self.coming(publications):
+        for event, times in self.next_releases(publications):
             if times:
                 further.account.record(event, times)
         return further._spent()
@@ -265,14 +265,14 @@ class Forecast:
         """
         publications = -(-check_count("requests", requests) // check_count("batch", batch))
         learned = self._learned()
-        coming, added = learned.coming(publications), learned.cost_of_coming(publications)
+        upcoming, added = learned.next_releases(publications), learned.cost_of_next_releases(publications)
         total = learned._after(publications)
         return Outlook(
             requests=requests,
             batch=batch,
             publications=publications,
-            fresh_learns=sum(times for event, times in coming if event.kind is EventKinds.RELEARN),
-            steps=sum(event.steps * times for event, times in coming),
+            fresh_learns=sum(times for event, times in upcoming if event.kind is EventKinds.RELEARN),
+            steps=sum(event.steps * times for event, times in upcoming),
             added=added,
             total=total,
             affordable=is_affordable(total, self.plan),
@@ -280,7 +280,7 @@ class Forecast:
 
     def _learned(self) -> Forecast:
         """Return the forecast after the fresh learn that a plan starts with, or this one if the plan has started."""
-        first = self.planned()
+        first = self.planned_event()
         if first.kind is EventKinds.UNLEARN:
             return self
         learned = Forecast(self.plan, self.account)
@@ -305,9 +305,9 @@ class Forecast:
         """Return the largest number of releases verified as affordable, including the initial fresh learn."""
         learned = self._learned()
         first = learned is not self
-        if first and not self.affordable(self.planned()):
+        if first and not self.affordable(self.planned_event()):
             return 0
-        if learned.cost_of_coming(1).renyi(2.0) == 0:
+        if learned.cost_of_next_releases(1).renyi(2.0) == 0:
             return None
 
         def within(total: Guarantee | None) -> bool:
@@ -425,14 +425,14 @@ class Accountant:
             )
         return Forecast(self.plan, self._history.account)
 
-    def planned(self, kind: str | None = None, edits: int | EditCounts = 1) -> Event:
+    def planned_event(self, kind: str | None = None, edits: int | EditCounts = 1) -> Event:
         """Return the next release as the plan would run it, as input of `what_if`, `affordable` and forecasts.
 
         Args:
             kind: One of `EventKinds`. By default an unlearn, or the fresh learn that a plan starts with.
             edits: Number of edits that the release covers.
         """
-        return self.forecast().planned(kind, edits)
+        return self.forecast().planned_event(kind, edits)
 
     def affordable(self, event: Event) -> bool:
         """Return whether all releases, including `event`, stay within a budget that covers several releases."""
@@ -477,7 +477,7 @@ class Accountant:
     def __repr__(self) -> str:
         if not self.releases:
             return "Accountant(no releases)"
-        return f"Accountant({self.releases} releases; a record still there, every one observed: {describe_guarantee(self.dp_cumulative(), several=True)})"
+        return f"Accountant(releases={self.releases}; all observed: {summarize_guarantee(self.dp_cumulative(), several=True)})"
 
     # --- the article's two numbers ---
 
@@ -548,9 +548,9 @@ class Accountant:
         """
         return self._history.observed(observed)
 
-    def _world(self, about: str, asked: str | None) -> str:
-        if asked is not None:
-            return asked
+    def _world(self, about: str, world: str | None) -> str:
+        if world is not None:
+            return world
         if self.plan is None:
             return "replace" if about == "dp" else "definition-4.1"
         return self.plan.problem.adjacency if about == "dp" else self.plan.problem.deletion_notion

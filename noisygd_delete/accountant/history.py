@@ -129,7 +129,7 @@ class History:
         if erasing is None or erased != erasing.number:
             return None
         if everything:
-            return self.account.until_now
+            return self.account.stretches_around_erasure
         return self.account.since_erasing() if seen == range(erased, len(self) + 1) else None
 
     def alone(self, first: int) -> list[tuple[Stretch, ...]]:
@@ -185,10 +185,10 @@ class History:
             stretch += event.fresh and number > 1
             if event.counts.erased and number > 1:
                 latest[stretch, event.exposure] = number
-        asked = set(latest.values())
+        candidates = set(latest.values())
         dearest: dict[object, tuple[int, int]] = {}  # own part -> (stretches seen before, release)
         for number, (seen, parts) in enumerate(iterate_erasures(events, frozenset(shown)), start=1):
-            if number in asked:
+            if number in candidates:
                 alike = number if events[number - 1].mechanism.fading else parts
                 before = seen.total()
                 if alike not in dearest or before > dearest[alike][0]:

@@ -237,20 +237,20 @@ def _format_cumulative(answers: dict[str, Any]) -> str:
 
 
 def _format_deletion(answers: dict[str, Any]) -> str:
-    asked = answers["deletion"]
-    if asked is None:
+    deletion = answers["deletion"]
+    if deletion is None:
         return ""
     lines = [
-        f"a record present from release {asked['present_from']}, erased at release {asked['erased_at']} "
-        f"({asked['definition-4.1']['unit']}), observed {answers['observed']}, if {FIXED_TARGET} and {FIXED_SCHEDULE}:",
-        f"  was it ever there?   {_format_figures(asked['definition-4.1'])}",
-        f"  was it x or x′?      {_format_figures(asked['pairwise'])}",
-        f"  seen only afterwards ({asked['seen_only_afterwards']['adjacency']}): {_format_figures(asked['seen_only_afterwards'])}",
+        f"a record present from release {deletion['present_from']}, erased at release {deletion['erased_at']} "
+        f"({deletion['definition-4.1']['unit']}), observed {answers['observed']}, if {FIXED_TARGET} and {FIXED_SCHEDULE}:",
+        f"  was it ever there?   {_format_figures(deletion['definition-4.1'])}",
+        f"  was it x or x′?      {_format_figures(deletion['pairwise'])}",
+        f"  seen only afterwards ({deletion['seen_only_afterwards']['adjacency']}): {_format_figures(deletion['seen_only_afterwards'])}",
         f"    (by an observer who came after the erasure, if {NON_ADAPTIVE})",
     ]
-    if "adaptive" in asked:
+    if "adaptive" in deletion:
         lines.append(
-            f"  requests that saw {asked['adaptive']['models_seen']} earlier models: {_format_figures(asked['adaptive'])}"
+            f"  requests that saw {deletion['adaptive']['models_seen']} earlier models: {_format_figures(deletion['adaptive'])}"
         )
     return "\n".join(lines)
 

@@ -119,16 +119,16 @@ def audit_one_run(
     plan = on_any_rows(plan)
     generator = np.random.default_rng() if rng is None else rng
     accountant, worlds = account(plan), (Worlds(plan.problem.adjacency), Worlds(plan.problem.deletion_notion))
-    asked = (
+    audited = (
         ("record still there, the learned model", worlds[0], accountant.dp_cumulative(observed=[1])),
         ("erased record, the release that erased it", worlds[1], accountant.deletion(1, 2, [2])),
     )
     rows, notes = [], []
-    for release, (question, between, claimed) in enumerate(asked):
+    for release, (question, between, claimed) in enumerate(audited):
         canaries = Canaries.tossed(plan, between, generator)
         weights = publish(plan, World(canaries.table, canaries.erased), generator)[release]
         scores = canaries.scores(plan, weights)
-        level = false_alarm / (len(asked) * len(SHARES))
+        level = false_alarm / (len(audited) * len(SHARES))
         found = [guess_canaries(scores, canaries.coins, share=share, error=level) for share in SHARES]
         best = max(found, key=lambda one: (one.refutes(claimed), one.gdp, one.estimate))
         rows.append(AuditRow(question, "one run", claimed, best, factor))

@@ -242,16 +242,16 @@ def audit(
     check_positive("factor", factor)
     generator = np.random.default_rng() if rng is None else rng
     honest = linear_engine(plan, later_releases=check_count("later_releases", later_releases, maximum=_MOST_RELEASES))
-    asked = questions(recorded_accountant(honest, plan), linear_tables(plan, honest.loss.radius))
+    audited = questions(recorded_accountant(honest, plan), linear_tables(plan, honest.loss.radius))
     jury = Jury(lambda world: simulate(honest if engine is None else engine, world, 2 * chains, generator))
     rows: list[AuditRow] = []
-    for done, question in enumerate(asked, start=1):
+    for done, question in enumerate(audited, start=1):
         exact = LinearLikelihoodRatio(honest, question.present, question.absent, question.observed)
         attacks: dict[str, Fit] = {
             "likelihood ratio": lambda *_, exact=exact: exact,
             "shadow model": ShadowLikelihoodRatio.fit,
         }
-        rows += jury.answer(question, attacks, error=false_alarm / len(asked), factor=factor)
+        rows += jury.answer(question, attacks, error=false_alarm / len(audited), factor=factor)
         if progress is not None:
             progress(done)
     notes = [

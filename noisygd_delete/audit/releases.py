@@ -110,7 +110,10 @@ def measure_climb(plan: Plan, weights: Weights, rows: NDArray[np.float32]) -> ND
 
 
 def measure_steps(loss: Any, point: Weights, moved: Weights, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return (rows,) how far `moved` goes along the step of each row: its clipped gradient at `point`, negated."""
+    """Return −⟨g_i, moved⟩ of each row, shape (rows,), with its clipped gradient g_i at `point`.
+
+    Weights that the gradients of several rows move are left out.
+    """
     label = np.array([label_of(loss)])
     steps = np.array([loss.clipped_sum(point, row[None], label) for row in rows])
     if len(rows) > 1:  # weights that several rows move do not distinguish the rows
@@ -121,8 +124,8 @@ def measure_steps(loss: Any, point: Weights, moved: Weights, rows: NDArray[np.fl
 def account(plan: Plan) -> Accountant:
     """Return an accountant that has recorded the two releases of `publish_twice`."""
     accountant = Accountant(plan)
-    accountant.record(accountant.planned())
-    accountant.record(accountant.planned("unlearn"))
+    accountant.record(accountant.planned_event())
+    accountant.record(accountant.planned_event("unlearn"))
     return accountant
 
 
@@ -206,14 +209,14 @@ def audit_releases(
             progress(len(run))
         return made
 
-    jury, asked = Jury(histories), questions(account(plan), tables)
+    jury, audited = Jury(histories), questions(account(plan), tables)
     attacks: dict[str, Fit] = {
         "shadow model": ShadowLikelihoodRatio.fit,
         "kernel witness": partial(KernelWitness.fit, generator=generator),
     }
-    share = false_alarm / (len(attacks) * len(asked) + 1)
+    share = false_alarm / (len(attacks) * len(audited) + 1)
     rows = [
-        row for question in asked for row in jury.answer(question, attacks, error=share * len(attacks), factor=factor)
+        row for question in audited for row in jury.answer(question, attacks, error=share * len(attacks), factor=factor)
     ]
     three = three_samples(
         jury.histories(World(tables.there, tables.gone)),

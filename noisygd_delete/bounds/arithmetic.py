@@ -119,8 +119,8 @@ MARGIN = 1e-12  # relative; hundreds of times the error of the special functions
 LEAST_LOG = -sys.float_info.max  # logarithm of a number too small for a double: finite, and still an upper bound
 
 
-def exp_up(logarithm: float) -> float:
-    """Return e^x rounded up; 0 only for x = −∞."""
+def probability_from_log(logarithm: float) -> float:
+    """Return min(1, e^x) rounded up, the probability of logarithm x; 0 only for x = −∞."""
     if logarithm == -math.inf:
         return 0.0
     return math.nextafter(math.exp(min(logarithm, 0.0)), math.inf) if logarithm < 0 else 1.0

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .arithmetic import LEAST_LOG, MARGIN, UNIT, best_order, exp_up, least_safe, log_down
+from .arithmetic import LEAST_LOG, MARGIN, UNIT, best_order, least_safe, log_down, probability_from_log
 from .tails import erfcx, log_lower_tail, upper_tail
 
 _HALF = (  # positive half of the 16-point Gauss–Legendre nodes and weights on [−1, 1]
@@ -99,7 +99,7 @@ def gdp_log_delta(*, mu: float, epsilon: float) -> float:
 
 def gdp_delta(*, mu: float, epsilon: float) -> float:
     """Return δ(ε) of μ-GDP, rounded up."""
-    return exp_up(gdp_log_delta(mu=mu, epsilon=epsilon))
+    return probability_from_log(gdp_log_delta(mu=mu, epsilon=epsilon))
 
 
 def gdp_epsilon(*, mu: float, delta: float) -> float:

@@ -149,6 +149,11 @@ def weakly_convex_replace_hessian(*, order: float, ratio: float, below: float) -
     det(I+B_2)^q det(I+B_1)^{1−q}/det(I + qB_2 − (q−1)B_1). For rank-one B's of eigenvalues r_2, r_1 at an angle of
     cosine c the last determinant is (1+qr_2)(1−(q−1)r_1) + q(q−1)r_1r_2c²: c = 0 is worst for equal signs, c² = 1 for
     opposite ones.
+
+    Args:
+        order: Rényi order q > 1.
+        ratio: ρ of the module's table.
+        below: ρ₋ of the module's table.
     """
     if not _is_jacobian_positive(order, ratio, below):
         return math.inf
@@ -392,9 +397,9 @@ def column_variances(*, blocks: Sequence[int]) -> tuple[float, ...]:
 _FACTOR = 4.0  # ratio of successive trials until the balance is bracketed
 
 
-def ridge_cost(*, asked: float, used: float, model_norm: float) -> float:
+def ridge_cost(*, requested: float, used: float, model_norm: float) -> float:
     """Return (λ′ − λ)B²/2: the largest cost of using λ′ instead of λ, in the objective with λ, if ‖θ*‖ ≤ B."""
-    return (used - asked) * model_norm**2 / 2
+    return (used - requested) * model_norm**2 / 2
 
 
 def balanced_ridge(

@@ -52,7 +52,10 @@ def sample_rows(
 def factor_passes(
     *, records: int, features: int, outputs: int, condition_number: float, filled: float | None = None
 ) -> float:
-    """Return the cost of one factorization of the sample's Hessian in gradient passes, by multiplications."""
+    """Return the cost of factorizing the Hessian of the solver's sample of rows, in gradient passes.
+
+    It counts multiplications; `sample_rows` gives the size of the sample.
+    """
     size = {"records": records, "features": features, "outputs": outputs}
     rows, narrow = sample_rows(**size, condition_number=condition_number, filled=filled)
     products = rows * features * (features if narrow else rows) / 2

@@ -63,7 +63,7 @@ LINES = {
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
     "serve": "a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
     "token": "make a token for a client of the service, and add its hash to a file of tokens",
-    "requests": "requests that the service has not finished, in the first store of the service; retry or drop parked ones",
+    "requests": "requests that the service has not finished, in the first store of the service; retry or drop quarantined ones",
 }
 
 
@@ -268,7 +268,7 @@ def format_error(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
         text = value if isinstance(value, str) else format_value(value)
         return f"{options[name]} {text}" if name in options else f"{name}={format_value(value)}"
 
-    return "; ".join([error.told(typed), *getattr(error, "__notes__", ())])
+    return "; ".join([error.format_message(typed), *getattr(error, "__notes__", ())])
 
 
 def _language(code: str) -> str:

@@ -86,20 +86,20 @@ def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
     except InvalidParameter as error:
         raise InvalidParameter(f"--audit {error}") from error
     try:
-        told = limited_io.parse_json(document)
+        kept = limited_io.parse_json(document)
         found = [
             {
                 "name": f"{row['question']}: {row['attack']}",
                 "measured_lower_bound": max(0.0, float(row["measured_lower_bound"])),
                 "claimed_advantage": float(row["claimed_advantage"]),
             }
-            for row in told["rows"]
+            for row in kept["rows"]
         ]
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidParameter(
             f"--audit {file}: give the output of `noisygd-delete audit ... --json` ({error!r})"
         ) from error
-    if told.get(_OF) != _digest(plan):
+    if kept.get(_OF) != _digest(plan):
         raise InvalidParameter(
             f"--audit {file}: it attacked another plan than that of this paper; give the output of `noisygd-delete audit STORE --json`"
         )

@@ -33,27 +33,27 @@ def register(commands: Any) -> None:
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
-    asked = parser.add_argument_group("questions (the default of each is the worst case)")
-    asked.add_argument(
+    questions = parser.add_argument_group("questions (the default of each is the worst case)")
+    questions.add_argument(
         "--present-from",
         type=parse_integer,
         default=_FROM,
         metavar="A",
         help="first release with the record (default 1)",
     )
-    asked.add_argument(
+    questions.add_argument(
         "--erased-at", type=parse_integer, metavar="B", help="release that erased it; default: the last with an edit"
     )
-    asked.add_argument(
+    questions.add_argument(
         "--observed", type=_parse_release_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
     )
-    asked.add_argument(
+    questions.add_argument(
         "--models-seen", type=parse_integer, metavar="P", help="requests depend on at most P earlier models"
     )
-    asked.add_argument(
+    questions.add_argument(
         "--requests", type=parse_integer, default=_REQUESTS, metavar="R", help="cost of R more requests (default 30)"
     )
-    asked.add_argument(
+    questions.add_argument(
         "--attack-advantage", type=parse_number, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
     )
 
@@ -85,8 +85,8 @@ def _budget(parsed: argparse.Namespace) -> int:
         "requests",
         "attack_advantage",
     )
-    asked = _has_question(parsed)
-    answer = budget(parsed.store, statement=asked or parsed.json, **{name: getattr(parsed, name) for name in names})
+    explain = _has_question(parsed)
+    answer = budget(parsed.store, statement=explain or parsed.json, **{name: getattr(parsed, name) for name in names})
     total = answer["cumulative"]
     head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
     lines = [
@@ -106,7 +106,7 @@ def _budget(parsed: argparse.Namespace) -> int:
     lines.append(
         f"a release: who saw no other model, if {NON_ADAPTIVE}; all: who kept every model, if {FIXED_SCHEDULE}"
     )
-    if answer["released"] and not asked:
+    if answer["released"] and not explain:
         lines.append(f"{MORE}: what is revealed about an erased record, and forecasts")
     elif answer["statement"] is not None:
         from ..accountant import statement_text
@@ -126,8 +126,8 @@ def _format_remaining(answer: Mapping[str, Any]) -> str:
 
 def _has_question(parsed: argparse.Namespace) -> bool:
     """Return whether any option of the question group, or `--explain`, was given."""
-    asked = ("erased_at", "observed", "models_seen", "attack_advantage")
-    put = any(getattr(parsed, name) is not None for name in asked)
+    questions = ("erased_at", "observed", "models_seen", "attack_advantage")
+    put = any(getattr(parsed, name) is not None for name in questions)
     return put or parsed.explain or (parsed.present_from, parsed.requests) != (_FROM, _REQUESTS)
 
 
@@ -140,17 +140,17 @@ def _status(parsed: argparse.Namespace) -> int:
     answer = status(parsed.store)
     if finish_interrupted(parsed, answer):
         answer = status(parsed.store)
-    told = dict(answer)
-    kinds = EditCounts(**told.pop("pending"))
-    told["pending_edits"] = kinds.text() if told["pending_edits"] else 0
-    told["publications_left"] = left_text(told.pop("left"))
-    if (patch := told["patch"]) is not None:
-        told["patch"] = (
+    fields = dict(answer)
+    kinds = EditCounts(**fields.pop("pending"))
+    fields["pending_edits"] = kinds.text() if fields["pending_edits"] else 0
+    fields["publications_left"] = left_text(fields.pop("left"))
+    if (patch := fields["patch"]) is not None:
+        fields["patch"] = (
             f"{patch['patches']} until the next release; who copies the store, and saw every model, of a record erased since: {patch['told']}"
         )
-    told["publishers"] = "; ".join(map(format_destination, told["publishers"])) or None
-    del told["capped"]
-    lines = [f"{name.replace('_', ' '):<20}{_format_value(value)}" for name, value in told.items()]
+    fields["publishers"] = "; ".join(map(format_destination, fields["publishers"])) or None
+    del fields["capped"]
+    lines = [f"{name.replace('_', ' '):<20}{_format_value(value)}" for name, value in fields.items()]
     print_result(parsed, answer, "\n".join(lines))
     return 0
 

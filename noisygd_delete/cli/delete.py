@@ -59,9 +59,9 @@ def delete(parsed: argparse.Namespace) -> int:
                 print_result(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
                 return 0
         request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
-        if subjects and (aside := store.request_log.kept_aside()):
+        if subjects and (restricted := store.request_log.kept_aside()):
             print_error(
-                f"noisygd-delete delete: this does not reach rows restricted (`restrict`, `object`) by {format_request_ids(aside)}. Where one of them is of a person "
+                f"noisygd-delete delete: this does not reach rows restricted (`restrict`, `object`) by {format_request_ids(restricted)}. Where one of them is of a person "
                 "named here, `lift` it with --no-publish and delete once more, or destroy its file and key",
                 0,
             )

@@ -92,7 +92,7 @@ def _counted_text(found: CountedEvaluation, delta: float) -> str:
         lines.append(f"{'mean absolute error':<28}{found.mean_absolute_error:.4g} ± {found.within:.2g}, {half}")
     else:
         lines.append("too few records for this noise: nothing can be said")
-    told = (
+    figures = (
         describe_guarantee(found.alone, several=False, delta=delta),
         describe_guarantee(found.together, several=True, delta=delta),
     )
@@ -100,7 +100,7 @@ def _counted_text(found: CountedEvaluation, delta: float) -> str:
         [
             *lines,
             f"These are the records that it was learned from; ± is twice the deviation that the noise of {found.deviation:g} gives.",
-            f"Charged as release {found.release}. Of a record still there: {told[0]}; with every release so far {told[1]}.",
+            f"Charged as release {found.release}. Of a record still there: {figures[0]}; with every release so far {figures[1]}.",
         ]
     )
 

@@ -57,8 +57,8 @@ def _export(parsed: argparse.Namespace) -> int:
     from ..store.artifact import current_artifact
     from ..store.onnx_graph import BEGINS
 
-    asked = {"--onnx": parsed.onnx, "--plain": parsed.plain}
-    files = {option: file for option, file in asked.items() if file is not None}
+    given = {"--onnx": parsed.onnx, "--plain": parsed.plain}
+    files = {option: file for option, file in given.items() if file is not None}
     if not files:
         raise InvalidParameter("name what to write: --onnx or --plain")
     outputs = {

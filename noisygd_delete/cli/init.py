@@ -247,8 +247,8 @@ def report_store(parsed: argparse.Namespace, schema: Schema, found: StoreRows, *
     if outside:
         text += f"values clipped to their bounds (shown here only, not stored): {_format_cell_counts(outside)}\n"
     if parsed.source is not None:
-        told = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
-        text += f"{told}\n" if told else ""
+        left_out = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
+        text += f"{left_out}\n" if left_out else ""
     text += f"{numbered_line(facts, parsed.data)}; new rows name theirs in a column {NUMBERED!r}\n" if numbered else ""
     if not numbered and parsed.data is not None:
         text += f"ids: column {schema.id_column!r}\n"
@@ -293,26 +293,26 @@ def numbered_line(facts: Mapping[str, Any], file: str) -> str:
 
 def plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
     """Return the plan that the arguments ask for, for rows of this schema."""
-    from .plan_selection import alternatives_text, choose_plan, sizes_of
+    from .plan_selection import attempt_with_suggestion, choose_plan, sizes_of
 
     if parsed.features not in (None, schema.features):
         raise InvalidParameter(
             f"--plan: it is for {parsed.features} features, and {parsed.schema} gives {schema.features}"
         )
 
-    def attempt(asked: dict[str, Any]) -> Chosen:
-        told = copy(parsed)
-        fill_arguments(told, ADVISED, asked)
-        return choose_plan(told, **sizes_of(told, schema, slots))
+    def attempt(options: dict[str, Any]) -> Chosen:
+        arguments = copy(parsed)
+        fill_arguments(arguments, ADVISED, options)
+        return choose_plan(arguments, **sizes_of(arguments, schema, slots))
 
-    choice = alternatives_text(parsed.asked, attempt, partial(_format_arguments, parsed))
+    choice = attempt_with_suggestion(parsed.given_options, attempt, partial(_format_arguments, parsed))
     return replace(choice, plan=choice.plan.of_map(schema.feature_map))
 
 
-def _format_arguments(parsed: argparse.Namespace, asked: dict[str, Any]) -> str:
+def _format_arguments(parsed: argparse.Namespace, options: dict[str, Any]) -> str:
     """Return the commands by which a problem is passed to this command."""
     again = ", and this command again" if parsed.plan is not None else ", and this command with --plan plan.toml"
-    return plan_command(asked, file=parsed.plan or "plan.toml") + again
+    return plan_command(options, file=parsed.plan or "plan.toml") + again
 
 
 def _count_rows(parsed: argparse.Namespace, schema: Schema) -> int:

@@ -83,7 +83,7 @@ def _relearn_cost(plan: Plan, spent: Accountant) -> dict[str, Any]:
     """Return the privacy cost of a fresh learn by this plan, on top of the releases so far."""
     ahead = spent.with_plan(plan).forecast()
     before = ahead.remaining()
-    event = ahead.planned("relearn" if spent.releases else "learn")
+    event = ahead.planned_event("relearn" if spent.releases else "learn")
     affordable = ahead.affordable(event)
     ahead.add(event)
     foreseen = ahead.foresight(before.delta)

@@ -53,48 +53,48 @@ def register(commands: Any) -> None:
 def plan(parsed: argparse.Namespace) -> int:
     """Run `plan` and return its exit status."""
     from ..evidence.atomic_write import open_output
-    from .plan_selection import alternatives_text
+    from .plan_selection import attempt_with_suggestion
 
-    asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
+    options = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
     target = None if parsed.out is None else open_output("--out", parsed.out, begins=HEAD.encode())
     comparing = ["--compare"] if parsed.compare else []
 
     def typed(problem: dict[str, Any]) -> str:
         return plan_command(problem, *comparing, file=parsed.out)
 
-    file, answer, text = alternatives_text(asked, partial(_plan_from_file, parsed), typed)
+    file, answer, text = attempt_with_suggestion(options, partial(_plan_from_file, parsed), typed)
     if target is not None:
         target.write(file)
     print_result(parsed, answer, text)
     return 0
 
 
-def _plan_from_file(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+def _plan_from_file(parsed: argparse.Namespace, options: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
     """Return a problem as the text of a plan file, and the answer to it as JSON and as text."""
     parsed = copy(parsed)
-    fill_arguments(parsed, PLANNED | {"proof": None} | STREAM, asked)
+    fill_arguments(parsed, PLANNED | {"proof": None} | STREAM, options)
     if None in (parsed.records, parsed.features):
         if parsed.out is None:
             raise InvalidParameter(
-                f"give --records and --features; or write the options for other commands: {plan_command(asked)}"
+                f"give --records and --features; or write the options for other commands: {plan_command(options)}"
             )
         from ..privacy.guarantee import check_delta
 
-        for name in sorted({"delta", "total_delta"} & asked.keys()):
-            check_delta(name, asked[name])
+        for name in sorted({"delta", "total_delta"} & options.keys()):
+            check_delta(name, options[name])
         text = f"wrote {parsed.out}: give --plan {parsed.out} to init, quickstart, advise, relearn or audit"
-        return format_plan_file(asked), {"plan": parsed.out, "asked": asked}, text
+        return format_plan_file(options), {"plan": parsed.out, "options": options}, text
     if parsed.method == AUTO:
         raise InvalidParameter(
             "is chosen by `advise`, and by `init` for its table; here a method is named", method=AUTO
         )
-    if parsed.out is not None and (parsed.compare or not {"requests", "period"}.isdisjoint(asked)):
-        unsized = {name: value for name, value in asked.items() if name not in SIZES}
+    if parsed.out is not None and (parsed.compare or not {"requests", "period"}.isdisjoint(options)):
+        unsized = {name: value for name, value in options.items() if name not in SIZES}
         raise InvalidParameter(
             "--out writes the given options, not the choice of a forecast: leave out --compare, and with --requests the sizes: "
             + plan_command(unsized, file=parsed.out)
         )
-    return format_plan_file(_default_arguments(parsed) | asked), *_answer_plan(
+    return format_plan_file(_default_arguments(parsed) | options), *_answer_plan(
         parsed
     )  # the printed plan is the written one
 

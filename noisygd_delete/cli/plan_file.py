@@ -12,7 +12,6 @@ import json
 import shlex
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
 
 from .. import losses, methods
@@ -38,7 +37,7 @@ def add_plan_file(parser: argparse.ArgumentParser) -> None:
 def fill_arguments(
     parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> None:
-    """Set the planning arguments of a command; `parsed.asked` keeps those that were given.
+    """Set the planning arguments of a command; `parsed.given_options` keeps those that were given.
 
     Args:
         parsed: Arguments of the command, modified in place.
@@ -53,7 +52,7 @@ def fill_arguments(
     strange = [name for name in given if name not in usual and name not in SIZES]
     if strange:
         raise InvalidParameter(f"{', '.join(strange)}: {parsed.command} has no use for it; leave it out of the plan")
-    parsed.asked = dict(given)
+    parsed.given_options = dict(given)
     for name, value in {**dict.fromkeys(SIZES), **usual, **given}.items():
         if name not in SIZES or getattr(parsed, name, None) is None:
             setattr(parsed, name, value)
@@ -97,19 +96,19 @@ def read_plan(file: str) -> dict[str, Any]:
     return vars(parser.parse_args(format_options(table)))
 
 
-def format_plan_file(asked: Mapping[str, Any]) -> str:
+def format_plan_file(options: Mapping[str, Any]) -> str:
     """Return the text of a plan file that `read_plan` reads."""
     lines = [HEAD]
-    for name, value in asked.items():
+    for name, value in options.items():
         text = ",".join(map(str, value)) if isinstance(value, tuple) else value
         lines.append(f"{name} = {json.dumps(text, ensure_ascii=False)}")
     return "\n".join(lines) + "\n"
 
 
-def format_options(asked: Mapping[str, Any]) -> list[str]:
+def format_options(options: Mapping[str, Any]) -> list[str]:
     """Return a problem as command-line options of `plan`."""
     found = []
-    for name, value in asked.items():
+    for name, value in options.items():
         option = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             found += [option] if value else []
@@ -119,10 +118,10 @@ def format_options(asked: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def plan_command(asked: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
+def plan_command(options: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
     """Return the `plan` command for a problem, with the options `more`, that writes to `file`."""
     return shlex.join(
-        ["noisygd-delete", "plan", *format_options(asked), *more, *([] if file is None else ["--out", file])]
+        ["noisygd-delete", "plan", *format_options(options), *more, *([] if file is None else ["--out", file])]
     )
 
 
@@ -135,138 +134,111 @@ class _OfFile(argparse.ArgumentParser):
 
 NETWORK = "network"  # the loss whose module is named, by an extra
 PAPER_REGULARIZATION = 1e-3  # default without advice
-
-_SIZES = "sizes (public)"
-_LOSS = "loss"
-_BUDGET = (
-    "budget of one release (one of three forms; default where a method is advised: --dp 2 --deletion 0.2 --delta 1e-6, else the "
-    "paper's --order 10 --dp 1 --deletion 0.1)"
-)
-_TOTAL = "total of all publications (of a record still there, every one observed)"
-_GUARANTEE = "guarantee"
-_STREAM = "stream (publications and their batch are then chosen by forecast)"
-_SAME = object()
-
-
-def _option(group: str, words: str, default: Any = None, *, advised: Any = _SAME, **how: Any) -> Any:
-    """Return a field of `PlanOptions`.
-
-    Args:
-        group: Title of its group in the help.
-        words: Its help.
-        default: Default of `plan`.
-        advised: Default where advice or a schema decides; the same if not given.
-        **how: Further arguments of `add_argument`.
-    """
-    facts = {"group": group, "help": words, "advised": default if advised is _SAME else advised, "how": how}
-    return field(default=default, metadata=facts)
-
-
-def _parse_sizes(text: str) -> tuple[int, ...]:
-    return tuple(parse_integer(part) for part in text.split(","))
-
-
-@dataclass(kw_only=True)
-class PlanOptions:
-    """The options of `plan`; names, types and defaults of `--plan FILE` and of the command line follow from them."""
-
-    records: int | None = _option(_SIZES, "n, number of slots")
-    features: int | None = _option(_SIZES, "columns, the constant one included")
-    one_hot_blocks: tuple[int, ...] | None = _option(
-        _SIZES,
-        "columns in order: k for k of which one is always hot, 0 for any other (init takes them from the schema)",
-        type=_parse_sizes,
-        metavar="K,K,...",
-    )
-    loss: str | None = _option(
-        _LOSS,
-        "logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network, "
-        "network:module=package.module:function,init_variance=0.1 (a torch module)",
-        "logistic",
-        advised=None,
-        metavar="NAME[:FIELD=VALUE,...]",
-    )
-    radius: float | None = _option(_LOSS, "bound R on the norm of a feature row (default 1)", 1.0, advised=None)
-    clip: float | None = _option(
-        _LOSS, "clip every record's gradient to this norm: less noise, some loss of fit", metavar="L"
-    )
-    regularization: float | None = _option(
-        _LOSS, "default: advised, or 1e-3 where a method is named", PAPER_REGULARIZATION, advised=None, metavar="λ"
-    )
-    ridge: str | None = _option(
-        _LOSS,
-        "forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)",
-        "given",
-        advised=None,
-        choices=RIDGES,
-    )
-    model_norm: float | None = _option(
-        _LOSS, "--ridge forecast: norm a good model may have (default: from n)", metavar="B"
-    )
-    order: float | None = _option(_BUDGET, "Rényi order q of --dp and --deletion")
-    dp: float | None = _option(_BUDGET, "ε_dp, or ε with --delta, or μ with --gdp")
-    deletion: float | None = _option(_BUDGET, "ε_dd in the same measure")
-    delta: float | None = _option(_BUDGET, "read --dp and --deletion as ε of (ε, δ) with this δ")
-    gdp: bool = _option(_BUDGET, "read --dp and --deletion as Gaussian-DP μ (method noisy-gd)", False)
-    total_epsilon: float | None = _option(
-        _TOTAL,
-        "publication stops before this is exceeded, erasure never (init: default room for 12 publications like the learn)",
-        metavar="ε",
-    )
-    total_delta: float | None = _option(_TOTAL, "default: that of the budget, or 1e-6", metavar="δ")
-    no_total: bool = _option(_TOTAL, "no cap on the sum: it grows with every publication", False)
-    method: str | None = _option(
-        _GUARANTEE,
-        "way of learning and deleting, with its own fields: minimiser:solver=cold, ladder:stages=network:60,head (default: "
-        f"{DEFAULT_METHOD}; in init auto, what `advise` takes)",
-        advised=AUTO,
-        metavar="NAME[:FIELD=VALUE,...]",
-    )
-    proof: str | None = _option(
-        _GUARANTEE,
-        "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "
-        "arithmetic (default)",
-        advised=PROOFS[-1],
-        choices=PROOFS,
-    )
-    adjacency: str = _option(_GUARANTEE, "default: replace", "replace", choices=ADJACENCIES)
-    deletion_notion: str = _option(_GUARANTEE, "default: definition-4.1", "definition-4.1", choices=DELETION_NOTIONS)
-    releases: int = _option(_GUARANTEE, "N observed publications together within --dp", 1, metavar="N")
-    batch: int = _option(_GUARANTEE, "records edited by one request", 1)
-    rows_per_subject: int | None = _option(
-        _GUARANTEE, "rows of one person (default 1, or as the schema says)", 1, advised=None
-    )
-    no_utility: bool = _option(_GUARANTEE, "take only the steps that forgetting needs", False)
-    dtype: str = _option(_GUARANTEE, "of steps over the reals; default: float32", "float32", choices=DTYPES)
-    requests: int | None = _option(
-        _STREAM, "deletion requests that --dp, then of all publications, must last for", metavar="N"
-    )
-    period: float | None = _option(_STREAM, "number of days in which the --requests arrive", metavar="DAYS")
-    excess_risk: float = _option(_STREAM, "target, nats per record (default 0.01)", 0.01)
-
-
-_OPTIONS = fields(PlanOptions)
-SIZES = tuple(option.name for option in _OPTIONS if option.metadata["group"] == _SIZES)
-STREAM: dict[str, Any] = {option.name: option.default for option in _OPTIONS if option.metadata["group"] == _STREAM}
-ADVISED: dict[str, Any] = {  # defaults where advice or a schema decides
-    option.name: option.metadata["advised"] for option in _OPTIONS if option.name not in SIZES
-}
+SIZES = ("records", "features", "one_hot_blocks")
+STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01}
 PLANNED: dict[str, Any] = {  # defaults of a plan
-    option.name: option.default for option in _OPTIONS if option.name not in (*SIZES, *STREAM, "proof")
+    "loss": "logistic",
+    "radius": 1.0,
+    "clip": None,
+    "model_norm": None,
+    "regularization": PAPER_REGULARIZATION,
+    "ridge": "given",
+    **dict.fromkeys(("order", "dp", "deletion", "delta", "total_epsilon", "total_delta", "method")),
+    **dict.fromkeys(("gdp", "no_total", "no_utility"), False),
+    "adjacency": "replace",
+    "deletion_notion": "definition-4.1",
+    "releases": 1,
+    "batch": 1,
+    "rows_per_subject": 1,
+    "dtype": "float32",
+}
+ADVISED: dict[str, Any] = {  # defaults where advice or a schema decides
+    **PLANNED,
+    **dict.fromkeys(("loss", "radius", "regularization", "ridge", "rows_per_subject")),
+    "method": AUTO,
+    "proof": PROOFS[-1],
+    **STREAM,
 }
 
 
 def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `plan`; the parser sets only those that were given."""
-    groups: dict[str, Any] = {}
-    for option in _OPTIONS:
-        kind, facts = str(option.type), option.metadata
-        if facts["group"] not in groups:
-            groups[facts["group"]] = parser.add_argument_group(facts["group"])
-        how: dict[str, Any] = {"action": "store_true"} if kind == "bool" else {}
-        how |= {"type": parse for start, parse in _PARSERS.items() if kind.startswith(start)}
-        how |= {"default": argparse.SUPPRESS, "help": facts["help"], **facts["how"]}
-        groups[facts["group"]].add_argument(f"--{option.name.replace('_', '-')}", **how)
+
+    def add(group: Any, name: str, **how: Any) -> None:
+        group.add_argument(name, default=argparse.SUPPRESS, **how)
+
+    sizes = parser.add_argument_group("sizes (public)")
+    add(sizes, "--records", type=parse_integer, help="n, number of slots")
+    add(sizes, "--features", type=parse_integer, help="columns, the constant one included")
+    add(
+        sizes,
+        "--one-hot-blocks",
+        type=_parse_sizes,
+        metavar="K,K,...",
+        help="columns in order: k for k of which one is always hot, 0 for any other (init takes them from the schema)",
+    )
+    loss = parser.add_argument_group("loss")
+    add(
+        loss,
+        "--loss",
+        metavar="NAME[:FIELD=VALUE,...]",
+        help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network, "
+        "network:module=package.module:function,init_variance=0.1 (a torch module)",
+    )
+    add(loss, "--radius", type=parse_number, help="bound R on the norm of a feature row (default 1)")
+    clip = "clip every record's gradient to this norm: less noise, some loss of fit"
+    add(loss, "--clip", type=parse_number, metavar="L", help=clip)
+    add(
+        loss,
+        "--regularization",
+        type=parse_number,
+        metavar="λ",
+        help="default: advised, or 1e-3 where a method is named",
+    )
+    ridge = "forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)"
+    add(loss, "--ridge", choices=RIDGES, help=ridge)
+    norm = "--ridge forecast: norm a good model may have (default: from n)"
+    add(loss, "--model-norm", type=parse_number, metavar="B", help=norm)
+    budget = parser.add_argument_group(
+        "budget of one release (one of three forms; default where a method is advised: --dp 2 --deletion 0.2 --delta 1e-6, else the "
+        "paper's --order 10 --dp 1 --deletion 0.1)"
+    )
+    add(budget, "--order", type=parse_number, help="Rényi order q of --dp and --deletion")
+    add(budget, "--dp", type=parse_number, help="ε_dp, or ε with --delta, or μ with --gdp")
+    add(budget, "--deletion", type=parse_number, help="ε_dd in the same measure")
+    add(budget, "--delta", type=parse_number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
+    add(budget, "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method noisy-gd)")
+    total = parser.add_argument_group("total of all publications (of a record still there, every one observed)")
+    cap = "publication stops before this is exceeded, erasure never (init: default room for 12 publications like the learn)"
+    add(total, "--total-epsilon", type=parse_number, metavar="ε", help=cap)
+    add(total, "--total-delta", type=parse_number, metavar="δ", help="default: that of the budget, or 1e-6")
+    add(total, "--no-total", action="store_true", help="no cap on the sum: it grows with every publication")
+    chosen = parser.add_argument_group("guarantee")
+    add(
+        chosen,
+        "--method",
+        metavar="NAME[:FIELD=VALUE,...]",
+        help="way of learning and deleting, with its own fields: minimiser:solver=cold, ladder:stages=network:60,head (default: "
+        f"{DEFAULT_METHOD}; in init auto, what `advise` takes)",
+    )
+    proof = (
+        "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "
+        "arithmetic (default)"
+    )
+    add(chosen, "--proof", choices=PROOFS, help=proof)
+    add(chosen, "--adjacency", choices=ADJACENCIES, help="default: replace")
+    add(chosen, "--deletion-notion", choices=DELETION_NOTIONS, help="default: definition-4.1")
+    add(chosen, "--releases", type=parse_integer, metavar="N", help="N observed publications together within --dp")
+    add(chosen, "--batch", type=parse_integer, help="records edited by one request")
+    add(chosen, "--rows-per-subject", type=parse_integer, help="rows of one person (default 1, or as the schema says)")
+    add(chosen, "--no-utility", action="store_true", help="take only the steps that forgetting needs")
+    add(chosen, "--dtype", choices=DTYPES, help="of steps over the reals; default: float32")
+    stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")
+    many = "deletion requests that --dp, then of all publications, must last for"
+    add(stream, "--requests", type=parse_integer, metavar="N", help=many)
+    add(stream, "--period", type=parse_number, metavar="DAYS", help="number of days in which the --requests arrive")
+    add(stream, "--excess-risk", type=parse_number, help="target, nats per record (default 0.01)")
 
 
-_PARSERS = {"int": parse_integer, "float": parse_number}
+def _parse_sizes(text: str) -> tuple[int, ...]:
+    return tuple(parse_integer(part) for part in text.split(","))

@@ -137,9 +137,9 @@ def budget_from(parsed: argparse.Namespace) -> Budget:
 
 def plan_from(parsed: argparse.Namespace, **sizes: Any) -> Plan:
     """Return the plan for the arguments, at the given sizes."""
-    asked = given_arguments(parsed)
-    del asked["map"]  # already part of the method
-    return make_plan(**asked, **sizes, method=method_from(parsed), releases=parsed.releases)
+    options = given_arguments(parsed)
+    del options["map"]  # already part of the method
+    return make_plan(**options, **sizes, method=method_from(parsed), releases=parsed.releases)
 
 
 def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -197,9 +197,9 @@ def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
     """
     check_stream(parsed)
     named = () if parsed.method is None else (format_spec(parsed.method, parsed.method_fields),)
-    asked: dict[str, Any] = {"ways": named or methods.compared_methods()}
-    asked |= {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
-    return plan_stream(**asked, **given_arguments(parsed), **sizes)
+    options: dict[str, Any] = {"ways": named or methods.compared_methods()}
+    options |= {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
+    return plan_stream(**options, **given_arguments(parsed), **sizes)
 
 
 def replan(parsed: argparse.Namespace, plan: Plan) -> Plan:
@@ -229,14 +229,16 @@ def replan(parsed: argparse.Namespace, plan: Plan) -> Plan:
     elif amounts:  # in the measure of the current plan
         arguments["budget"] = replace(problem.budget, **amounts)
     arguments["loss"] = _new_loss(parsed, problem.loss)
-    ridge = parsed.ridge or ("given" if problem.asked_regularization is None else "forecast")
+    ridge = parsed.ridge or ("given" if problem.requested_regularization is None else "forecast")
     if ridge == "given":
-        arguments["regularization"] = parsed.regularization or problem.asked_regularization or problem.regularization
+        arguments["regularization"] = (
+            parsed.regularization or problem.requested_regularization or problem.regularization
+        )
     if parsed.regularization is not None or ridge == "given":
-        arguments["asked_regularization"] = None
+        arguments["requested_regularization"] = None
         arguments["model_norm"] = parsed.model_norm if ridge == "given" else arguments["model_norm"]
     unchanged = arguments == {name: getattr(problem, name) for name in arguments}
-    same_ridge = (ridge == "forecast") == (problem.asked_regularization is not None)
+    same_ridge = (ridge == "forecast") == (problem.requested_regularization is not None)
     return plan if unchanged and same_ridge else make_plan(**arguments, ridge=ridge)
 
 
@@ -316,7 +318,7 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
     facts = comparison_arguments(parsed)
     if facts["model_norm"] is None and parsed.regularization is None:
         facts["model_norm"] = getattr(parsed, "usual_norm", None)  # from the schema
-    releases: dict[str, Any] = {} if requests is not None else {"releases": asked_releases(parsed)}
+    releases: dict[str, Any] = {} if requests is not None else {"releases": releases_from(parsed)}
     return advise(
         **facts,
         **sizes,
@@ -332,12 +334,14 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
 def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
     """Return the given options completed by the advice; `plan --out` on them gives the advised plan."""
     chosen, budget, problem = advice.options(), advice.plan.problem.budget, advice.plan.problem
-    asked = {name: value for name, value in parsed.asked.items() if name not in (*STREAM, *SIZES, "proof", "ridge")}
+    options = {
+        name: value for name, value in parsed.given_options.items() if name not in (*STREAM, *SIZES, "proof", "ridge")
+    }
     if advice.chained is not None:  # its λ is not that of the forecast
-        asked.pop("model_norm", None)
+        options.pop("model_norm", None)
     elif parsed.model_norm is not None:
-        asked["ridge"] = "forecast"
-        chosen["regularization"] = problem.asked_regularization or problem.regularization
+        options["ridge"] = "forecast"
+        chosen["regularization"] = problem.requested_regularization or problem.regularization
     own = {name: value for name, value in chosen.items() if name not in PLANNED}
     clip = chosen.pop("clip", None) if parsed.clip is None else parsed.clip
     amounts = {
@@ -352,11 +356,11 @@ def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any
         "regularization": chosen["regularization"],
         **{name: value for name, value in amounts.items() if value is not None},
         **{name: chosen[name] for name in ("releases", "batch") if chosen[name] != PLANNED[name]},
-        **{name: value for name, value in asked.items() if name not in (*chosen, *amounts)},
+        **{name: value for name, value in options.items() if name not in (*chosen, *amounts)},
     }
 
 
-def asked_releases(parsed: argparse.Namespace) -> int:
+def releases_from(parsed: argparse.Namespace) -> int:
     """Return the number of releases that share a budget.
 
     A total without a budget of one release is shared by `PUBLICATIONS` releases: the learn and a year's monthly ones.
@@ -370,7 +374,7 @@ def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
     """Return the budget that the arguments name, completed by the defaults in (ε, δ)."""
     if parsed.order is not None or parsed.gdp:
         return budget_from(parsed)
-    shared = parsed.requests is not None or asked_releases(parsed) > 1
+    shared = parsed.requests is not None or releases_from(parsed) > 1
     delta = parsed.delta
     if delta is None:
         delta = default_delta(records) if parsed.total_delta is None else parsed.total_delta
@@ -459,7 +463,7 @@ def list_columns(columns: Sequence[str]) -> str:
 # A suggestion for a refused problem: the nearest one that can be planned, tried before it is printed.
 
 
-Asked = dict[str, Any]
+Options = dict[str, Any]
 Answer = TypeVar("Answer")
 
 _MEASURE = ("gdp", "order", "delta")  # dropping the measure would change the meaning of the budget
@@ -469,61 +473,63 @@ _PATIENCE = 3.0  # CPU seconds for the search
 _COMMAND = "noisygd-delete "
 
 
-def alternatives_text(asked: Asked, attempt: Callable[[Asked], Answer], command: Callable[[Asked], str]) -> Answer:
-    """Return `attempt(asked)`; add to an error that names no command one that `attempt` accepts.
+def attempt_with_suggestion(
+    options: Options, attempt: Callable[[Options], Answer], command: Callable[[Options], str]
+) -> Answer:
+    """Return `attempt(options)`; add to an error that names no command one that `attempt` accepts.
 
     Args:
-        asked: Options of `plan`, by their Python names.
+        options: Options of `plan`, by their Python names.
         attempt: Plans a problem, or raises.
         command: Returns the command for a problem.
     """
     try:
-        return attempt(asked)
+        return attempt(options)
     except NoisyGDDeleteError as error:
         found = (
             None
             if _COMMAND in str(error)
-            else next((one for one in _nearby_requests(asked) if _is_accepted(attempt, one)), None)
+            else next((one for one in _nearby_requests(options) if _is_accepted(attempt, one)), None)
         )
         if found is not None:
             error.add_note(f"instead: {command(found)}")
         raise
 
 
-def _is_accepted(attempt: Callable[[Asked], Any], asked: Asked) -> bool:
+def _is_accepted(attempt: Callable[[Options], Any], options: Options) -> bool:
     try:
-        attempt(asked)
+        attempt(options)
     except (NoisyGDDeleteError, ArithmeticError):
         return False
     return True
 
 
-def _nearby_requests(asked: Asked) -> Iterator[Asked]:
+def _nearby_requests(options: Options) -> Iterator[Options]:
     """Yield similar problems, for at most `_PATIENCE` CPU seconds.
 
     In order: the same method without fields, or for several releases; one option left out, or classes given; another
     method, latest registered first; a larger λ.
     """
     until = time.process_time() + _PATIENCE
-    method = str(asked.get("method") or "").partition(":")[0]
-    kept = _MEASURE if {"dp", "deletion"} & asked.keys() else ()
+    method = str(options.get("method") or "").partition(":")[0]
+    kept = _MEASURE if {"dp", "deletion"} & options.keys() else ()
     fewer = [
-        {name: value for name, value in asked.items() if name != gone}
+        {name: value for name, value in options.items() if name != gone}
         for gone in _LEFT_OUT
-        if gone in asked and gone not in kept
+        if gone in options and gone not in kept
     ]
-    if asked.get("loss") in _OF_CLASSES:
-        fewer.append(asked | {"loss": f"{asked['loss']}:classes=3"})
+    if options.get("loss") in _OF_CLASSES:
+        fewer.append(options | {"loss": f"{options['loss']}:classes=3"})
     others = [other for other in reversed(tuple(METHODS)) if other != method]
     own = [method] if method in METHODS else []
     ways = chain(
-        (asked | {"method": name} for name in own),
-        (asked | {"method": name, "releases": PUBLICATIONS} for name in own if asked.get("releases", 1) == 1),
+        (options | {"method": name} for name in own),
+        (options | {"method": name, "releases": PUBLICATIONS} for name in own if options.get("releases", 1) == 1),
         fewer,
-        (problem | {"method": other} for problem, other in product((asked, *fewer), others)),
+        (problem | {"method": other} for problem, other in product((options, *fewer), others)),
         (
             problem | {"method": other, "regularization": ridge}
-            for problem, ridge, other in product((asked, *fewer), _RIDGES, (*own, *others))
+            for problem, ridge, other in product((options, *fewer), _RIDGES, (*own, *others))
         ),
     )
     return takewhile(lambda _: time.process_time() < until, ways)

@@ -53,9 +53,9 @@ def publish(parsed: argparse.Namespace) -> int:
                 parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made"
             )
             return 0
-        told = {name: getattr(parsed, name) for name in ("force", "request_id", "erased", "position")}
+        options = {name: getattr(parsed, name) for name in ("force", "request_id", "erased", "position")}
         with tracking_progress(parsed, "publish", store.plan) as execution:
-            release = store.publish(**told, execution=execution)
+            release = store.publish(**options, execution=execution)
         return report_release(parsed, store, release)
 
 

@@ -144,12 +144,12 @@ def report_release(
     left = store.accountant.remaining().to_dict()
     places = {"publishers": listed} if (listed := store.destination_status()) else {}
     print_outdated_destinations(store)
-    told = f"{describe_release(release)}\n{left_text(left)}"
+    summary = f"{describe_release(release)}\n{left_text(left)}"
     out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
-    aside = store.table.left_out.text(
+    left_out = store.table.left_out.text(
         store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id"
     )
-    text = "\n\n".join(filter(None, (told, aside, _format_generated_id(parsed, release), doubt.get("warning"))))
+    text = "\n\n".join(filter(None, (summary, left_out, _format_generated_id(parsed, release), doubt.get("warning"))))
     print_result(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
 

@@ -86,7 +86,7 @@ def stated_facts(parsed: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def state_all(facts: dict[str, Any], store: Store, requests: Sequence[EditRequest]) -> None:
+def record_facts(facts: dict[str, Any], store: Store, requests: Sequence[EditRequest]) -> None:
     """Record these facts about every request of a stream that was served."""
     state = load_extension("hooks", "request-note") if facts else None  # one search for the whole stream
     if state is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from ..errors import InvalidRequest, check_count, check_positive
 from .arguments import add_command, parse_integer, parse_number
 from .remaining_budget import left_text
-from .statements import STATEMENTS, state_all, stated_facts
+from .statements import STATEMENTS, record_facts, stated_facts
 from .terminal import print_outdated_destinations, print_result, progress_bar, standard_input
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def stream(parsed: argparse.Namespace) -> int:
                     if sound:
                         sources = (f"line {line}" for line in numbers)
                         stream.push_all(list(zip(cast("Sequence[EditRequest]", answers), sources, strict=True)))
-                        state_all(facts, store, cast("Sequence[EditRequest]", answers))
+                        record_facts(facts, store, cast("Sequence[EditRequest]", answers))
                     for refused in () if sound else answers:
                         stream.refuse(str(refused))
                 if progress is not None:
@@ -280,8 +280,8 @@ def batching_from(parsed: argparse.Namespace, ledger: Ledger, *, ends: bool) -> 
     """
     from ..curator.stream import Batching, Calendar
 
-    asked = (parsed.batch, parsed.expect, parsed.deadline)
-    if ends and all(one is None for one in asked):
+    limits = (parsed.batch, parsed.expect, parsed.deadline)
+    if ends and all(one is None for one in limits):
         return Batching(size=_WHOLE)
     pace = pace_from(parsed, ledger)
     return Batching(size=None, deadline=pace.interval) if isinstance(pace, Calendar) else pace

@@ -170,18 +170,20 @@ def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progres
             bar.close()
 
 
-def format_destination(told: dict[str, Any]) -> str:
+def format_destination(destination: dict[str, Any]) -> str:
     """Return the state of one publisher as a sentence."""
-    name = told["address"] + (f" ({told['model']}@{told['alias']})" if "model" in told else "")
-    holds = "no release" if told["release"] is None else f"release {told['release']}"
-    if not told["pending"]:
-        return f"{name}: holds {holds}" + (f" since {told['since']}" if "since" in told else "")
-    why = f": {told['problem']}" if told["problem"] else ""
+    name = destination["address"] + (
+        f" ({destination['model']}@{destination['alias']})" if "model" in destination else ""
+    )
+    holds = "no release" if destination["release"] is None else f"release {destination['release']}"
+    if not destination["pending"]:
+        return f"{name}: holds {holds}" + (f" since {destination['since']}" if "since" in destination else "")
+    why = f": {destination['problem']}" if destination["problem"] else ""
     return f"{name}: pending, last known to hold {holds}{why}; the next command tries again"
 
 
 def print_outdated_destinations(store: Store) -> None:
     """Print one line to standard error for each destination with a pending update."""
-    for told in store.destination_status():
-        if told["pending"]:
-            print(format_destination(told), file=sys.stderr)
+    for destination in store.destination_status():
+        if destination["pending"]:
+            print(format_destination(destination), file=sys.stderr)

@@ -98,9 +98,9 @@ def patch_guarantee(plan: Plan, account: Account, patch: Continuation) -> Guaran
     The record left by this patch or by one before it since the last release.
     """
     notion, variance = plan.problem.deletion_notion, planned_patch_variance(plan, patch.number, patch.patches)
-    told: Guarantee = plan.mechanism.patched(notion, draws=patch.number, variance=variance)  # type: ignore[attr-defined]
+    patched: Guarantee = plan.mechanism.patched(notion, draws=patch.number, variance=variance)  # type: ignore[attr-defined]
     before = account.published - Counter([(plan.mechanism, patch.number, 0.0)])
-    return Guarantee.composed([(account.answer("deletion", notion, before), 1), (told, 1)]) if before else told
+    return Guarantee.composed([(account.answer("deletion", notion, before), 1), (patched, 1)]) if before else patched
 
 
 def moments_of(procedure: CarriedSums, shape: tuple[int, ...]) -> IntegerMoments:
@@ -127,13 +127,13 @@ def _noisy_moments(moments: IntegerMoments, procedure: CarriedSums, published: I
 
 
 def _weights_from_moments(
-    told: NoisyMoments, procedure: CarriedSums, ridge: float, shape: tuple[int, ...]
+    moments: NoisyMoments, procedure: CarriedSums, ridge: float, shape: tuple[int, ...]
 ) -> NDArray[np.float64]:
     """Return log odds of normal classes if rows share a constant (those of a coded map do), else least squares."""
-    whole = told.ridges(ridge, procedure.ridge_share)
+    whole = moments.ridges(ridge, procedure.ridge_share)
     if procedure.map is not None and not procedure.label_bits:
-        return told.discriminant(whole)
-    return told.ridge(whole) * max(1, shape[0])
+        return moments.discriminant(whole)
+    return moments.ridge(whole) * max(1, shape[0])
 
 
 class PublishedSums:

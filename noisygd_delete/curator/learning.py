@@ -86,9 +86,9 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
         InvalidRequest: If the request cannot be carried out, or the plan does not cover its new rows.
     """
     edits = records.resolve(request, found)
-    asked, takes = edits.counts.to_dict(), plan.promise.edits
+    counts, takes = edits.counts.to_dict(), plan.promise.edits
     for kind in ("replaced", "inserted"):
-        if asked[kind] and kind not in takes:
+        if counts[kind] and kind not in takes:
             raise InvalidRequest(
                 f"the plan's method {plan.method.name!r} covers no record that is {kind}; nothing was changed. "
                 + (
@@ -216,8 +216,8 @@ def _stage_records(staged: StagedLoss, number: int, parts: list[Weights], held: 
 
 def _continue_progress(execution: Execution, done: int) -> Execution:
     """Return an execution whose progress counts on from the `done` steps of earlier stages."""
-    told = execution.progress
-    return execution if told is None else replace(execution, progress=lambda step: told(done + step))
+    report = execution.progress
+    return execution if report is None else replace(execution, progress=lambda step: report(done + step))
 
 
 def _wait_until(until: float, execution: Execution) -> None:

@@ -82,14 +82,14 @@ def _descend_exactly(
 
 def _on_samples(start: Weights, objective: Any, slots: int, sampling: Sampling, facts: dict[str, Any]) -> Weights:
     """Run noisy steps on Poisson samples of the slots; progress is reported in equivalent full passes."""
-    noise, told, rate = facts["noise"], facts["progress"], sampling.rate
+    noise, progress, rate = facts["noise"], facts["progress"], sampling.rate
     passed: Callable[[int], None] | None = None
-    if told is not None:
+    if progress is not None:
 
         def passed(step: int) -> None:
             done = math.ceil(rate * step * (1 - 1e-12))
             if done > math.ceil(rate * (step - 1) * (1 - 1e-12)):
-                told(done)
+                progress(done)
 
     def gradient(weights: Weights) -> Weights:
         sample: Weights = objective.gradient_on(weights, poisson(slots, noise, rate=rate), rate)

@@ -13,7 +13,7 @@ from ..accountant import Account, Accountant, Event, EventKinds, Statuses, relea
 from ..engine import CurrentRecords, Execution
 from ..errors import BudgetExceeded
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee, describe_guarantee, format_conditions
+from ..privacy.guarantee import Guarantee, format_conditions, summarize_guarantee
 from ..records import NO_EDITS, EditCounts, SlotEdits
 from .learning import check_model, train
 from .model import Continuation, Model, Training
@@ -30,10 +30,6 @@ _OF_SEVERAL = ("dp_cumulative", "deletion_observed")  # models
 def format_figure_conditions(name: str, guarantee: Guarantee) -> str:
     """Format the conditions (", if …") under which a figure of a release holds."""
     return format_conditions(guarantee, several=name in _OF_SEVERAL)
-
-
-def _format_limit(name: str, guarantee: Guarantee) -> str:
-    return f"({guarantee.adjacency}, {guarantee.unit}) {describe_guarantee(guarantee, several=name in _OF_SEVERAL)}"
 
 
 @dataclass(frozen=True)
@@ -87,8 +83,12 @@ class Release:
         return release_label(self.kind, self.counts)
 
     def __repr__(self) -> str:
-        told = "; ".join(f"{ABOUT[name]}: {_format_limit(name, each)}" for name, each in self.guarantees.items())
-        return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {told})"
+        figures = [
+            f"  {ABOUT[name] + ':':<41}{summarize_guarantee(guarantee, several=name in _OF_SEVERAL)}"
+            for name, guarantee in self.guarantees.items()
+        ]
+        facts = f"{self.release}, {self.label!r}, {self.status}, edits={self.edits}, steps={self.steps}"
+        return "\n".join([f"Release({facts})", *figures])
 
     @property
     def guarantee(self) -> Guarantee:
@@ -155,7 +155,7 @@ def make_release(records: CurrentRecords, task: ReleaseTask, execution: Executio
     event: Event | None
     if task.learn:
         accountant = accountant.with_plan(plan)  # raises if it contradicts the releases so far
-        event = accountant.planned("relearn" if account.releases > account.trained else "learn", pending)
+        event = accountant.planned_event("relearn" if account.releases > account.trained else "learn", pending)
         if not accountant.affordable(event):
             raise BudgetExceeded(_refusal_message(accountant))
     else:

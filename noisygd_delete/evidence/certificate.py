@@ -201,12 +201,12 @@ def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, TallyAccount, fl
 def plain_words(certificate: Mapping[str, Any]) -> list[str]:
     """Return one sentence each for what was done and what an observer can still learn."""
     claims = [Claim(**claim) for claim in certificate["claims"]]
-    told = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "odds", "limit")]
+    listed = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "odds", "limit")]
     return [
-        *(claim_sentence(claim) for claim in told if not claim.key.startswith("present.")),
+        *(claim_sentence(claim) for claim in listed if not claim.key.startswith("present.")),
         *(
             claim_terms(claim)
-            for claim in told
+            for claim in listed
             if claim.key in ("erased.all", "replaced.all", "erased.before", "replaced.before")
         ),
     ]

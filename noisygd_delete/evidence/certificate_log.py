@@ -164,21 +164,21 @@ def check_log_proof(certificate: Any, proof: str | Path, log: str | Path | None 
         return Check("log", False, "not a proof as `certificate --log-proof` writes it")
 
 
-def _check_proof(certificate: Any, said: Any, log: str | Path | None) -> Check:
-    if set(said) != _FIELDS or said["format"] != _PROOF_FORMAT:
+def _check_proof(certificate: Any, proof: Any, log: str | Path | None) -> Check:
+    if set(proof) != _FIELDS or proof["format"] != _PROOF_FORMAT:
         return Check("log", False, "not a proof as `certificate --log-proof` writes it")
-    signer, issuer = signed_by(said), signed_by(certificate)
+    signer, issuer = signed_by(proof), signed_by(certificate)
     if signer is None or issuer is None or signer.public_bytes_raw() != issuer.public_bytes_raw():
         return Check("log", False, "the proof is not signed by the key that signed the certificate")
-    if said["leaf"] != leaf_of(certificate):
+    if proof["leaf"] != leaf_of(certificate):
         return Check("log", False, "it is the proof of another certificate")
-    place, size = said["index"], said["size"]
+    place, size = proof["index"], proof["size"]
     if type(place) is not int or type(size) is not int or not 0 <= place < size <= MOST_LEAVES:
         return Check("log", False, "the proof names a place that no log has")
-    found = root_from_path(leaf_hash(said["leaf"]), place, size, [bytes.fromhex(node) for node in said["path"]])
-    if found is None or found.hex() != said["root"]:
+    found = root_from_path(leaf_hash(proof["leaf"]), place, size, [bytes.fromhex(node) for node in proof["path"]])
+    if found is None or found.hex() != proof["root"]:
         return Check("log", False, "the path does not lead to the root that was signed")
-    where = f"entry {place + 1} of the {size} that its signer's log had on {said['issued']}"
+    where = f"entry {place + 1} of the {size} that its signer's log had on {proof['issued']}"
     if log is None:
         return Check("log", True, where)
     leaves = _read_leaves(limited_io.read_file(log, limited_io.DOCUMENT), str(log))
@@ -222,8 +222,8 @@ def _lock_log(log: str | Path) -> Iterator[BinaryIO]:
     try:
         lock = Lock(path, wait=_PATIENCE)
     except (OSError, StoreLocked) as error:
-        said = "another process is writing to it" if isinstance(error, StoreLocked) else error.strerror
-        raise InvalidParameter(f"--log {log}: cannot be written ({said}); nothing was issued") from error
+        reason = "another process is writing to it" if isinstance(error, StoreLocked) else error.strerror
+        raise InvalidParameter(f"--log {log}: cannot be written ({reason}); nothing was issued") from error
     try:
         with path.open("r+b") as file:
             yield file

@@ -53,20 +53,20 @@ class Verification:
 
 def shorten_error(error: BaseException) -> str:
     """Return the message of an error, shortened and without control characters."""
-    said = str(error) or type(error).__name__
-    said = "".join(letter if letter.isprintable() else "?" for letter in said[:_LONGEST])
-    return said + ("..." if len(str(error)) > _LONGEST else "")
+    text = str(error) or type(error).__name__
+    text = "".join(letter if letter.isprintable() else "?" for letter in text[:_LONGEST])
+    return text + ("..." if len(str(error)) > _LONGEST else "")
 
 
-def at_least(said: Any, proven: float | None) -> bool:
+def at_least(stated: Any, proven: float | None) -> bool:
     """Return whether a stated bound is a number no less than the proven one.
 
     If there is no finite proven bound, only null is accepted, which claims nothing.
     """
-    if said is None or proven is None or math.isinf(proven):
-        return said is None
-    number = type(said) in (int, float) and 0 <= said < math.inf and str(said)[0] != "-"
-    return number and bool(said >= proven * (1 - LAST_DIGITS))
+    if stated is None or proven is None or math.isinf(proven):
+        return stated is None
+    number = type(stated) in (int, float) and 0 <= stated < math.inf and str(stated)[0] != "-"
+    return number and bool(stated >= proven * (1 - LAST_DIGITS))
 
 
 def with_whole_numbers(document: Any) -> Any:

@@ -91,8 +91,8 @@ KEYS: dict[str, Claimable] = {
     "replaced": Claimable("done", {"rows": "count"}),
     "inserted": Claimable("done", {"rows": "count"}),
     "edited": Claimable("done", {"day": "day"}),
-    "set-aside": Claimable("done", {"rows": "count", "day": "day"}, "the register"),
-    "put-back": Claimable("done", {"rows": "count", "day": "day"}, "the register"),
+    "restricted": Claimable("done", {"rows": "count", "day": "day"}, "the register"),
+    "restriction-lifted": Claimable("done", {"rows": "count", "day": "day"}, "the register"),
     "person-gone": Claimable("done", {"rows_per_person": "count"}, "rows of the same persons that remain: none"),
     "published.fresh": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.warm": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
@@ -195,8 +195,8 @@ KEYS: dict[str, Claimable] = {
     "models": Claimable("notice", {"models": "text"}, "the register"),
     "purposes": Claimable("notice", {"purposes": "text"}, "the register"),
     "recipients": Claimable("notice", {"recipients": "count"}, "the register"),
-    "recipients.told": Claimable("notice", {"recipients": "count", "day": "day"}, "the register"),
-    "told": Claimable("notice", {"day": "day"}, "the register"),
+    "recipients.informed": Claimable("notice", {"recipients": "count", "day": "day"}, "the register"),
+    "informed": Claimable("notice", {"day": "day"}, "the register"),
     "contact": Claimable("notice", {"contact": "text"}, "the register"),
     "complaint": Claimable("notice", {}),
     "complaint.to": Claimable("notice", {"authority": "text"}, "the register"),
@@ -239,8 +239,8 @@ def claim_terms(claim: Claim, language: str = "en") -> str:
     words, units = load_catalogue(language), KEYS[claim.key].values
     named = {"figure": words["words"].get(claim.key, claim.key)}
     filled = named | {name: _format_value(value, units[name], words) for name, value in claim.values.items()}
-    said = [words["terms"], *([words["renyi"]] if claim.values["renyi"] is not None else [])]
-    return " ".join(fill_entry(one, {}, filled) for one in said)
+    templates = [words["terms"], *([words["renyi"]] if claim.values["renyi"] is not None else [])]
+    return " ".join(fill_entry(one, {}, filled) for one in templates)
 
 
 def _format_value(value: Any, unit: str, words: Mapping[str, Any]) -> str:

@@ -62,10 +62,10 @@ def find_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) ->
         InvalidParameter: If the plan and the request could not have led to this release.
     """
     if erasure.release is None:
-        if erasure.notices.put_back is not None:
+        if erasure.notices.lifted is not None:
             raise InvalidParameter(
                 "precedes every model published without the rows: there is nothing to certify",
-                put_back=erasure.notices.put_back,
+                lifted=erasure.notices.lifted,
             )
         if history.last_model is None or history.last_model.mechanism != plan.mechanism:
             raise InvalidParameter("the last model was not made under the plan of this certificate")
@@ -108,7 +108,7 @@ def derive_guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Gua
     plan = accountant.plan
     assert plan is not None
     notions = {}
-    if erasure.deleted and erasure.notices.put_back is None:
+    if erasure.deleted and erasure.notices.lifted is None:
         notions["erased"] = plan.problem.deletion_notion
     if erasure.replaced:
         notions["replaced"] = Worlds.PAIRWISE
@@ -135,7 +135,7 @@ def _edit_claims(erasure: Erasure, plan: Plan, served: Event | None, left: tuple
             yield Claim(key, {"rows": rows})
     if erasure.edited is not None:
         yield Claim("edited", {"day": erasure.edited})
-    for key, when in (("set-aside", erasure.notices.set_aside), ("put-back", erasure.notices.put_back)):
+    for key, when in (("restricted", erasure.notices.restricted), ("restriction-lifted", erasure.notices.lifted)):
         if when is not None:
             yield Claim(key, {"rows": erasure.rows, "day": when.isoformat()})
     most = plan.problem.rows_per_subject
@@ -332,40 +332,48 @@ def _deadline_claims(erasure: Erasure) -> Iterator[Claim]:
         yield Claim("deadline.extended", {"day": last, "reason": str(notices.extension_reason)})
     else:
         yield Claim("deadline.holidays" if notices.holidays else "deadline", {"day": last})
-    told = None if notices.informed is None else notices.informed.isoformat()
-    for what, when in (("erased", erasure.edited), ("published", erasure.served), ("told", told)):
+    informed = None if notices.informed is None else notices.informed.isoformat()
+    for what, when in (("erased", erasure.edited), ("published", erasure.served), ("informed", informed)):
         if when is not None:
             yield Claim("in-time" if when <= last else "late", {"what": what})
 
 
 def _notice_claims(erasure: Erasure, left: tuple[str, ...]) -> Iterator[Claim]:
     """Yield what the operator states for the person besides the erasure."""
-    said, rows = erasure.notices, {"rows": erasure.rows}
+    notices, rows = erasure.notices, {"rows": erasure.rows}
     for name in ("models", "purposes"):
-        if getattr(said, name) is not None:
-            yield Claim(name, {name: getattr(said, name)})
-    if said.withdrawn is not None:
+        if getattr(notices, name) is not None:
+            yield Claim(name, {name: getattr(notices, name)})
+    if notices.withdrawn is not None:
         kept = "base" in left or "extractor" in left
-        yield Claim("model-withdrawn.kept" if kept else "model-withdrawn", {**rows, "day": said.withdrawn.isoformat()})
+        yield Claim(
+            "model-withdrawn.kept" if kept else "model-withdrawn", {**rows, "day": notices.withdrawn.isoformat()}
+        )
     elif erasure.status is Statuses.PENDING:
-        until = said.publish_by
+        until = notices.publish_by
         yield (
             Claim("model-in-use", rows)
             if until is None
             else Claim("model-in-use.until", {**rows, "day": until.isoformat()})
         )
     yield from _destination_claims(erasure)
-    if said.recipients is not None:
-        told: Mapping[str, Any] = {"recipients": said.recipients}
-        when = said.recipients_told
-        yield Claim("recipients", told) if when is None else Claim("recipients.told", {**told, "day": when.isoformat()})
-    if said.backups_until is not None:
-        yield Claim("backups", {**rows, "day": said.backups_until.isoformat()})
-    if said.informed is not None:
-        yield Claim("told", {"day": said.informed.isoformat()})
-    if said.contact is not None:
-        yield Claim("contact", {"contact": said.contact})
-    yield Claim("complaint", {}) if said.authority is None else Claim("complaint.to", {"authority": said.authority})
+    if notices.recipients is not None:
+        informed: Mapping[str, Any] = {"recipients": notices.recipients}
+        when = notices.recipients_informed
+        yield (
+            Claim("recipients", informed)
+            if when is None
+            else Claim("recipients.informed", {**informed, "day": when.isoformat()})
+        )
+    if notices.backups_until is not None:
+        yield Claim("backups", {**rows, "day": notices.backups_until.isoformat()})
+    if notices.informed is not None:
+        yield Claim("informed", {"day": notices.informed.isoformat()})
+    if notices.contact is not None:
+        yield Claim("contact", {"contact": notices.contact})
+    yield (
+        Claim("complaint", {}) if notices.authority is None else Claim("complaint.to", {"authority": notices.authority})
+    )
     yield Claim("record-kept", {})
 
 
@@ -398,5 +406,5 @@ def _duties(erasure: Erasure, *, total: bool) -> Iterator[str]:
     if erasure.status is Statuses.PENDING:
         yield "publish"
     yield from ("tell", "recipients")
-    if erasure.notices.put_back is None:
+    if erasure.notices.lifted is None:
         yield from ("withdraw", "backups")

@@ -71,7 +71,7 @@ class LedgerStatus:
         withdrawn: Since when no model is published, if one was published before.
         by_hand: Whether the operator withdrew it; otherwise the budget allowed no other.
         besides: External locations that models are published to, as last known.
-        register_put_back: Whether the register was restored from an earlier copy and lacks requests noted since.
+        register_restored: Whether the register was restored from an earlier copy and lacks requests noted since.
     """
 
     pending: EditCounts
@@ -79,7 +79,7 @@ class LedgerStatus:
     withdrawn: str | None
     by_hand: bool = False
     besides: tuple[Destination, ...] = ()
-    register_put_back: bool = False
+    register_restored: bool = False
 
 
 def ledger_status(ledger: Ledger) -> LedgerStatus:
@@ -151,7 +151,7 @@ def erasure_in(
         _require_erased(ledger, log, first, release)
     else:
         restricted, lifted = log.restriction(str(request_id))
-        notices = replace(notices, set_aside=restricted, put_back=lifted)
+        notices = replace(notices, restricted=restricted, lifted=lifted)
     published = ledger.covering(first)
     last = first if published is None else published
     edited: str | None = ledger.entry(first).time
@@ -251,22 +251,22 @@ def _find_entry(ledger: Ledger, request_id: str | None, release: int | None) -> 
     """Return the position of the ledger entry and the edits it covers."""
     if (request_id is None) == (release is None):
         raise InvalidParameter("name the erasure by its request id or by the release that covered it, one of the two")
-    asked = f"release {release}" if request_id is None else f"request {request_id!r}"
+    subject = f"release {release}" if request_id is None else f"request {request_id!r}"
     position = ledger.position(request_id)
     if position is not None:
-        return position, _known_erasure(ledger.edited(position), asked)
+        return position, _known_erasure(ledger.edited(position), subject)
     if release is not None and 1 <= release <= ledger.releases:
         made = (place for place, entry in enumerate(ledger.outline) if entry.event is not None)
-        return next(islice(made, release - 1, None)), _known_erasure(ledger.events[release - 1].counts, asked)
+        return next(islice(made, release - 1, None)), _known_erasure(ledger.events[release - 1].counts, subject)
     lost = RequestLog(Layout(ledger.path.parent)).lost_ids_in_words(ledger.outline) if release is None else ""
     raise InvalidParameter(
-        f"{asked} is not in the ledger; `status` counts the releases, and request ids are the caller's{lost}"
+        f"{subject} is not in the ledger; `status` counts the releases, and request ids are the caller's{lost}"
     )
 
 
-def _known_erasure(counts: EditCounts, asked: str) -> EditCounts:
+def _known_erasure(counts: EditCounts, subject: str) -> EditCounts:
     """Return `counts` if some of the edits erased a record; otherwise raise `InvalidParameter`."""
     if not counts.erased:
         done = f"{counts.text()}, and erased none" if counts.total else "edited no record"
-        raise InvalidParameter(f"{asked}: {done}; there is no erasure to certify")
+        raise InvalidParameter(f"{subject}: {done}; there is no erasure to certify")
     return counts

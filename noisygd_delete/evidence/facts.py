@@ -199,7 +199,7 @@ def check_certificate_id(certificate_id: Any) -> str:
 
 
 def check_version(name: Any) -> str:
-    """Return the version of the software that wrote the certificate."""
+    """Return `name`, checked to be a version of the software, such as "1.0.0"."""
     if not isinstance(name, str) or not re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name):
         raise InvalidParameter("version must be that of the software, for example 1.0.0")
     return name

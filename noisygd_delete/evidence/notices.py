@@ -70,15 +70,15 @@ class Notices:
         authority: Where to complain.
         informed: When the person was informed.
         recipients: Number of recipients of the data that were notified (Article 19 GDPR).
-        recipients_told: When the recipients were notified.
+        recipients_informed: When the recipients were notified.
         backups_until: When the last backup that holds the rows expires.
         withdrawn: Since when the model that had used the rows is out of service.
         publish_by: Until when a release is promised, if one is pending.
         extended_until: The later deadline of Article 12(3).
         extension_reason: Reason of the extension.
         holidays: The public holidays that moved the deadline, and no others.
-        set_aside: When the rows were removed and archived, if processing is restricted.
-        put_back: When they were restored.
+        restricted: When the rows were removed and archived, if processing is restricted.
+        lifted: When they were restored.
     """
 
     purposes: str | None = None
@@ -87,15 +87,15 @@ class Notices:
     authority: str | None = None
     informed: date | None = None
     recipients: int | None = None
-    recipients_told: date | None = None
+    recipients_informed: date | None = None
     backups_until: date | None = None
     withdrawn: date | None = None
     publish_by: date | None = None
     extended_until: date | None = None
     extension_reason: Reasons | None = None
     holidays: tuple[date, ...] = ()
-    set_aside: date | None = None
-    put_back: date | None = None
+    restricted: date | None = None
+    lifted: date | None = None
 
     def __post_init__(self) -> None:
         for name in TEXTS:
@@ -107,8 +107,8 @@ class Notices:
             check_count("recipients", self.recipients, minimum=0, maximum=10**6)
         if (self.extended_until is None) != (self.extension_reason is None):
             raise InvalidParameter("extended_until and extension_reason belong together; give both")
-        if self.put_back is not None and (self.set_aside is None or self.put_back < self.set_aside):
-            raise InvalidParameter("precedes the restriction of the rows", put_back=self.put_back)
+        if self.lifted is not None and (self.restricted is None or self.lifted < self.restricted):
+            raise InvalidParameter("precedes the restriction of the rows", lifted=self.lifted)
         if self.extension_reason is not None:
             object.__setattr__(self, "extension_reason", Reasons(self.extension_reason))
         object.__setattr__(self, "holidays", parse_days("holidays", self.holidays))
@@ -149,7 +149,7 @@ class Notices:
         """
         if edited is not None:
             done = date.fromisoformat(edited)
-            for name in ("informed", "recipients_told", "backups_until", "withdrawn"):
+            for name in ("informed", "recipients_informed", "backups_until", "withdrawn"):
                 when = getattr(self, name)
                 if when is not None and when < done:
                     raise InvalidParameter(
@@ -158,7 +158,7 @@ class Notices:
                         **{name: when},
                     )
         today = local_day(issued, received)
-        for name in ("informed", "recipients_told", "withdrawn"):
+        for name in ("informed", "recipients_informed", "withdrawn"):
             when = getattr(self, name)
             if when is not None and when > today:
                 raise InvalidParameter(
@@ -174,9 +174,9 @@ class Notices:
         }
 
 
-_RESTRICTED = ("set_aside", "put_back")
+_RESTRICTED = ("restricted", "lifted")
 _NOTICED = (
-    "informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until", *_RESTRICTED,
+    "informed", "recipients_informed", "backups_until", "withdrawn", "publish_by", "extended_until", *_RESTRICTED,
 )  # fmt: skip
 
 

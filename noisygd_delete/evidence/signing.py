@@ -58,8 +58,8 @@ def canonical_bytes(document: Any) -> bytes:
         except rfc8785.IntegerDomainError:
             return rfc8785.dumps(_as_doubles(document))
     except (ValueError, OverflowError, RecursionError) as error:
-        said = str(error)[:200] or type(error).__name__
-        raise InvalidParameter(f"no canonical JSON (RFC 8785): {said}") from error
+        reason = str(error)[:200] or type(error).__name__
+        raise InvalidParameter(f"no canonical JSON (RFC 8785): {reason}") from error
 
 
 def _count_values(document: Any) -> int:

@@ -76,7 +76,7 @@ def erased_figures(
         return {"later": plan.deletion, "all": plan.deletion_observed()}
     first = accountant.account.erasing is None
     if first or waiting.erased:
-        accountant = accountant.what_if(accountant.planned())
+        accountant = accountant.what_if(accountant.planned_event())
     erasing = accountant.account.erasing
     assert erasing is not None
     later = accountant.deletion_of_each(last=1)[0] if first else accountant.costliest_deletion(())

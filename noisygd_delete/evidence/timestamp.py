@@ -27,8 +27,8 @@ def request_timestamp(data: bytes, server: str) -> bytes:
     client = _client()
     if not server.startswith(("http://", "https://")):
         raise InvalidParameter(f"timestamp server {server!r} must be an http or https address")
-    asked = client.TimestampRequestBuilder().data(data).build()
-    request = urllib.request.Request(server, asked.as_bytes(), {"Content-Type": "application/timestamp-query"})
+    query = client.TimestampRequestBuilder().data(data).build()
+    request = urllib.request.Request(server, query.as_bytes(), {"Content-Type": "application/timestamp-query"})
     try:
         with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
             content: bytes = answer.read(_LONGEST + 1)
@@ -42,8 +42,8 @@ def request_timestamp(data: bytes, server: str) -> bytes:
         )
     try:
         response = client.decode_timestamp_response(content)
-        same = response.tst_info.message_imprint.message == asked.message_imprint.message
-        if not same or response.tst_info.nonce != asked.nonce:
+        same = response.tst_info.message_imprint.message == query.message_imprint.message
+        if not same or response.tst_info.nonce != query.nonce:
             raise ValueError("it is the stamp of something else")
     except ValueError as error:
         raise InvalidParameter(

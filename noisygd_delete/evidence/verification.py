@@ -129,19 +129,19 @@ def _check_claims(certificate: Mapping[str, Any]) -> Check:
     return Check("claims", True, f"{len(said)} claims of catalogue {catalogue}, each at least what the facts prove")
 
 
-def claims_fault(said: Sequence[Claim], proven: Sequence[Claim], catalogue: int) -> str | None:
+def claims_fault(stated: Sequence[Claim], proven: Sequence[Claim], catalogue: int) -> str | None:
     """Return what is claimed without proof, or missing; None if there is no fault.
 
     Args:
-        said: The claims of a certificate.
+        stated: The claims of a certificate.
         proven: The claims that it owes.
         catalogue: Number of the catalogue that the certificate states.
     """
-    for claim in said:
+    for claim in stated:
         if not _is_known_claim(claim) or max(KEYS[name].since for name in (claim.key, *claim.conditions)) > catalogue:
             return f"{str(claim.key)[:60]!r} with these values and conditions is no claim of catalogue {catalogue}"
     left: dict[str, list[Claim]] = {}
-    for claim in said:
+    for claim in stated:
         left.setdefault(claim.key, []).append(claim)
     for due in proven:
         like = left.get(due.key, [])
@@ -201,14 +201,14 @@ def covers_claim(claim: Claim, due: Claim) -> bool:
     )
 
 
-def _is_at_least(unit: str, said: Any, proven: Any, values: Mapping[str, Any]) -> bool:
+def _is_at_least(unit: str, stated: Any, proven: Any, values: Mapping[str, Any]) -> bool:
     if unit == "odds":
-        return bool(100 >= said >= success_per_hundred(values["advantage"] * (1 - LAST_DIGITS)))
+        return bool(100 >= stated >= success_per_hundred(values["advantage"] * (1 - LAST_DIGITS)))
     if unit == "bound":
-        return at_least(said, proven)
-    if unit == "number" and said is not None and proven is not None:
-        return math.isclose(said, proven, rel_tol=SAME, abs_tol=0.0)
-    return type(said) is type(proven) and bool(said == proven)
+        return at_least(stated, proven)
+    if unit == "number" and stated is not None and proven is not None:
+        return math.isclose(stated, proven, rel_tol=SAME, abs_tol=0.0)
+    return type(stated) is type(proven) and bool(stated == proven)
 
 
 def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | None = None) -> str | None:

@@ -90,20 +90,20 @@ def _total_condition(total: Total) -> str:
 
 def explain_ridge(problem: Problem, forecast: Callable[[], float]) -> str:
     """Return how the forecast of the noise's cost determined λ, and what that costs; "" if λ was used as given."""
-    asked, norm = problem.asked_regularization, problem.model_norm
-    if asked is None or norm is None:
+    requested, norm = problem.requested_regularization, problem.model_norm
+    if requested is None or norm is None:
         return ""
     chosen = "chosen from sizes, budget, loss and noise alone, none of it from the data"
     cost = forecast()
-    if asked == problem.regularization:
+    if requested == problem.regularization:
         return (
-            f"Ridge of the forecast: λ={format_number(asked)} stays, {chosen}: the noise costs {format_number(cost, 3)} of the loss by forecast, no more than "
+            f"Ridge of the forecast: λ={format_number(requested)} stays, {chosen}: the noise costs {format_number(cost, 3)} of the loss by forecast, no more than "
             f"the regulariser is worth at weights of norm {format_number(norm, 3)}."
         )
     return (
-        f"Ridge of the forecast: λ'={format_number(problem.regularization)} instead of λ={format_number(asked)}, {chosen}. It is where the forecast cost of "
+        f"Ridge of the forecast: λ'={format_number(problem.regularization)} instead of λ={format_number(requested)}, {chosen}. It is where the forecast cost of "
         f"the noise, {format_number(cost, 3)}, falls to what the regulariser is worth at weights of norm {format_number(norm, 3)}, a public guess "
-        f"(the norm of the model). In the objective with λ={format_number(asked)} it costs at most {format_number(problem.ridge_cost, 3)} more if its minimiser has no "
+        f"(the norm of the model). In the objective with λ={format_number(requested)} it costs at most {format_number(problem.ridge_cost, 3)} more if its minimiser has no "
         "larger norm; every theorem holds with λ' for λ."
     )
 

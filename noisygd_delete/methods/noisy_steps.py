@@ -131,7 +131,7 @@ Complete = Callable[[float], Plan]
 def calibrate_noise(
     problem: Problem,
     single: float,
-    asked: float | str | None,
+    requested: float | str | None,
     complete: Complete,
     affordable: Callable[[Guarantee], bool],
     *,
@@ -145,13 +145,13 @@ def calibrate_noise(
     Args:
         problem: The planning problem.
         single: σ² that one release of any length needs; if not `closed`, an estimate of it.
-        asked: The caller's σ², if any.
+        requested: The caller's σ², if any.
         complete: Returns the plan with its steps for a given σ².
         affordable: Returns whether a guarantee of all publications together is within the budget.
         closed: Whether `single` is exact for one release.
 
     Raises:
-        InvalidParameter: If `asked` is a string, or below the least σ² that meets the dp budget.
+        InvalidParameter: If `requested` is a string, or below the least σ² that meets the dp budget.
     """
     if problem.releases == 1 and closed:
         plan = complete(single)
@@ -164,15 +164,16 @@ def calibrate_noise(
             digits=1e-12,
         )
         plan = complete(least)
-    if asked is None:
+    if requested is None:
         return plan
-    if isinstance(asked, str):
+    if isinstance(requested, str):
         raise InvalidParameter(
-            "is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps", noise_variance=asked
+            "is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps",
+            noise_variance=requested,
         )
-    if not asked >= least * (1 - 1e-12):
+    if not requested >= least * (1 - 1e-12):
         raise InvalidParameter(
             f"is below {least:g}, the least that meets the dp budget; leave it out, raise it, or raise the budget",
-            noise_variance=asked,
+            noise_variance=requested,
         )
-    return complete(asked)
+    return complete(requested)

@@ -529,8 +529,8 @@ def chain_plan(plan: Plan) -> Plan | None:
     in each stage, beyond which the noise of three grows faster than by √3.
     """
     problem, lipschitz, alone = plan.problem, plan.problem.loss.constants.lipschitz, plan.method
-    asked = problem.asked_regularization
-    if not isinstance(alone, ObjectivePerturbation) or alone.chain > 1 or asked is None:
+    requested = problem.requested_regularization
+    if not isinstance(alone, ObjectivePerturbation) or alone.chain > 1 or requested is None:
         return None
     if problem.loss.label_kind != "binary" or form_of(problem) != ONE_DIRECTION:
         return None
@@ -538,7 +538,7 @@ def chain_plan(plan: Plan) -> Plan | None:
     least = loss.constants.lipschitz / lipschitz * problem.regularization
     method = replace(alone, chain=_CHAIN)
     for tried in range(_TRIED):
-        ridge = max(asked, float(f"{least * _RAISED**tried:.3g}"))
+        ridge = max(requested, float(f"{least * _RAISED**tried:.3g}"))
         try:
             found = method.plan(replace(problem, loss=loss, regularization=ridge, method=method))
         except (NoisyGDDeleteError, ArithmeticError):

@@ -490,7 +490,7 @@ class Plan:
         risk = self.outlook.excess_risk
         return {
             "regularization": problem.regularization,
-            "asked_regularization": problem.asked_regularization,
+            "requested_regularization": problem.requested_regularization,
             "ridge_cost": problem.ridge_cost,
             "step_size": numbers.step_size,
             "noise_variance": numbers.noise_variance,

@@ -65,7 +65,7 @@ class Problem:
         utility_tolerance: How far the excess risk of a release may exceed that of the stationary law, relative to it.
         dtype: Floating-point type of gradient sums, for the rounding slack.
         slack_in_budget: Whether the bounds meet the budget with the rounding slack included.
-        asked_regularization: The requested λ, if the noise forecast raised it.
+        requested_regularization: The requested λ, if the noise forecast raised it.
         one_hot_blocks: Column layout of a schema, for noise of a public shape.
         model_norm: B, the public guess of the model's norm for which λ was raised.
         feature_map: SHA-256 of the public map that made the rows.
@@ -92,7 +92,7 @@ class Problem:
     slack_in_budget: bool = (
         True  # False: the bounds meet the budget over the reals, and exceed it by the rounding slack
     )
-    asked_regularization: float | None = (
+    requested_regularization: float | None = (
         None  # the requested λ, if the forecast of the noise raised it to `regularization`
     )
     one_hot_blocks: tuple[int, ...] | None = None  # column layout of a schema, for noise of a public shape
@@ -121,18 +121,18 @@ class Problem:
         }
         for name in ("records", "features", "releases", "batch", "rows_per_subject"):
             checked[name] = check_count(name, getattr(self, name), maximum=2**53)
-        for name in ("asked_regularization", "model_norm"):
+        for name in ("requested_regularization", "model_norm"):
             if getattr(self, name) is not None:
                 checked[name] = check_scale(name, getattr(self, name))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-        if self.asked_regularization is not None and not (
-            self.model_norm is not None and self.asked_regularization <= self.regularization
+        if self.requested_regularization is not None and not (
+            self.model_norm is not None and self.requested_regularization <= self.regularization
         ):
             raise InvalidParameter(
                 f"must be at most regularization={self.regularization:g}, with the model_norm that it was raised for",
-                asked_regularization=self.asked_regularization,
+                requested_regularization=self.requested_regularization,
             )
 
         if self.feature_map is not None and not re.fullmatch("[0-9a-f]{64}", self.feature_map):
@@ -177,11 +177,11 @@ class Problem:
 
         0 if λ was not raised.
         """
-        if self.asked_regularization is None or self.model_norm is None:
+        if self.requested_regularization is None or self.model_norm is None:
             return 0.0
         from ..bounds.objective_perturbation import ridge_cost  # needed only if λ was raised
 
-        return ridge_cost(asked=self.asked_regularization, used=self.regularization, model_norm=self.model_norm)
+        return ridge_cost(requested=self.requested_regularization, used=self.regularization, model_norm=self.model_norm)
 
     @property
     def dimension(self) -> int:

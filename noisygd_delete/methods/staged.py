@@ -146,7 +146,7 @@ def of_stage(stage: Stage, number: int, problem: Problem, staged: StagedLoss, *,
         releases=1,
         utility=False,
         slack_in_budget=False,  # already subtracted from `gdp`
-        asked_regularization=None,
+        requested_regularization=None,
         model_norm=None,
         one_hot_blocks=None,
         total=None,

@@ -405,9 +405,9 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
 
     def good(**changed: Any) -> bool:
         sizes = {**given, **changed}
-        asked = problem.loss.constants.smoothness / sizes["records"] if free else facts["regularization"]
+        regularization = problem.loss.constants.smoothness / sizes["records"] if free else facts["regularization"]
         try:
-            other = make_plan(**sizes, regularization=asked)
+            other = make_plan(**sizes, regularization=regularization)
         except NoisyGDDeleteError:
             return False
         return expected_cost(other) < target

@@ -166,14 +166,14 @@ class Comparison:
     def _revealed(self, once: Candidate) -> list[str]:
         """Return lines on the privacy cost of all releases of each method, of a single release, and on the choice."""
         ways = [way for way in (*self.candidates, once) if way.plan is not None]
-        told = [(way, map(format_bound, way.figures)) for way in ways]
+        formatted = [(way, map(format_bound, way.figures)) for way in ways]
         within = "within" if self.once_will_do else "more than"
         return [
             f"ε of all publications, δ={format_bound(once.delta)}, if {FIXED_SCHEDULE}:",
             f"{'':<24}{'present':>9}{'erased, later':>15}{'erased, all seen':>18}{'excess risk':>13}",
             *(
                 f"{way.method:<24}{present:>9}{later:>15}{seen:>18}{way.excess_risk:>13.3g}"
-                for way, (present, later, seen) in told
+                for way, (present, later, seen) in formatted
             ),
             f"later: who sees models after the erasure alone, if {NON_ADAPTIVE}. once: one release with the whole budget, in which erased records stay: "
             f"{within} what was asked for a deletion.{self._why()}",

@@ -126,21 +126,21 @@ def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) ->
             large enough.
         NoisyGDDeleteError: If `plan` raises it for every λ.
     """
-    asked = problem.asked_regularization
+    requested = problem.requested_regularization
     if check_choice("ridge", ridge, RIDGES) == "given":
-        if problem.model_norm is not None and asked is None:
+        if problem.model_norm is not None and requested is None:
             raise InvalidParameter(
                 "belongs to ridge 'forecast'; name it, or leave model_norm out", model_norm=problem.model_norm
             )
         return problem
-    asked = problem.regularization if asked is None else asked
+    requested = problem.regularization if requested is None else requested
     if method_of(problem).own_ridge:
-        return replace(problem, regularization=asked, asked_regularization=None, model_norm=None)
-    problem = replace(problem, regularization=asked, asked_regularization=None)
+        return replace(problem, regularization=requested, requested_regularization=None, model_norm=None)
+    problem = replace(problem, regularization=requested, requested_regularization=None)
     norm = estimated_norm(problem) if problem.model_norm is None else problem.model_norm
 
     def raised(regularization: float) -> Problem:
-        return replace(problem, regularization=regularization, asked_regularization=asked, model_norm=norm)
+        return replace(problem, regularization=regularization, requested_regularization=requested, model_norm=norm)
 
     def cost(regularization: float) -> float:
         try:

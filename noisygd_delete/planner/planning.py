@@ -38,7 +38,7 @@ def make_plan(
     slack_in_budget: bool = True,
     ridge: str = "given",
     model_norm: float | None = None,
-    asked_regularization: float | None = None,
+    requested_regularization: float | None = None,
     one_hot_blocks: tuple[int, ...] | None = None,
     feature_map: str | None = None,
     total: Total | tuple[float, float] | None = None,
@@ -72,7 +72,7 @@ def make_plan(
         ridge: "given" uses λ unchanged; "forecast" raises it if the noise would dominate the model along flat
             directions, from public numbers only (`planner.defaults`). The plan reports the change and its cost.
         model_norm: B for ridge="forecast", the norm that a good model may have; None derives it from n and the loss.
-        asked_regularization: λ requested for an earlier plan, before its forecast raised it. It is a note unless ridge
+        requested_regularization: λ requested for an earlier plan, before its forecast raised it. It is a note unless ridge
             is "forecast".
         one_hot_blocks: `Schema.one_hot_blocks`, by which objective perturbation shapes its noise to reduce it.
         feature_map: Digest of the public feature map that makes the rows, or `Schema.feature_map`; it does not affect
@@ -105,7 +105,7 @@ def make_plan(
         utility_tolerance=utility_tolerance,
         dtype=dtype,
         slack_in_budget=slack_in_budget,
-        asked_regularization=asked_regularization,
+        requested_regularization=requested_regularization,
         model_norm=model_norm,
         one_hot_blocks=one_hot_blocks,
         feature_map=feature_map,

@@ -222,9 +222,31 @@ def format_conditions(guarantee: Guarantee | WorstCase, *, several: bool) -> str
         guarantee: The guarantee.
         several: Whether the figure covers more than one model.
     """
+    return f", if {' and '.join(_conditions(guarantee, several=several))}"
+
+
+_SHORT = {
+    NON_ADAPTIVE: "requests not adaptive",
+    FIXED_TARGET: "target fixed beforehand",
+    FIXED_RECORD: "target fixed beforehand",
+    FIXED_SCHEDULE: "schedule fixed beforehand",
+}
+
+
+def _conditions(guarantee: Guarantee | WorstCase, *, several: bool) -> list[str]:
     target = FIXED_TARGET if guarantee.about == "deletion" else FIXED_RECORD
-    conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [target] + [FIXED_SCHEDULE] * several
-    return f", if {' and '.join(conditions)}"
+    return [NON_ADAPTIVE] * guarantee.non_adaptive + [target] + [FIXED_SCHEDULE] * several
+
+
+def summarize_guarantee(guarantee: Guarantee, *, several: bool) -> str:
+    """Return a figure, what it compares, and its conditions in short, for a `repr`.
+
+    Args:
+        guarantee: The guarantee.
+        several: Whether the figure covers more than one model.
+    """
+    conditions = ", ".join(_SHORT[one] for one in _conditions(guarantee, several=several))
+    return f"advantage at most {guarantee.at_most} ({guarantee.adjacency}, {guarantee.unit}; {conditions})"
 
 
 def describe_guarantee(guarantee: Guarantee | WorstCase, *, several: bool, delta: float | None = None) -> str:
@@ -312,8 +334,8 @@ class Guarantee:
             check_bound("times", times)
 
     def __repr__(self) -> str:
-        described = describe_guarantee(self, several=True)
-        return f"Guarantee({self.about}, {'proven' if self.proven else 'declared'}: {described})"
+        proven = "proven" if self.proven else "declared"
+        return f"Guarantee({self.about}, {proven}: {summarize_guarantee(self, several=True)})"
 
     def renyi(self, order: float) -> float:
         """Return ε_q at Rényi order q > 1."""
@@ -380,7 +402,7 @@ class Guarantee:
 
     def delta(self, epsilon: float) -> float:
         """Return the smallest δ with (ε, δ)-indistinguishability, rounded up."""
-        return arithmetic.exp_up(self.log_delta(epsilon))
+        return arithmetic.probability_from_log(self.log_delta(epsilon))
 
     def log_delta(self, epsilon: float) -> float:
         """Return log δ(ε), which is usable even if δ underflows."""

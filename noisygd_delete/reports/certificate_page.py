@@ -62,19 +62,19 @@ def certificate_blocks(certificate: Mapping[str, Any], code: str) -> list[Block]
         code: Code of a language with a catalogue.
     """
     words = page_labels(code)
-    told = _group_sentences(certificate["claims"], code)
+    sentences = _group_sentences(certificate["claims"], code)
     open_ = certificate["action"]["status"] != "published" or any(
         claim["key"] == "residue.found" for claim in certificate["claims"]
     )
     return [
         *_head_blocks(certificate, words),
-        *_first_page(words, told, warning=open_),
-        *_statement_blocks(certificate, words, told["stated"]),
+        *_first_page(words, sentences, warning=open_),
+        *_statement_blocks(certificate, words, sentences["stated"]),
         *_request_blocks(certificate, words),
         _block("annex", words["Annex: the figures, what they rest on, and how to check them"]),
         *_table_blocks(certificate["claims"], words, code),
         _block("heading", words["Assumptions"]),
-        _lines("list", told["condition"]),
+        _lines("list", sentences["condition"]),
         *_evidence_blocks(certificate, words),
         _block("footer", _foot_text(certificate, words)),
     ]
@@ -91,7 +91,9 @@ def _lines(kind: str, lines: Sequence[str | list[str]]) -> Block:
 
 def _group_sentences(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str, list[Any]]:
     """Return the sentences by role; a duty comes with the command that fulfils it."""
-    told: dict[str, list[Any]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty", "stated")}
+    sentences: dict[str, list[Any]] = {
+        kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty", "stated")
+    }
     for one in claims:
         claim = Claim(one["key"], one["values"], tuple(one["conditions"]))
         kind = "stated" if claim.key in STATED else KEYS[claim.key].role
@@ -99,16 +101,16 @@ def _group_sentences(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str
         if kind == "duty":
             text = [f"{text} (", f"noisygd-delete {COMMANDS[claim.key]}", ")"]
         if not claim.key.startswith("present."):
-            told[kind if kind in told else "plain"].append(text)
-    return told
+            sentences[kind if kind in sentences else "plain"].append(text)
+    return sentences
 
 
 def title_of(certificate: Mapping[str, Any]) -> str:
     """Return the title of a certificate: of an erasure, a restriction, or a lifted restriction."""
     notices = certificate["request"]["notices"]
-    if notices.get("put_back") is not None:
+    if notices.get("lifted") is not None:
         return TITLES["lifted"]
-    return TITLES["erased" if notices.get("set_aside") is None else "restricted"]
+    return TITLES["erased" if notices.get("restricted") is None else "restricted"]
 
 
 def _head_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[Block]:
@@ -124,7 +126,7 @@ def _head_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> li
     ]
 
 
-def _first_page(words: Mapping[str, Any], told: Mapping[str, list[Any]], *, warning: bool) -> list[Block]:
+def _first_page(words: Mapping[str, Any], sentences: Mapping[str, list[Any]], *, warning: bool) -> list[Block]:
     """Return the first page, without mathematical symbols.
 
     It shows what was done, what an observer can still learn, and what to do next.
@@ -133,14 +135,15 @@ def _first_page(words: Mapping[str, Any], told: Mapping[str, list[Any]], *, warn
     return [
         _block("heading", words["In plain words"]),
         _lines(
-            "warning" if warning else "box", [*told["plain"], *(one for one in guessing if one not in told["plain"])]
+            "warning" if warning else "box",
+            [*sentences["plain"], *(one for one in guessing if one not in sentences["plain"])],
         ),
         _block("heading", words["What to do next"]),
-        _lines("list", told["duty"]),
+        _lines("list", sentences["duty"]),
         _block("heading", words["For the person concerned"]),
-        _lines("list", told["notice"]),
+        _lines("list", sentences["notice"]),
         _block("heading", words["Not covered"]),
-        _lines("list", told["uncovered"]),
+        _lines("list", sentences["uncovered"]),
     ]
 
 
@@ -193,8 +196,8 @@ def _request_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) ->
         [words["Model before"], action.get("model_before_sha256") or "–"],
         [words["Model after"], action.get("model_after_sha256") or "–"],
     ]
-    told = [[name, [value] if isinstance(value, str) else value] for name, value in rows]
-    return [_block("heading", words["Request and action"]), {"kind": "facts", "rows": told}]
+    facts = [[name, [value] if isinstance(value, str) else value] for name, value in rows]
+    return [_block("heading", words["Request and action"]), {"kind": "facts", "rows": facts}]
 
 
 def _table_blocks(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any], code: str) -> list[Block]:

@@ -131,10 +131,10 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
         raise MissingDependency("evaluate needs scikit-learn: pip install 'noisygd-delete[sklearn]'") from error
     model, schema = store.model, store.schema
     known, matched_by = store.table.rows_among(encoded), store.table.matched_by(encoded)
-    said = model.predict(encoded.rows)
+    predictions = model.predict(encoded.rows)
     if schema.classes is None:
         assert encoded.targets is not None
-        targets, found = encoded.targets, np.asarray(schema.decode(said))
+        targets, found = encoded.targets, np.asarray(schema.decode(predictions))
         middle = float(np.median(targets))
         return Evaluation(
             rows=len(targets),
@@ -147,7 +147,7 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
             baseline_mean_absolute_error=float(np.abs(targets - middle).mean()),
         )
     classes = schema.classes
-    truth, found = class_numbers(encoded.labels, len(classes)), class_numbers(said, len(classes))
+    truth, found = class_numbers(encoded.labels, len(classes)), class_numbers(predictions, len(classes))
     chances, counts = model.probabilities(encoded.rows), np.bincount(truth, minlength=len(classes))
     tenths = _calibration(chances, truth)
     present = counts > 0

@@ -68,12 +68,12 @@ class CountedEvaluation:
 
     def to_dict(self, delta: float) -> dict[str, Any]:
         """Return all fields as JSON types, with (ε, δ) figures at this δ."""
-        told = {
+        guarantees = {
             name: {"epsilon": each.with_slack().epsilon(delta), "delta": delta, "adjacency": str(each.adjacency)}
             for name, each in (("alone", self.alone), ("together", self.together))
         }
-        measures = {name: fact for name, fact in asdict(self).items() if name not in told}
-        return {**measures, **told}
+        measures = {name: fact for name, fact in asdict(self).items() if name not in guarantees}
+        return {**measures, **guarantees}
 
 
 def evaluate_records(store: Store, noise: float | None = None) -> CountedEvaluation:
@@ -129,14 +129,14 @@ def _prediction_blocks(model: Model, records: Records) -> Any:
     for start in range(0, records.slots, _BLOCK):
         part = slice(start, start + _BLOCK)
         rows = records.features[part] if records.coded is None else records.coded.taken(part)
-        said, used = model.predict(rows), occupied[part]
-        yield records.labels[part][used], said[used]
+        predictions, used = model.predict(rows), occupied[part]
+        yield records.labels[part][used], predictions[used]
 
 
 def _confusion_counts(model: Model, records: Records, classes: int) -> NDArray[np.int64]:
     counts = np.zeros((classes, classes), np.int64)
-    for truth, said in _prediction_blocks(model, records):
-        cells = class_numbers(truth, classes) * classes + class_numbers(said, classes)
+    for truth, predictions in _prediction_blocks(model, records):
+        cells = class_numbers(truth, classes) * classes + class_numbers(predictions, classes)
         counts += np.bincount(cells, minlength=classes**2).reshape(counts.shape)
     return counts
 
@@ -144,8 +144,8 @@ def _confusion_counts(model: Model, records: Records, classes: int) -> NDArray[n
 def _error_counts(model: Model, records: Records) -> NDArray[np.int64]:
     """Return a histogram of absolute errors, as a share of the target's range; labels are coded in [−1, 1]."""
     counts = np.zeros(BINS, np.int64)
-    for truth, said in _prediction_blocks(model, records):
-        sizes = np.abs(np.clip(said, -1, 1) - np.clip(truth, -1, 1)) / 2
+    for truth, predictions in _prediction_blocks(model, records):
+        sizes = np.abs(np.clip(predictions, -1, 1) - np.clip(truth, -1, 1)) / 2
         counts += np.bincount(np.minimum((sizes * BINS).astype(int), BINS - 1), minlength=BINS)
     return counts
 

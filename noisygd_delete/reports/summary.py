@@ -79,7 +79,7 @@ def store_report(
     dates = list(times) if times is not None else [None] * accountant.releases
     course = burn_down(accountant, plan, delta)
     listed = accountant.latest(LISTED) if accountant.releases else []
-    told = zip(listed, course.single[-LISTED:], course.cumulative[-LISTED:], strict=True)
+    listed_rows = zip(listed, course.single[-LISTED:], course.cumulative[-LISTED:], strict=True)
     rows = [
         {
             "release": number,
@@ -90,7 +90,7 @@ def store_report(
             "single": float(single),
             "cumulative": float(cumulative),
         }
-        for (number, event), single, cumulative in told
+        for (number, event), single, cumulative in listed_rows
     ]
     remaining = accountant.remaining()
     requests = requests or ReportedRequests()
@@ -133,7 +133,7 @@ def store_report(
         all_rows=requests.all_rows,
         left_of_budget=_remaining_sentence(remaining, plan),
         spent=_spent_sentence(remaining, plan),
-        accuracy=accuracy(plan) if plan.outlook.excess_risk < math.inf else None,
+        accuracy=compare_risk_bound(plan) if plan.outlook.excess_risk < math.inf else None,
         picture=draw_curve(course, delta, words) if rows else None,
         audit=[{**row, "name": audit_name(row["name"], page_labels(code))} for row in audit],
     )
@@ -147,7 +147,7 @@ def _moment(words: Language, when: str | None) -> str:
         return str(when)
 
 
-def accuracy(plan: Plan) -> LocalizedSentence | None:
+def compare_risk_bound(plan: Plan) -> LocalizedSentence | None:
     """Return a sentence that compares the bound on the plan's excess risk with the loss of a constant model.
 
     Returns None if the loss has no labels.
@@ -265,8 +265,8 @@ def draw_curve(curve: BurnDown, delta: float, words: Language) -> str:
     def line(x: float, y: float, to: float, colour: str, more: str = "") -> str:
         return f'<line x1="{x:.1f}" x2="{to:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{colour}"{more}/>'
 
-    def text(x: float, y: float, said: str, more: str = "") -> str:
-        return f'<text x="{x:.1f}" y="{y:.1f}"{more}>{escape(said)}</text>'
+    def text(x: float, y: float, label: str, more: str = "") -> str:
+        return f'<text x="{x:.1f}" y="{y:.1f}"{more}>{escape(label)}</text>'
 
     def places(values: Curve) -> list[tuple[float, float]]:
         return [(across(x), up(value)) for x, value in zip(curve.release, values, strict=True) if math.isfinite(value)]
@@ -295,9 +295,9 @@ def draw_curve(curve: BurnDown, delta: float, words: Language) -> str:
         dashed = ' stroke-dasharray="5 3" stroke-width="1.3"'
         parts.append(line(_LEFT, up(curve.allowed), _WIDE - 4, _ORANGE, dashed))
         parts += [line(_LEFT + 236, 8.5, _LEFT + 250, _ORANGE, dashed), text(_LEFT + 254, 12, words.say("budget"))]
-    said = escape(words.say("picture: what the releases reveal, one by one and together"))
+    label = escape(words.say("picture: what the releases reveal, one by one and together"))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE:g} {_HIGH:g}" role="img" aria-label="{said}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE:g} {_HIGH:g}" role="img" aria-label="{label}" '
         f'font-family="sans-serif" font-size="10" fill="#1d2430">{"".join(parts)}</svg>'
     )
 

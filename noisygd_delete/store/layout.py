@@ -50,7 +50,7 @@ ROW = "<f4"
 LABEL = "<f8"
 
 _MODEL = re.compile(r"model-([1-9][0-9]*)\.safetensors")
-_SERVICE = re.compile(r"service(/lock|/(accepted|aside|edited|refused|outgoing)(/[0-9]{12}\.json(\.tmp)?)?)?")
+_SERVICE = re.compile(r"service(/lock|/(accepted|quarantined|edited|refused|outgoing)(/[0-9]{12}\.json(\.tmp)?)?)?")
 JOURNAL = "-journal"
 MARK = b"This folder is a store of noisygd-delete: it alone writes, replaces and erases files here.\n"
 LEFTOVERS = (JOURNAL, "-wal", "-shm")  # suffixes of SQLite's files next to a database

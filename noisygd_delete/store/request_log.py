@@ -35,7 +35,7 @@ _AT_ONCE = 500  # request ids per SQLite query, which accepts at least 999 value
 _SALT = 32  # bytes: too many to enumerate, so a commitment alone does not confirm a guessed id
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS requests (token TEXT PRIMARY KEY, salt BLOB NOT NULL, body TEXT)",
-    "CREATE TABLE IF NOT EXISTS practice (body TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS policy (body TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS changes (mark TEXT PRIMARY KEY)",  # in order; the seal records the newest
 )
 Note = Mapping[str, Any]  # what is stated about one request, or about all, as JSON types
@@ -134,7 +134,7 @@ class RequestLog:
     @property
     def policy(self) -> Note:
         """What is stated for every request."""
-        rows = _rows(self._layout, "SELECT body FROM practice")
+        rows = _rows(self._layout, "SELECT body FROM policy")
         return self._parse(rows[-1][0]) if rows else {}
 
     def update(self, changes: Mapping[str, NoteUpdate]) -> None:
@@ -200,7 +200,7 @@ class RequestLog:
             for statement in _TABLES:
                 connection.execute(statement)
             connection.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
-            connection.execute("INSERT INTO practice VALUES (?)", (json.dumps(dict(policy)),))
+            connection.execute("INSERT INTO policy VALUES (?)", (json.dumps(dict(policy)),))
             connection.executemany("INSERT OR IGNORE INTO changes VALUES (?)", marks)
             content = connection.serialize()
         forget_database(self._disk, path)
@@ -225,7 +225,7 @@ def _salts(layout: Layout, tokens: Sequence[str]) -> dict[str, bytes]:
     return found
 
 
-def _rows(layout: Layout, query: str, *values: Any, table: str = "practice") -> list[tuple[Any, ...]]:
+def _rows(layout: Layout, query: str, *values: Any, table: str = "policy") -> list[tuple[Any, ...]]:
     """Return rows of the register; empty if there is no register yet, or it lacks this table."""
     path = layout.register
     if not path.exists() or path.stat().st_size == 0:

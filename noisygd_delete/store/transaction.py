@@ -59,14 +59,14 @@ class GroupTask:
     Attributes:
         held: The plan of the table on disk.
         with_subjects: Whether the table has subjects.
-        codec: How the rows are stored as codes, if they are.
         task: The release.
+        codec: How the rows are stored as codes, if they are.
     """
 
     held: Plan
     with_subjects: bool
-    codec: Codec | None
     task: ReleaseTask
+    codec: Codec | None = None
 
 
 def follow_group(path: str | Path, execution: Execution) -> None:
@@ -261,7 +261,7 @@ class StoreTransaction:
             account, model, pending = self.ledger.account, self.files.model(), self.pending + ahead
             after = None if model is None else self.table.continuation(model, pending)
             task = ReleaseTask(plan, account, model, pending, after, edits, learn)
-            execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, self.ledger.codec, task))
+            execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, task, self.ledger.codec))
             yield training_table.with_slots(records, plan.problem.records), task
 
     @contextmanager

@@ -177,13 +177,13 @@ def test_publications_left_are_exactly_those_that_the_budget_affords():
         accountant = Accountant(plan(releases=releases))
         assert accountant.remaining().publications >= releases
         published = 0
-        event = accountant.planned("learn", edits=0)
+        event = accountant.planned_event("learn", edits=0)
         while accountant.affordable(event):
             expected = accountant.remaining().publications
             accountant.record(event)
             published += 1
             assert accountant.remaining().publications == expected - 1
-            event = accountant.planned()
+            event = accountant.planned_event()
         assert accountant.remaining().publications == 0
         assert published >= releases
 
@@ -195,26 +195,26 @@ def test_publications_are_not_limited_where_each_has_its_own_budget():
 def test_a_new_plan_begins_with_a_fresh_learn():
     old, new = plan(releases=9), plan(releases=9, budget=Budget(order=10, dp=4.0, deletion=0.1))
     accountant = Accountant(old)
-    accountant.record(accountant.planned("learn"))
+    accountant.record(accountant.planned_event("learn"))
     changed = Accountant(new, accountant.events)
-    assert changed.planned().kind == "relearn"
+    assert changed.planned_event().kind == "relearn"
     left = changed.remaining().publications
-    ahead = changed.what_if(changed.planned())
-    assert ahead.planned().kind == "unlearn"
+    ahead = changed.what_if(changed.planned_event())
+    assert ahead.planned_event().kind == "unlearn"
     assert ahead.remaining().publications == left - 1
     assert forecast_requests(changed, 5).total.gdp_squared > forecast_requests(changed, 5).added.gdp_squared
 
 
 def test_a_month_of_requests_costs_less_in_batches():
     accountant = Accountant(plan(releases=20))
-    accountant.record(accountant.planned("learn", edits=0))
+    accountant.record(accountant.planned_event("learn", edits=0))
     singly, weekly, once = (forecast_requests(accountant, 30, batch) for batch in (1, 7, 30))
     assert (singly.publications, weekly.publications, once.publications) == (30, 5, 1)
     assert singly.added.gdp_squared == pytest.approx(30 * once.added.gdp_squared)
     assert not singly.affordable
     assert weekly.affordable
     assert once.affordable
-    done = accountant.what_if(*[accountant.planned()] * 5)
+    done = accountant.what_if(*[accountant.planned_event()] * 5)
     assert done.dp_cumulative().gdp_squared == pytest.approx(weekly.total.gdp_squared, rel=1e-12)
     assert len(accountant.events) == 1
 
@@ -222,7 +222,7 @@ def test_a_month_of_requests_costs_less_in_batches():
 def test_the_filter_promises_its_cap_whatever_was_realised():
     gate = PrivacyFilter.for_plan(plan(releases=5))
     accountant = Accountant(plan(releases=5))
-    learn, unlearn = accountant.planned("learn"), accountant.planned("unlearn")
+    learn, unlearn = accountant.planned_event("learn"), accountant.planned_event("unlearn")
     gate.admit(learn)
     assert gate.guarantee.with_slack().renyi(10) == pytest.approx(1.0)
     checks.fill(gate, unlearn)
@@ -259,8 +259,8 @@ def test_nothing_released_is_an_error_with_advice():
 
 def test_the_report_answers_everything_and_is_json():
     accountant = Accountant(plan(releases=50))
-    accountant.record(accountant.planned("learn", edits=0))
-    accountant.record(accountant.planned(), times=4)
+    accountant.record(accountant.planned_event("learn", edits=0))
+    accountant.record(accountant.planned_event(), times=4)
     statement = build_report(accountant, models_seen=1, attack_advantage=0.4, delta=1e-5)
     answers = json.loads(json.dumps(statement.to_dict(), allow_nan=False))
     assert answers["count"] == 5
@@ -285,7 +285,7 @@ def test_within_the_budget_is_said_of_a_cap_on_the_sum_only():
     said = {}
     for releases in (1, 3, 50):
         accountant = Accountant(plan(releases=releases))
-        accountant.record(accountant.planned("learn", edits=0))
+        accountant.record(accountant.planned_event("learn", edits=0))
         said[releases] = build_report(accountant).text()
     assert "within the budget" not in said[1]
     assert "no cap was set on the sum" in said[1]

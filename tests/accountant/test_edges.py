@@ -16,7 +16,7 @@ PHI = Event("extractor", 200, 0, SampledGaussian(records=5000, sampling_rate=0.0
 
 
 def test_questions_that_need_a_plan_ask_for_it() -> None:
-    for ask in (Accountant().planned, Accountant().remaining, lambda: Accountant().publication(1)):
+    for ask in (Accountant().planned_event, Accountant().remaining, lambda: Accountant().publication(1)):
         with pytest.raises(InvalidParameter, match=r"Accountant\(plan\)"):
             ask()
 
@@ -26,7 +26,7 @@ def test_a_release_that_reveals_nothing_is_never_the_last() -> None:
     free = plan(budget=Budget(order=10, dp=1.0, deletion=1.0), adjacency="zero-out", utility=False, releases=3)
     free = free.changed(delete_steps_for_deletion=0)
     accountant = Accountant(free)
-    accountant.record(accountant.planned())
+    accountant.record(accountant.planned_event())
     assert accountant.remaining().publications is None
     assert "not limited" in build_report(accountant).text()
 
@@ -34,7 +34,7 @@ def test_a_release_that_reveals_nothing_is_never_the_last() -> None:
 def test_a_lifetime_runs_forwards() -> None:
     accountant = Accountant(plan())
     for _ in range(15):
-        accountant.record(accountant.planned())
+        accountant.record(accountant.planned_event())
     with pytest.raises(InvalidParameter, match="must come after present_from=3"):
         accountant.deletion(present_from=3, erased_at=3)
     for seen, words in (
@@ -73,14 +73,14 @@ def test_a_filter_admits_events_only_and_idle_ones_for_free() -> None:
 )
 def test_an_extractor_counts_against_every_kind_of_budget(budget: Budget, affordable: bool) -> None:
     accountant = Accountant(plan(budget=budget, releases=2), [PHI])
-    assert accountant.affordable(accountant.planned("relearn")) is affordable
+    assert accountant.affordable(accountant.planned_event("relearn")) is affordable
     if affordable and budget.measure == "epsilon-delta":
-        assert accountant.what_if(accountant.planned("relearn")).dp_cumulative().epsilon(1e-5) <= budget.dp
+        assert accountant.what_if(accountant.planned_event("relearn")).dp_cumulative().epsilon(1e-5) <= budget.dp
 
 
 def test_the_notes_name_what_a_deletion_does_not_reach() -> None:
     accountant = Accountant(plan(), [PHI])
-    accountant.record(accountant.planned("relearn"))
+    accountant.record(accountant.planned_event("relearn"))
     assert "published extractor is not taken back" in build_report(accountant).text()
     text = build_report(Accountant(None, accountant.events)).text()
     assert "more requests came" not in text

@@ -29,14 +29,14 @@ def counts(deviation: float = 64.0) -> Event:
 def history(plan, rng: random.Random) -> list[Event]:
     """Learns, deletions, insertions and statistics, of two sizes of noise."""
     accountant = Accountant(plan)
-    events = [accountant.planned("learn", 0)]
+    events = [accountant.planned_event("learn", 0)]
     for _ in range(rng.randrange(3, 12)):
         kind = rng.choice(["statistic", "statistic", "delete", "insert", "relearn"])
         if kind == "statistic":
             events.append(counts(rng.choice([32.0, 64.0])))
         else:
             edits = EditCounts(inserted=1) if kind == "insert" else EditCounts(deleted=rng.choice([1, 2]))
-            events.append(accountant.planned("relearn" if kind == "relearn" else "unlearn", edits))
+            events.append(accountant.planned_event("relearn" if kind == "relearn" else "unlearn", edits))
     return events
 
 
@@ -123,20 +123,20 @@ def test_many_equal_statistics_are_recorded_at_once() -> None:
     plan = PLANS[0]
     one, many = Accountant(plan), Accountant(plan)
     for accountant in (one, many):
-        accountant.record(accountant.planned("learn", 0))
+        accountant.record(accountant.planned_event("learn", 0))
     for _ in range(9):
         one.record(counts())
     many.record(counts(), 9)
     assert many.account == one.account
-    many.record(many.planned("unlearn"))
-    assert many.account.said is None
+    many.record(many.planned_event("unlearn"))
+    assert many.account.statistic is None
     assert many.model_release == 11
 
 
 def test_a_statistic_spends_the_budget_of_all_releases() -> None:
     plan = PLANS[0]
     accountant = Accountant(plan)
-    accountant.record(accountant.planned("learn", 0))
+    accountant.record(accountant.planned_event("learn", 0))
     dear = Event(EventKinds.STATISTIC, 1, 0, CountedRecords(records=500, deviation=1.0))
     assert not accountant.affordable(dear)
     before = accountant.remaining().publications

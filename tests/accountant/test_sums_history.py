@@ -240,12 +240,12 @@ def test_budget_lasts_for_the_releases_planned_and_a_cut_costs() -> None:
     admits = PrivacyFilter.for_plan(plan)
     for number in range(plan.problem.releases):
         assert accountant.remaining().publications == plan.problem.releases - number
-        event = accountant.planned() if not number else accountant.publication(ERASES)
+        event = accountant.planned_event() if not number else accountant.publication(ERASES)
         admits.admit(event)
         accountant.record(event)
     assert accountant.publication(ERASES) is None
     with pytest.raises(BudgetExceeded):
-        admits.admit(accountant.planned("unlearn"))
+        admits.admit(accountant.planned_event("unlearn"))
     accountant = Accountant(plan, [Event("learn", 0, 0, plan.mechanism)])
     cut = accountant.publication(ERASES, touched=True)
     assert cut.kind == "relearn"

@@ -255,8 +255,8 @@ def test_the_same_total_about_other_worlds_was_fixed_late():
 def test_a_letter_states_the_odds_beside_the_fixed_figure(code):
     case = RequestCase(received="2026-05-04T09:30:00+02:00")
     served = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-05T10:00:00Z", release=6)
-    practice = RegisterPolicy(controller="c", contact="d", authority="a", purposes="p", models="m")
-    line = RegisterRow("t0k3n", case, served, practice, date(2026, 5, 20))
+    policy = RegisterPolicy(controller="c", contact="d", authority="a", purposes="p", models="m")
+    line = RegisterRow("t0k3n", case, served, policy, date(2026, 5, 20))
     with_total = claims_of(Erasure(rows=1, release=6), plan(), tally_events(history(5, EditCounts(deleted=1)), 6), 1e-6)
     without = [claim for claim in with_total if claim.key != "odds.ever"]
     pages = [render_letter(line, promised, code=code).replace("&#39;", "'") for promised in (with_total, without)]

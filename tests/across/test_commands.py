@@ -152,7 +152,7 @@ class History:
                 self.aside[file] = name, self.table.pop(name)
         elif kind == "lift" and self.aside:
             file = draw.choice(sorted(self.aside))
-            given = ["--from", file, "--archive-key", "aside.pem", "--told", "2026-11-25"]
+            given = ["--from", file, "--archive-key", "aside.pem", "--informed", "2026-11-25"]
             if self.do("lift", "st", file.replace("aside", "restrict")[:-5], *given, *later) != REFUSED:
                 name, row = self.aside.pop(file)
                 self.table[name] = row
@@ -218,8 +218,8 @@ def test_rows_with_the_names_of_others_are_seen(tmp_path: Path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     blocks = RecordFile.blocks
 
-    def shifted(self):
-        for block in blocks(self):
+    def shifted(self, **options):
+        for block in blocks(self, **options):
             names = [str(name) for name in block.ids]
             yield replace(block, ids=Names.of([*names[1:], names[0]]))
 

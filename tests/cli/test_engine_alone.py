@@ -88,5 +88,5 @@ def test_rows_that_were_only_set_aside_are_not_certified_as_erased(folder: Path)
         store.serve(request, note=lambda held: {**held, "restricted": "2026-05-04", "own": ["anything"]})
         assert store.request_log.kept_aside() == ["aside"]
     erasure, _, _ = erasure_in(ledger_of("store"), request_id="aside")
-    assert erasure.notices.set_aside is not None
+    assert erasure.notices.restricted is not None
     assert verify("store").passed

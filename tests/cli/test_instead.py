@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete import methods
 from noisygd_delete.cli import main
-from noisygd_delete.cli.plan_selection import alternatives_text
+from noisygd_delete.cli.plan_selection import attempt_with_suggestion
 from noisygd_delete.errors import InvalidParameter
 
 SITUATIONS = {
@@ -138,5 +138,5 @@ def test_a_refusal_that_nothing_helps_stays_as_it_is():
         raise InvalidParameter("no")
 
     with pytest.raises(InvalidParameter) as refusal:
-        alternatives_text({"method": "noisy-gd"}, never, str)
+        attempt_with_suggestion({"method": "noisy-gd"}, never, str)
     assert not getattr(refusal.value, "__notes__", [])

@@ -353,12 +353,12 @@ def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, capsys) -
             return store.plan.problem
 
     first = relearned()
-    assert first.regularization > first.asked_regularization == 0.01
+    assert first.regularization > first.requested_regularization == 0.01
     assert first.loss == losses.clip_loss(losses.PseudoHuber(radius=1.0), 0.5)
     assert relearned("--dp", "100").regularization < first.regularization
-    assert relearned("--regularization", "9").asked_regularization == 9
+    assert relearned("--regularization", "9").requested_regularization == 9
     given = relearned("--ridge", "given", "--regularization", "0.2", "--clip", "0.4")
-    assert (given.regularization, given.asked_regularization, given.model_norm) == (0.2, None, None)
+    assert (given.regularization, given.requested_regularization, given.model_norm) == (0.2, None, None)
     assert given.loss.limit == 0.4
 
 

@@ -71,27 +71,27 @@ def test_a_case_refuses_what_cannot_be(stated: dict, message: str) -> None:
 
 def test_a_case_is_read_back_as_it_was() -> None:
     case = RequestCase(right="objection", channel="e-mail", received=RECEIVED, identity_checked=True, informed="2026-05-20", recipients=3,
-                recipients_told=date(2026, 5, 21), backups_until="2026-09-01", certificate="ab" * 32)  # fmt: skip
+                recipients_informed=date(2026, 5, 21), backups_until="2026-09-01", certificate="ab" * 32)  # fmt: skip
     assert RequestCase(**case.to_dict()) == case
-    practice = RegisterPolicy(
+    policy = RegisterPolicy(
         holidays=("2026-12-25", "2026-05-01", "2026-12-25"), contact="desk@example.org", keep_years=2
     )
-    assert RegisterPolicy(**practice.to_dict()) == practice
-    assert practice.holidays == (date(2026, 5, 1), date(2026, 12, 25))
+    assert RegisterPolicy(**policy.to_dict()) == policy
+    assert policy.holidays == (date(2026, 5, 1), date(2026, 12, 25))
     with pytest.raises(InvalidParameter, match="one line"):
         RegisterPolicy(contact="a\nb")
 
 
 def test_an_extension_must_have_been_told_within_the_month() -> None:
     case = RequestCase(received=RECEIVED)
-    longer = case.extended("2026-08-04", "complexity", told="2026-06-04")
+    longer = case.extended("2026-08-04", "complexity", informed="2026-06-04")
     assert longer.extended_until == date(2026, 8, 4)
     with pytest.raises(InvalidParameter, match="within the first month"):
-        case.extended("2026-08-04", "complexity", told="2026-06-05")
+        case.extended("2026-08-04", "complexity", informed="2026-06-05")
     with pytest.raises(InvalidParameter, match="a later day"):
-        case.extended("2026-06-04", "complexity", told="2026-06-01")
+        case.extended("2026-06-04", "complexity", informed="2026-06-01")
     with pytest.raises(InvalidParameter, match="day of receipt"):
-        RequestCase().extended("2026-08-04", "complexity", told="2026-06-05")
+        RequestCase().extended("2026-08-04", "complexity", informed="2026-06-05")
 
 
 def line(token: str, case: RequestCase, served: Served | None = None, today: date = date(2026, 6, 10)) -> RegisterRow:
@@ -109,7 +109,7 @@ OUT = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-05T10:00:
         (RequestCase(received=RECEIVED), EDITED, "pending", ("answer overdue",)),
         (RequestCase(received=RECEIVED), OUT, "published", ("answer overdue",)),
         (RequestCase(received=RECEIVED, informed="2026-06-04"), OUT, "answered", ()),
-        (RequestCase(received=RECEIVED, informed="2026-06-05"), OUT, "answered", ("told late",)),
+        (RequestCase(received=RECEIVED, informed="2026-06-05"), OUT, "answered", ("informed late",)),
         (RequestCase(received="2026-05-11T08:00:00Z"), OUT, "published", ()),
         (
             RequestCase(received=RECEIVED, decision="not found", decided="2026-05-05"),
@@ -201,7 +201,7 @@ def test_an_edit_in_the_evening_is_of_that_day_at_the_place_of_the_request() -> 
     here = RequestCase(received="2026-05-04T09:00:00+02:00", informed="2026-05-04")
     assert line("t", here, late).answered is None
     assert record_informed(line("t", here, late), "2026-05-05").informed == date(2026, 5, 5)
-    with pytest.raises(InvalidParameter, match="was not told what was done"):
+    with pytest.raises(InvalidParameter, match="did not learn what was done"):
         record_informed(line("t", here, late), "2026-05-04")
 
 

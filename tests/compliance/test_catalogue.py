@@ -108,7 +108,7 @@ def written_down() -> set[str]:
     audits = [node for file in package.glob("audit/*.py") for node in ast.walk(ast.parse(file.read_text()))]
     found |= {f"audit.{node.value}" for node in audits if isinstance(node, ast.Constant)}
     made = {f"by {channel}" for channel in Channels} | {f"extended because of the {reason}" for reason in Reasons}
-    made |= {f"rows {what} {{day}}: {{n}}" for what in ("erased", "rectified", "set aside")}
+    made |= {f"rows {what} {{day}}: {{n}}" for what in ("erased", "rectified", "restricted")}
     return found | made | {f"changed in the source, counted there ({by})" for by in ("trigger", "versions")}
 
 

@@ -52,7 +52,7 @@ def written(
 
 @pytest.mark.parametrize("code", CODES)
 def test_who_was_erased_reads_both_observers_and_the_remedies(promised: tuple[Claim, ...], code: str) -> None:
-    case = RequestCase(received=RECEIVED, recipients=3, recipients_told="2026-05-18", backups_until="2026-09-01")
+    case = RequestCase(received=RECEIVED, recipients=3, recipients_informed="2026-05-18", backups_until="2026-09-01")
     page = written(case, OUT, promised, code)
     odds = [claim.values["of_hundred"] for claim in promised if claim.key in ("erased.later", "erased.all")]
     assert len(odds) == 2
@@ -65,7 +65,7 @@ def test_who_was_erased_reads_both_observers_and_the_remedies(promised: tuple[Cl
     words = load_language(code)
     for key, values in (
         ("erased", {"edited": date(2026, 5, 5), "rows": 1}), ("published_resumed", {"published": date(2026, 5, 5), "rows": 1}),
-        ("recipients", {"count": 3, "told": date(2026, 5, 18)}), ("backups", {"until": date(2026, 9, 1), "rows": 1}),
+        ("recipients", {"count": 3, "informed": date(2026, 5, 18)}), ("backups", {"until": date(2026, 9, 1), "rows": 1}),
         ("not_covered", {}), ("purpose", {"models": "price-1", "purposes": "prices"}), ("contact", {"contact": "desk@example.org"}),
         ("remedy", {"authority": "the authority"}), ("record", {}),
     ):  # fmt: skip

@@ -84,8 +84,8 @@ FAULTS = {
     "a plan may exceed its budget": ("over = find_over_budget([plan]);", "over = null;"),
     "the signature is not asked about": ("if ($.answers.get(name) !== true) throw", "if (false) throw"),
     "a bound may be less than is proven": (
-        "$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)",
-        "$.le(said, $.mul(proven, $.sub(1n, LAST_DIGITS)))",
+        "$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), stated)",
+        "$.le(stated, $.mul(proven, $.sub(1n, LAST_DIGITS)))",
     ),
     "a name may stand twice": ("if (named.has(name)) fail", "if (false) fail"),
 }

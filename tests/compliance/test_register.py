@@ -128,11 +128,11 @@ def test_what_was_stated_is_not_contradicted(path: Path) -> None:
 
 
 def test_what_holds_for_every_request_is_kept(path: Path) -> None:
-    practice = RegisterPolicy(holidays=("2026-12-25",), contact="desk@example.org")
+    policy = RegisterPolicy(holidays=("2026-12-25",), contact="desk@example.org")
     with Store.open(path) as store:
         Register(store.request_log).receive({TOKEN: CASE})
-        Register(store.request_log).adopt(practice)
-        assert Register(store.request_log).practice == practice
+        Register(store.request_log).adopt(policy)
+        assert Register(store.request_log).policy == policy
         assert Register(store.request_log).case(TOKEN) == CASE
     assert verify(path).passed
 

@@ -93,7 +93,7 @@ def test_a_token_is_made_where_none_is_given(folder: Path, as_json, printed) -> 
         (("inform", "store", "open", "--on", "2020-05-03"), "nothing was erased or decided"),
         (
             ("inform", "store", "first", "--on", "2020-05-05"),
-            "so a person told on 2020-05-05 was not told what was done",
+            "so a person informed on 2020-05-05 did not learn what was done",
         ),
         (("inform", "store", "first", "--on", "2099-05-05"), "still to come"),
         (("acknowledge", "store", "open", "--on", "2099-05-05"), "still to come"),
@@ -299,7 +299,7 @@ def test_a_person_told_before_the_edit_was_not_told_of_it(folder: Path, as_json,
         Register(store.request_log).state("t", RequestCase(received="2020-05-04T09:30:00+02:00", informed="2020-05-20"))
     seen = as_json("register", "show", "store", "t")
     assert (seen["state"], seen["late"], seen["informed"]) == ("open", "answer overdue", "2020-05-20")
-    assert "told before anything was done, which is no answer" in printed("register", "list", "store")
+    assert "informed before anything was done, which is no answer" in printed("register", "list", "store")
     run("delete", "store", "identifier-002", "--request-id", "t", "--no-publish")
     assert as_json("register", "show", "store", "t")["state"] == "pending"
     run("certificate", "store", "--request-id", "t", "--out", "pending.json")
@@ -309,7 +309,7 @@ def test_a_person_told_before_the_edit_was_not_told_of_it(folder: Path, as_json,
     for paper in (pending, json.loads(Path("paper.json").read_text())):
         assert paper["request"]["notices"]["informed"] is None
         assert "in-time" not in {one["key"] for one in paper["claims"]}
-    assert as_json("register", "inform", "store", "t")["late"] == "told late"
+    assert as_json("register", "inform", "store", "t")["late"] == "informed late"
 
 
 @pytest.mark.parametrize("zone", ["+14:00", "-12:00"])  # at any hour it is another day in one of them

@@ -38,7 +38,9 @@ CLAIMS = re.compile(
     r"vergess(en|lich)\b(?! kann)|anonymisiert|DSGVO-konform|verlernt|keine? personenbezogen",
     re.IGNORECASE,
 )
-ENGLISH = re.compile(r"\b(the|of|and|is|are|were|not|by|from|with|until|told|received|records?|release|at most)\b")
+ENGLISH = re.compile(
+    r"\b(the|of|and|is|are|were|not|by|from|with|until|told|informed|received|records?|release|at most)\b"
+)
 
 
 def a_line(number: int, served: Served | None = None, **stated) -> RegisterRow:
@@ -49,7 +51,7 @@ def a_line(number: int, served: Served | None = None, **stated) -> RegisterRow:
 
 DONE = Served("2026-06-04T22:30:00+00:00", 1, 0, "2026-06-06T08:00:00+00:00", 3, withdrawn="2026-06-06T08:00:00+00:00")
 EVERYTHING = a_line(
-    1, DONE, received=RECEIVED, channel="e-mail", identity_checked=True, informed="2026-06-10", recipients=3, recipients_told="2026-06-11",
+    1, DONE, received=RECEIVED, channel="e-mail", identity_checked=True, informed="2026-06-10", recipients=3, recipients_informed="2026-06-11",
     backups_until="2026-09-01", certificate="0123456789abcdef" * 4,
 )  # fmt: skip
 LINES = [
@@ -151,8 +153,8 @@ def test_late_comes_first_then_due_then_closed_and_every_fact_is_there() -> None
         "6 July 2026",  # a month from the 3rd is a Friday that is a holiday there, then a weekend
         "answered", "erasure", "received 3 June 2026", "by e-mail", "identity checked",
         "rows erased 5 June 2026: 1",  # 22:30 in UTC is the next day where the request came in
-        "published 6 June 2026, release 3", "model before withdrawn 6 June 2026", "person told 10 June 2026",
-        "3 recipient(s) told 11 June 2026", "backups until 1 September 2026", "certificate 0123456789abcdef…", "kept until 31 December 2029",
+        "published 6 June 2026, release 3", "model before withdrawn 6 June 2026", "person informed 10 June 2026",
+        "3 recipient(s) informed 11 June 2026", "backups until 1 September 2026", "certificate 0123456789abcdef…", "kept until 31 December 2029",
     ):  # fmt: skip
         assert f"|{fact}|" in said, fact
     assert "in the register, " in page

@@ -43,7 +43,7 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, as_json, printed) -> 
     said = printed("certificate", "store", "--request-id", "t")
     assert "keeps the record aside" in said
     assert "was put back" not in said
-    lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat()]
+    lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--informed", date.today().isoformat()]
     run(*lift)
     assert held(NAME) == before
     assert "answered before" in printed(*lift)
@@ -61,7 +61,7 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, as_json, printed) -> 
 def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, capsys, as_json) -> None:
     """Nor do they call a model one without the rows that was made after they came back."""
     run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--no-publish")
-    lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat()]
+    lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--informed", date.today().isoformat()]
     assert "publish first" in complaint(*lift)
     assert held(NAME) is None
     run("publish", "store")
@@ -86,7 +86,7 @@ def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, c
     capsys.readouterr()
     assert figures() == {"present.one", "present.all"}
     stated, _, _ = erasure_in(ledger_of("store"), request_id="t")
-    assert stated.notices.put_back is not None, "whoever asks in Python is told, too"
+    assert stated.notices.lifted is not None, "whoever asks in Python is told, too"
     assert "times in 100" not in letter()
     assert "restrict" in complaint("certificate", "store", "--release", release)
     with Store.open("store") as store:
@@ -110,14 +110,26 @@ def test_an_objection_waits_for_its_decision(folder: Path, as_json) -> None:
         (("restrict", "store", "identifier-006", "--to", "people.csv", *ASIDE), "not an earlier output"),
         (("restrict", "store", "identifier-006", "--to", "store/aside.bin", *ASIDE), "inside the store"),
         (("restrict", "store", "identifier-006", "--to", "new.bin", "--archive-key", "people.csv"), "not a key"),
-        (("lift", "store", "t", "--from", "aside.bin", "--archive-key", "no.key", "--told", "2026-05-20"), "no key"),
-        (("lift", "store", "first", "--from", "aside.bin", *ASIDE, "--told", "2026-05-20"), "of another request"),
         (
-            ("lift", "store", "t", "--from", "people.csv", *ASIDE, "--told", "2026-05-20"),
+            ("lift", "store", "t", "--from", "aside.bin", "--archive-key", "no.key", "--informed", "2026-05-20"),
+            "no key",
+        ),
+        (("lift", "store", "first", "--from", "aside.bin", *ASIDE, "--informed", "2026-05-20"), "of another request"),
+        (
+            ("lift", "store", "t", "--from", "people.csv", *ASIDE, "--informed", "2026-05-20"),
             "not a file of restricted records",
         ),
         (
-            ("lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", (date.today() + timedelta(2)).isoformat()),
+            (
+                "lift",
+                "store",
+                "t",
+                "--from",
+                "aside.bin",
+                *ASIDE,
+                "--informed",
+                (date.today() + timedelta(2)).isoformat(),
+            ),
             "is in the future",
         ),
     ],
@@ -179,7 +191,7 @@ def test_an_erasure_and_rows_kept_aside_know_of_each_other(tmp_path: Path, monke
     assert "or taken out by `restrict`" in complaint("delete", "store", "k10", "--request-id", "E0")
     run("delete", "store", "--subject", "p5", "--request-id", "E")
     assert "does not reach rows restricted (`restrict`, `object`) by 'R'" in capsys.readouterr().err
-    run("lift", "store", "R", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat(), "--no-publish")
+    run("lift", "store", "R", "--from", "aside.bin", *ASIDE, "--informed", date.today().isoformat(), "--no-publish")
     assert "'E' requested an erasure, which did not reach them" in capsys.readouterr().err
     run(
         "delete", "store", "--subject", "p5", "--request-id", "E2"

@@ -16,7 +16,7 @@ from noisygd_delete_compliance import request_rows
 from noisygd_delete_compliance.case import RegisterPolicy, RequestCase
 from noisygd_delete_compliance.model_card import assessment, model_card
 from noisygd_delete_compliance.register import Register
-from noisygd_delete_compliance.request_rows import practice_of, register_lines
+from noisygd_delete_compliance.request_rows import policy_of, register_lines
 
 from noisygd_delete import Budget, EditRequest
 from noisygd_delete.accountant import Accountant, Event
@@ -59,7 +59,7 @@ OTHERS = [code for code in language_codes() if code != ORIGINAL]
 NUMBER = re.compile(r"(?<![\w.,])\d[\d.,]*(?:e-?\d+)?(?!\w)")
 
 
-def a_store(path: Path, made: Any, practice: RegisterPolicy = PRACTICE, *, erase: bool = True) -> Path:
+def a_store(path: Path, made: Any, policy: RegisterPolicy = PRACTICE, *, erase: bool = True) -> Path:
     with Store.create(path, records(), SCHEMA, made) as store:
         store.learn()
         if erase:
@@ -67,7 +67,7 @@ def a_store(path: Path, made: Any, practice: RegisterPolicy = PRACTICE, *, erase
             store.serve(
                 EditRequest.delete([name(3)], request_id="secret-token"), note=Register(store.request_log).adding(case)
             )
-        Register(store.request_log).adopt(practice)
+        Register(store.request_log).adopt(policy)
     return path
 
 
@@ -103,10 +103,10 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def sheets(store: Path, code: str) -> list[str]:
     """Both pages."""
-    ledger, practice, lines = ledger_of(store), practice_of(store), register_lines(store)
+    ledger, policy, lines = ledger_of(store), policy_of(store), register_lines(store)
     return [
-        model_card(ledger, practice, lines, key="0123456789abcdef", code=code),
-        assessment(ledger, practice, lines, audit=AUDIT, code=code),
+        model_card(ledger, policy, lines, key="0123456789abcdef", code=code),
+        assessment(ledger, policy, lines, audit=AUDIT, code=code),
     ]
 
 

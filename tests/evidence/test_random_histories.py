@@ -387,8 +387,8 @@ def test_what_a_deletion_would_cost_is_no_less_than_what_it_costs() -> None:
     for seed in range(60):
         plan, events, _ = history(random.Random(seed))
         ahead, then = Accountant(plan, events).forecast(), Accountant(plan, events)
-        ahead.add(then.planned())
-        then.record(then.planned())
+        ahead.add(then.planned_event())
+        then.record(then.planned_event())
         owed_then = [
             guarantee.with_slack().epsilon(1e-6)
             for guarantee in (then.deletion_later_releases(), then.deletion_observed())

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from noisygd_delete_compliance.request_rows import line_of, notices_of, practice_of, register_lines
+from noisygd_delete_compliance.request_rows import line_of, notices_of, policy_of, register_lines
 from noisygd_delete_compliance.restricted_records import read_key
 from noisygd_delete_server.publishers import publish_to
 
@@ -167,7 +167,7 @@ class History:
             return
         token, before = self.chance.choice(set_aside), ledger_of(self.path)
         asked, how = self.desk.requests[token], self.chance.choice(([], ["--no-publish"]))
-        done = main(["lift", str(self.path), token, "--from", *self.aside(token), "--told", "2026-01-01", *how])
+        done = main(["lift", str(self.path), token, "--from", *self.aside(token), "--informed", "2026-01-01", *how])
         if ledger_of(self.path).length == before.length:
             assert done
             return
@@ -292,7 +292,7 @@ class History:
             try:
                 line = line_of(self.path, token)
                 received = None
-                notices = notices_of(line, practice_of(self.path), received)
+                notices = notices_of(line, policy_of(self.path), received)
                 stated, held_plan, events = erasure_in(ledger, request_id=token, notices=notices)
             except InvalidParameter:  # the register does not know it: nothing is issued
                 continue

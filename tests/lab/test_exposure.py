@@ -37,9 +37,9 @@ def test_requests_that_tell() -> None:
     """Retraining is perfect deletion, and still loses to an adaptive requester; privacy is what stops it."""
     rng, records, every = np.random.default_rng(0), table("binary"), methods("binary")
     facts = {**FACTS, "group": 30, "trials": 30, "rng": rng}
-    assert adversaries.told_by_requests(every["retrain"], records, **facts).rate == 1.0
-    assert adversaries.told_by_requests(every["SISA"], records, **facts).verdict == "falls"
-    private = adversaries.told_by_requests(every["Noisy-GD"], records, **facts)
+    assert adversaries.attack_by_requests(every["retrain"], records, **facts).rate == 1.0
+    assert adversaries.attack_by_requests(every["SISA"], records, **facts).verdict == "falls"
+    private = adversaries.attack_by_requests(every["Noisy-GD"], records, **facts)
     assert private.verdict != "falls"
     assert private.allowed < 0.75
 
@@ -92,7 +92,7 @@ def test_comparison_runs_and_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         FACTS["loss"], 0.5, deletion=0.2, dp=4.0, delta=1e-5, deletions=2, removals=5, attack_rows=60, attack_trials=2
     )
     heard: list[str] = []
-    rows = compare(setting, records, records, rng=np.random.default_rng(0), attack=True, told=heard.append)
+    rows = compare(setting, records, records, rng=np.random.default_rng(0), attack=True, progress=heard.append)
     names = [row.method for row in rows]
     assert names == heard
     assert len(names) == len(set(names)) >= 14

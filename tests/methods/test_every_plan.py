@@ -44,7 +44,7 @@ def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name
     assert plan.dp.renyi(order) <= plan.allowed.renyi(order) * (1 + 1e-9)
     gate, accountant = PrivacyFilter.for_plan(plan), Accountant(plan)
     for _ in range(plan.problem.releases):
-        event = accountant.planned()
+        event = accountant.planned_event()
         gate.admit(event)
         accountant.record(event)
 

@@ -1,7 +1,8 @@
-"""The exercise of adding a method, done in a copy of the repository: a twin of `noisy-gd` with one option of its own.
+"""The exercises of adding a method and a loss, done in a copy of the repository.
 
-By hand it touches its own file and its lines in the catalogue. What else must change is written by commands. Nobody's accepted proof goes
-stale, every door offers it, and the guards know its names.
+The method is a twin of `noisy-gd` with one option of its own, the loss has a kink in its derivative. By hand each touches its own file, its lines
+in the catalogue, and for the loss a row of the tests. What else must change is written by commands. No accepted proof goes stale, every
+command offers them, and the guards know their names.
 """
 
 from __future__ import annotations
@@ -62,7 +63,64 @@ LINES = (
     ('    "PaperNoisyGD",\n    "Plan",\n', '    "PaperNoisyGD",\n    "Patient",\n    "Plan",\n'),
     ("    from .plan import Method, Plan\n", "    from .patient import Patient\n    from .plan import Method, Plan\n"),
 )
+HINGE = '''
+"""Smoothed hinge loss for labels −1/+1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .base import ONE_DIRECTION, Array, Loss, LossConstants
+
+
+@dataclass(frozen=True)
+class SmoothedHinge(Loss):
+    """With m = y⟨θ, x⟩: 0 for m ≥ 1, (1 − m)²/2 for 0 ≤ m ≤ 1, 1/2 − m below.
+
+    |g| = min(max(1 − m, 0), 1) ≤ 1, so L = R. g is Lipschitz with constant 1 and not differentiable at m = 0 and m = 1: β₊ = R², β₋ = 0.
+    """
+
+    name: ClassVar[str] = "smoothed-hinge"
+    label_kind: ClassVar[str] = "binary"
+    curving: ClassVar[str] = ONE_DIRECTION
+    twice_differentiable: ClassVar[bool] = False
+
+    @property
+    def constants(self) -> LossConstants:
+        return LossConstants(lipschitz=self.radius, smoothness=self.radius**2, proven=True)
+
+    def value(self, scores: Array, labels: Array, xp: Any) -> Array:
+        rest = 1 - scores[..., 0] * labels
+        part = (xp.abs(rest) - xp.abs(rest - 1) + 1) / 2
+        return part * (rest - part / 2)
+
+    @staticmethod
+    def slope(score, label, parameter, tanh, sqrt):  # type: ignore[no-untyped-def]
+        rest = 1.0 - score * label
+        return label * (-0.5 * (sqrt(rest * rest) - sqrt((rest - 1.0) * (rest - 1.0)) + 1.0))
+'''.lstrip()
 BY_HAND = {"noisygd_delete/methods/patient.py", "noisygd_delete/methods/__init__.py"}
+LOSS_BY_HAND = {
+    "noisygd_delete/losses/smoothed_hinge.py",
+    "noisygd_delete/losses/__init__.py",
+    "tests/losses/test_losses.py",
+}
+LOSS_LINES = {
+    "noisygd_delete/losses/__init__.py": (
+        (
+            '        "Softmax": "softmax",\n',
+            '        "SmoothedHinge": "smoothed_hinge",\n        "Softmax": "softmax",\n',
+        ),
+        ('    "softmax": "Softmax",\n', '    "softmax": "Softmax",\n    "smoothed-hinge": "SmoothedHinge",\n'),
+    ),
+    "tests/losses/test_losses.py": (
+        (
+            "    losses.Linear(radius=1.0),\n    losses.with",
+            '    losses.CATALOGUE["smoothed-hinge"](radius=1.0),\n    losses.Linear(radius=1.0),\n    losses.with',
+        ),
+    ),
+}
 WRITERS = ("tests.docs.options", "tests.docs.public_names", "tests.rooms")
 TRIED = """
 import sys
@@ -71,6 +129,7 @@ from pathlib import Path
 import noisygd_delete
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan, methods
 from noisygd_delete.cli import main
+from noisygd_delete.errors import AssumptionViolated
 from proofs_check import licences
 from proofs_check.statements import REGISTRY
 from tests.test_architecture import method_questions
@@ -91,6 +150,19 @@ curator = Curator(Records(rows, [1.0] * 60), plan)
 curator.learn()
 release = curator.delete([17])
 assert release.guarantees["deletion"].gdp <= 0.3
+
+hinge = losses.CATALOGUE["smoothed-hinge"](radius=1.0)
+assert main(["plan", "--loss", "smoothed-hinge", *sizes]) == 0
+plan = make_plan(hinge, records=60, features=3, regularization=0.25, budget=Budget.from_gdp(dp=2.0, deletion=0.3))
+curator = Curator(Records(rows, [1.0] * 60), plan)
+curator.learn()
+assert curator.delete([17]).guarantees["deletion"].gdp <= 0.3
+try:
+    make_plan(hinge, records=60, features=3, regularization=0.25, budget=Budget.from_gdp(dp=2.0, deletion=0.3), method="noisy-gd:analysis=paper")
+except AssumptionViolated:
+    pass
+else:
+    raise AssertionError("Theorem 5.1 needs a loss that is differentiable twice")
 
 planted = Path("planted.py")
 planted.write_text("found = name == 'patient' or isinstance(facts, PatientRun)")
@@ -115,12 +187,13 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
     shutil.copytree(ROOT, copy, ignore=left_out)
     before = digests(copy)
     (copy / "noisygd_delete" / "methods" / "patient.py").write_text(TWIN)
-    catalogue = copy / "noisygd_delete" / "methods" / "__init__.py"
-    text = catalogue.read_text()
-    for old, new in LINES:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    catalogue.write_text(text)
+    (copy / "noisygd_delete" / "losses" / "smoothed_hinge.py").write_text(HINGE)
+    for file, lines in {"noisygd_delete/methods/__init__.py": LINES, **LOSS_LINES}.items():
+        text = (copy / file).read_text()
+        for old, new in lines:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        (copy / file).write_text(text)
     return copy, before
 
 
@@ -132,12 +205,12 @@ def run(copy: Path, *words: str) -> None:
     assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
 
 
-def test_a_method_with_an_option_of_its_own_joins_by_its_file_and_its_lines(copy: tuple[Path, dict[str, str]]) -> None:
+def test_a_method_and_a_loss_join_by_their_files_and_their_lines(copy: tuple[Path, dict[str, str]]) -> None:
     folder, before = copy
     run(folder, "-c", TRIED)
     for writer in WRITERS:
         run(folder, "-m", writer)
-    written = {name for name, digest in digests(folder).items() if before.get(name) != digest} - BY_HAND
+    written = {name for name, digest in digests(folder).items() if before.get(name) != digest} - BY_HAND - LOSS_BY_HAND
     assert len(BY_HAND) <= 5
     allowed = (
         "docs/commands/",
@@ -164,3 +237,18 @@ def test_the_suite_asks_the_new_method_without_being_told(copy: tuple[Path, dict
         "method or imports or word",
     )
     run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/audit/test_one_run.py", "-k", "patient")
+
+
+def test_the_bank_of_losses_accepts_a_kink_and_finds_a_wrong_constant(copy: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = copy
+    bank = ("-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "tests/losses/test_losses.py", "-k", "SmoothedHinge")
+    run(folder, *bank)
+    file = folder / "noisygd_delete" / "losses" / "smoothed_hinge.py"
+    for right, wrong in (
+        ("smoothness=self.radius**2", "smoothness=0.99 * self.radius**2"),
+        ("lipschitz=self.radius,", "lipschitz=0.99 * self.radius,"),
+    ):
+        file.write_text(HINGE.replace(right, wrong))
+        with pytest.raises(AssertionError, match="test_the_search_reaches_the_constants"):
+            run(folder, *bank)
+    file.write_text(HINGE)

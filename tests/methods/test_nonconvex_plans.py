@@ -270,7 +270,7 @@ def test_no_release_under_composition_exceeds_the_budget_whatever_was_hidden(sha
         "noisy-gd:analysis=composition", budget=budget, releases=releases, requests_per_learn=4, fresh_learn="automatic"
     )
     accountant = Accountant(plan)
-    accountant.record(accountant.planned("learn"))
+    accountant.record(accountant.planned_event("learn"))
     kinds = []
     while len(kinds) < 29 and (event := accountant.publication(edits=1)) is not None:
         accountant.record(event)
@@ -299,14 +299,14 @@ def test_forecasts_count_the_fresh_learns_that_the_horizon_asks_for(releases, af
         learn_steps=20,
     )
     accountant = Accountant(plan)
-    accountant.record(accountant.planned("learn"))
+    accountant.record(accountant.planned_event("learn"))
     for _ in range(after):
         accountant.record(accountant.publication(edits=1))
     for requests in (1, 2, 5, 17):
         ahead, followed = forecast_requests(accountant, requests), Accountant(plan, accountant.events)
         for _ in range(requests):
             spent = followed.horizon_spent
-            followed.record(followed.planned("relearn" if spent else "unlearn"))
+            followed.record(followed.planned_event("relearn" if spent else "unlearn"))
         events = followed.events[len(accountant.events) :]
         assert ahead.fresh_learns == sum(event.kind == "relearn" for event in events)
         assert ahead.steps == sum(event.steps for event in events)

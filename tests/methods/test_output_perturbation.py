@@ -312,7 +312,7 @@ def test_over_many_observed_releases_it_counts_and_batches() -> None:
             assert plan.problem.releases == candidate.publications + 1
             assert plan.problem.batch == math.ceil(requests / candidate.publications)
             history = Accountant(plan)
-            history.record(history.planned())
+            history.record(history.planned_event())
             for _ in range(candidate.publications):
                 history.record(history.publication(1))
             assert history.dp_cumulative().renyi(10) <= 1 + 1e-9

@@ -80,8 +80,8 @@ def test_a_plan_over_the_reals_reads_back_and_is_planned_again_as_it_was(release
     assert make_plan(**{name: getattr(read.problem, name) for name in read.problem.__dataclass_fields__}) == old
     accountant = Accountant(read)
     for _ in range(releases):
-        assert accountant.affordable(accountant.planned())
-        accountant.record(accountant.planned())
+        assert accountant.affordable(accountant.planned_event())
+        accountant.record(accountant.planned_event())
 
 
 # ---------------------------------------------------------------- δ below which no noise of a machine goes
@@ -122,10 +122,10 @@ def test_no_smaller_delta_is_stated() -> None:
         Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, small))
     plan = planned(LOGISTIC, {"method": "noisy-gd"}, RENYI)
     accountant = Accountant(plan)
-    accountant.record(accountant.planned())
+    accountant.record(accountant.planned_event())
     with pytest.raises(InvalidParameter, match="256-bit"):
         build_report(accountant, delta=small)
-    accountant.record(accountant.planned())
+    accountant.record(accountant.planned_event())
     for delta in (small, 2 * LEAST_DELTA):
         try:
             erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=accountant.events, delta=delta)

@@ -84,7 +84,7 @@ def test_releases_share_what_the_base_leaves():
     plan = plan_for(releases=5)
     account = Curator(table(), plan).accountant
     for kind in ("learn", *["unlearn"] * 4):
-        account.record(account.planned(kind))
+        account.record(account.planned_event(kind))
     assert 0.99 <= account.dp_cumulative().with_slack().renyi(10) <= 1.0 * (1 + 1e-9)
     assert account.remaining().publications == 0
     assert account.publication(1) is None

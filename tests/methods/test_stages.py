@@ -49,7 +49,7 @@ def test_the_account_is_the_sum_over_ancestors(stages, level):
     plan = plan_for(stages, level)
     account = Curator(table(), plan).accountant
     for kind in ("learn", "unlearn", "unlearn", "relearn", "unlearn"):
-        account.record(account.planned(kind))
+        account.record(account.planned_event(kind))
     runs = stage_runs(account.events)
     for gone, seen in ((3, [3]), (3, [1, 3]), (5, [5]), (5, [1, 2, 3, 4, 5])):
         numbers = [run.number for run in runs if run.table in seen]

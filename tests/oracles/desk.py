@@ -96,7 +96,7 @@ def faults(
         found.append("computed without rows that it read")
     if set(asked.gone) & set(desk.people) and any(key.startswith("erased.") for key in claims):
         found.append("figures of erased rows, which are there")
-    if (asked.aside, asked.back) != ("set-aside" in claims, "put-back" in claims):
+    if (asked.aside, asked.back) != ("restricted" in claims, "restriction-lifted" in claims):
         found.append(f"set aside: {asked.aside}, put back: {asked.back}, and not said so")
     if paper["action"]["status"] != status or (status != "published") != (status in claims):
         found.append(f"{paper['action']['status']}, and it is {status}")

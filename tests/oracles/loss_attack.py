@@ -1,6 +1,8 @@
 """Attacks a loss's constants from its *values* alone: central differences, random search, then Nelder-Mead.
 
-`value(scores)` maps (m, outputs) to (m,) in float64. Nothing here knows a formula for a gradient or a Hessian.
+`value(scores)` maps (m, outputs) to (m,) in float64. Nothing here knows a formula for a gradient or a Hessian. Slope and curvature are
+two- and three-point differences along one direction: averages of the derivatives with weights that are not negative, so they stay below
+the constants of a C^{1,1} loss, even across a kink of its derivative. (A fourth-order formula has negative weights, and overshoots there.)
 """
 
 import numpy as np
@@ -43,11 +45,25 @@ def largest(objective, outputs, rng, draws=200):
     return best
 
 
+def slope(value, scores, step=1e-5):
+    """|dℓ/du| along the gradient's direction u, shape (m,)."""
+    found = gradient(value, scores, step)
+    size = np.linalg.norm(found, axis=-1, keepdims=True)
+    shift = step * np.divide(found, size, out=np.zeros_like(found), where=size > 0)
+    return np.abs(value(scores + shift) - value(scores - shift)) / (2 * step)
+
+
+def curvature(value, scores, which, step=1e-3):
+    """d²ℓ/du² along the eigenvector u number `which` of the Hessian (0: the least eigenvalue, -1: the largest), shape (m,)."""
+    shift = step * np.linalg.eigh(hessian(value, scores, step))[1][..., which]
+    return (value(scores + shift) - 2 * value(scores) + value(scores - shift)) / step**2
+
+
 def constants(value, outputs, rng):
     """What the attack reaches for rows of norm 1: (L, β₊, β₋, ω)."""
-    steepest = largest(lambda z: np.linalg.norm(gradient(value, z), axis=-1), outputs, rng)
-    upper = largest(lambda z: np.linalg.eigvalsh(hessian(value, z))[:, -1], outputs, rng)
-    lower = largest(lambda z: -np.linalg.eigvalsh(hessian(value, z))[:, 0], outputs, rng)
+    steepest = largest(lambda z: slope(value, z), outputs, rng)
+    upper = largest(lambda z: curvature(value, z, -1), outputs, rng)
+    lower = largest(lambda z: -curvature(value, z, 0), outputs, rng)
     top = largest(value, outputs, rng)
     bottom = -largest(lambda z: -value(z), outputs, rng)
     return steepest, upper, max(0.0, lower), top - bottom

@@ -32,7 +32,7 @@ def test_lambda_is_raised_only_where_the_noise_asks_for_it(method: str) -> None:
         for asked, budget in ((1e-2, tight(1.0)), (1e-4, tight(0.1)))
     )
     assert (kept.problem.regularization, kept.problem.ridge_cost) == (1e-2, 0)
-    assert raised.problem.regularization > 1e-4 == raised.problem.asked_regularization
+    assert raised.problem.regularization > 1e-4 == raised.problem.requested_regularization
     # the balance: what the noise costs is what the regulariser is worth at norm B
     worth = raised.problem.regularization * raised.problem.model_norm**2 / 2
     assert 0.95 * worth <= raised.outlook.forecast <= worth
@@ -88,7 +88,7 @@ def test_the_plan_says_so_and_what_it_costs() -> None:
     words = plan.explain()
     assert f"λ'={plan.problem.regularization:g} instead of λ=0.0001" in words
     assert f"at most {plan.problem.ridge_cost:.3g} more" in words
-    assert plan.summary()["asked_regularization"] == 1e-4
+    assert plan.summary()["requested_regularization"] == 1e-4
     assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
@@ -161,5 +161,5 @@ def test_a_plan_is_made_again_from_its_problem() -> None:
     arguments = {field.name: getattr(plan.problem, field.name) for field in fields(plan.problem)}
     assert make_plan(**arguments) == plan
     larger = make_plan(**{**arguments, "records": 260_000}, ridge="forecast")
-    assert larger.problem.asked_regularization == 1e-4
+    assert larger.problem.requested_regularization == 1e-4
     assert larger.problem.regularization == pytest.approx(max(1e-4, plan.problem.regularization / 10), rel=0.02)

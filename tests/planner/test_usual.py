@@ -55,7 +55,7 @@ def test_publication_stops_at_the_total_and_not_before() -> None:
     plan = make_plan(LOGISTIC, **SIZES, method="output-perturbation")
     plan = with_total(plan, default_total(plan))
     accountant, published = Accountant(plan), 0
-    while accountant.affordable(event := accountant.planned()):
+    while accountant.affordable(event := accountant.planned_event()):
         accountant.record(event)
         published += 1
         spent = accountant.dp_cumulative().with_slack().epsilon(plan.problem.total.delta)
@@ -194,7 +194,7 @@ def test_the_cap_is_neither_exceeded_by_a_hair_nor_measured_without_the_slack(sh
     capped_ = with_total(plan, Total(total, 1e-6))
     accountant, published = Accountant(capped_), 0
     assert accountant.remaining().publications == (5 if share > 1 else 4)
-    while accountant.affordable(event := accountant.planned()):
+    while accountant.affordable(event := accountant.planned_event()):
         accountant.record(event)
         published += 1
     assert published == (5 if share > 1 else 4)

@@ -56,4 +56,4 @@ def test_numbers(bound: float | None, text: str) -> None:
 def test_a_guarantee_is_one_short_line() -> None:
     guarantee = Guarantee("dp", Worlds.REPLACE, gdp_squared=0.01, assumptions=("a long condition " * 20,) * 6)
     assert guarantee.at_most in repr(guarantee)
-    assert len(repr(guarantee)) < 300
+    assert len(repr(guarantee)) < 150

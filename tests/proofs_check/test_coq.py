@@ -217,8 +217,8 @@ def _refused(name: str, statement: str, proof: str) -> str:
 def under_total(method: str) -> dict:
     """Return the certificate of an erasure under an enforced total, by the smallest history."""
     plan = make_plan(**{**USUAL, **PROBLEMS[method]}, total=(8.0, 1e-6))
-    served = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
-    events = [Event("learn", plan.learn_steps, 0, plan.mechanism), served]
+    served = Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
+    events = [Event("learn", plan.calibration.learn_steps, 0, plan.mechanism), served]
     erasure = Erasure(rows=1, status="published", release=2, **{**STATED, **PUBLISHED})
     return json.loads(json.dumps(erasure_certificate(erasure, plan=plan, events=events, issued="2026-04-03T00:00:00Z")))
 

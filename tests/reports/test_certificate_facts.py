@@ -142,7 +142,7 @@ def test_no_claim_is_left_out_or_stands_without_its_conditions(paper, key: Path)
             assert not verify_certificate(
                 sign_document(with_value(paper, ("claims", i, "conditions"), left), key)
             ).passed
-    for more in ("present.one", "erased.all", "in-time", "person-gone", "told", "ranges-public"):
+    for more in ("present.one", "erased.all", "in-time", "person-gone", "informed", "ranges-public"):
         claims = [*paper["claims"], {"key": more, "values": {}, "conditions": []}]
         assert not verify_certificate(sign_document({**paper, "claims": claims}, key)).passed
     cautious = [*paper["claims"], {"key": "time-unseen", "values": {"method": "noisy-gd-tight"}, "conditions": []}]
@@ -374,8 +374,8 @@ def test_a_history_that_ends_exactly_where_the_certificate_was_issued_continues_
     [
         {"informed": "2026-03-31"},  # the rows were edited on the 1st of April
         {"informed": "2026-04-04"},  # the paper is of the 3rd
-        {"recipients": 2, "recipients_told": "2026-03-31"},
-        {"recipients": 2, "recipients_told": "2026-04-04"},
+        {"recipients": 2, "recipients_informed": "2026-03-31"},
+        {"recipients": 2, "recipients_informed": "2026-04-04"},
         {"backups_until": "2026-03-31"},
         {"withdrawn": "2026-03-31"},
     ],

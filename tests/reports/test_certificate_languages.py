@@ -24,7 +24,7 @@ from .histories import usual_plan
 
 NOTICES = Notices(
     purposes="Kredit", models="Modell A", contact="datenschutz@example.org", authority="LfDI", informed="2026-04-20", recipients=2,
-    recipients_told="2026-04-20", backups_until="2026-10-01", withdrawn="2026-04-02",
+    recipients_informed="2026-04-20", backups_until="2026-10-01", withdrawn="2026-04-02",
 )  # fmt: skip
 TIMES = {"received": "2026-03-31T01:00:00+02:00", "edited": "2026-04-01"}
 SERVED = {"served": "2026-04-02", "model_after": "2" * 64}

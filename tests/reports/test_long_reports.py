@@ -40,7 +40,7 @@ def test_what_nothing_was_erased_from_is_told_of_the_next_release() -> None:
     plan = plan_by("noisy-gd")
     accountant = Accountant(plan, [Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)])
     assert erased_figures(Accountant(plan), plan)["later"] == plan.deletion
-    ahead = accountant.what_if(accountant.planned())
+    ahead = accountant.what_if(accountant.planned_event())
     assert erased_figures(accountant, plan)["all"] == ahead.deletion(1, 2)
     assert erased_figures(accountant, plan)["later"] == ahead.deletion_of_each()[0]
 

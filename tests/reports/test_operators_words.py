@@ -103,8 +103,8 @@ def test_an_audit_is_not_certified_by_a_figure_that_its_reporter_chose() -> None
 
 
 def test_a_restriction_has_its_own_title_and_a_lifted_one_no_duty_to_erase_again() -> None:
-    plain, restricted = certified(), certified(notices=Notices(set_aside="2026-03-02"))
-    lifted = certified(notices=Notices(set_aside="2026-03-02", put_back="2026-03-04"))
+    plain, restricted = certified(), certified(notices=Notices(restricted="2026-03-02"))
+    lifted = certified(notices=Notices(restricted="2026-03-02", lifted="2026-03-04"))
     titles = [certificate_blocks(made, "en")[0]["text"] for made in (plain, restricted, lifted)]
     assert len(set(titles)) == 3
     for made, title in zip((plain, restricted, lifted), titles, strict=True):

@@ -211,7 +211,9 @@ class World:
                 _, answer = self.call("GET", f"/requests/{token}", "read")
                 states[token] = answer["state"] if answer else "none"
             left = [
-                token for token, state in states.items() if state not in ("published", "refused", "aside", "answered")
+                token
+                for token, state in states.items()
+                if state not in ("published", "refused", "quarantined", "answered")
             ]
             if not left:
                 break
@@ -238,7 +240,7 @@ class World:
         )
         for token in tokens:
             there, state = self.present(self.asked[token]), states[token]
-            found["refused alone"] += token in kept and state in ("refused", "aside") and there == 1
+            found["refused alone"] += token in kept and state in ("refused", "quarantined") and there == 1
             found["lost"] += (
                 state == "none"
                 or (state == "published") != (there == 0)
@@ -410,13 +412,13 @@ def an_older_one(world: World, take_its_place: Callable[[], None]) -> Counter[st
     states = world.settled(later, 12.0)
     found["false papers"] += sum(state == "published" for state in states.values())
     found["false papers"] += Ledger.read(Layout.at(world.path).ledger).releases > releases
-    found["told"] += world.call("GET", "/health", "read")[0] == 503 or "aside" in states.values()
+    found["told"] += world.call("GET", "/health", "read")[0] == 503 or "quarantined" in states.values()
     world.server.stop()
     shutil.rmtree(world.server.data)
     (world.server.folder / "right").rename(world.server.data)
     world.server.start()
     for _ in range(20):  # what was set aside meanwhile is tried again where somebody asks
-        aside = [token for token, state in world.settled(later, 20.0).items() if state == "aside"]
+        aside = [token for token, state in world.settled(later, 20.0).items() if state == "quarantined"]
         for token in aside:
             world.call("POST", f"/requests/{token}/retry", "publish", {})
         if not aside:

@@ -34,7 +34,7 @@ def test_a_request_is_kept_carried_out_published_and_certified(store: Path, open
     assert done["stores"] == desk.look("first").json()["stores"]
     assert desk.look("second").json()["stores"][0]["rows"] == 2
     assert status(store)["releases"] == 2
-    assert desk.service.inbox.counts() == {"accepted": 0, "aside": 0, "edited": 0, "refused": 0, "outgoing": 0}
+    assert desk.service.inbox.counts() == {"accepted": 0, "quarantined": 0, "edited": 0, "refused": 0, "outgoing": 0}
     paper = desk.client.get("/requests/first/certificate", headers=desk.headers("read")).json()
     (one,) = paper["certificates"]
     assert one["store"] == "people"

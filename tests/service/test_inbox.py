@@ -26,7 +26,7 @@ def layout(tmp_path: Path) -> Layout:
 
 def test_it_is_there_again_in_order_and_moves_on(layout: Layout) -> None:
     inbox = Inbox(layout)
-    kept = [inbox.accept({"request_id": f"t{k}", "asked": {"delete": [str(k)]}}) for k in range(3)]
+    kept = [inbox.accept({"request_id": f"t{k}", "contents": {"delete": [str(k)]}}) for k in range(3)]
     inbox.move(kept[1], Stages.EDITED, {"request_id": "t1"})
     inbox.done(kept[0])
     inbox.close()
@@ -101,7 +101,7 @@ def test_killed_at_every_change_of_the_disk_it_is_before_or_after(layout: Layout
         step = "nothing"
         try:
             inbox = Inbox(layout, disk)
-            kept = inbox.accept({"request_id": "t", "asked": "identifier-token"})
+            kept = inbox.accept({"request_id": "t", "contents": "identifier-token"})
             step = "accepted"
             moved = inbox.move(kept, Stages.EDITED, {"request_id": "t"})
             step = "edited"

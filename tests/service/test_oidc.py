@@ -69,7 +69,7 @@ def test_who_is_signed_for_asks_by_role(tmp_path: Path, store: Path, opened: Ope
     done = desk.client.post("/requests", json={"delete": [name(1)], "request_id": "one"}, headers=ask)
     assert done.status_code == 202
     assert desk.client.get("/requests/one", headers=ask).status_code == 200
-    assert desk.service.known.asked_by("one") == f"{ISSUER} anna"
+    assert desk.service.known.requested_by("one") == f"{ISSUER} anna"
     other = {"Authorization": f"Bearer {signed(key, sub='bert')}"}
     assert desk.client.get("/requests/one", headers=other).status_code == 404
     officer = {"Authorization": f"Bearer {signed(key, groups='officers else')}"}

@@ -74,11 +74,11 @@ def test_what_fails_is_set_aside_alone_and_the_rest_goes_on(
     assert states == {k: "accepted" if k == place else "published" for k in range(8)}
     turns(desk, clock, 6)
     found = desk.look(f"t{place}").json()
-    assert (found["state"], found["reason"]) == ("aside", "a trigger keeps the row")
-    assert desk.service.inbox.counts()["aside"] == 1
+    assert (found["state"], found["reason"]) == ("quarantined", "a trigger keeps the row")
+    assert desk.service.inbox.counts()["quarantined"] == 1
     assert desk.service.health == "ok"
     (listed,) = desk.client.get("/requests", headers=desk.headers("read")).json()["requests"]
-    assert (listed["request_id"], listed["state"], listed["tries"]) == (f"t{place}", "aside", writer._TRIES)
+    assert (listed["request_id"], listed["state"], listed["tries"]) == (f"t{place}", "quarantined", writer._TRIES)
     assert name(place) not in json.dumps(listed)
     due = {line.token for line in register_lines(store) if line.served is None}
     assert due == {f"t{place}"}  # the register shows that it falls due
@@ -104,7 +104,7 @@ def test_several_stores_and_what_is_done_in_one_is_not_dropped(
     desk.ask(request_id="whole", delete=[name(2)])
     turns(desk, clock, 7)
     assert desk.look("whole").json()["state"] == "published"
-    assert desk.look("half").json()["state"] == "aside"
+    assert desk.look("half").json()["state"] == "quarantined"
     drop = desk.client.post("/requests/half/drop", headers=desk.headers("publish"))
     assert (drop.status_code, drop.json()["code"]) == (409, "conflict")
     monkeypatch.setattr(Store, "edit_all", edit_all)
@@ -133,20 +133,20 @@ def test_set_aside_outlives_a_restart_and_is_dropped_by_hand(
     failing.add(name(1))
     desk.ask(request_id="bad", delete=[name(1)])
     turns(desk, clock, 6)
-    assert desk.look("bad").json()["state"] == "aside"
+    assert desk.look("bad").json()["state"] == "quarantined"
     assert main(["requests", str(store), "--drop", "bad"]) == 4
     assert "POST /requests/bad/drop" in capsys.readouterr().err
     desk.service.stop()
     assert main(["requests", str(store)]) == 0
     told = capsys.readouterr().out
-    assert "1 parked" in told
+    assert "1 failed repeatedly" in told
     assert "a trigger keeps the row" in told
     assert name(1) not in told
     assert main(["requests", str(store), "--retry", "bad", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["requests"][0]["state"] == "accepted"
     again = opened(store, batch=1)
     turns(again, clock, 6)
-    assert again.look("bad").json()["state"] == "aside"
+    assert again.look("bad").json()["state"] == "quarantined"
     again.service.stop()
     assert main(["requests", str(store), "--drop", "bad"]) == 0
     assert "1 refused" in capsys.readouterr().out
@@ -269,7 +269,7 @@ def test_a_lock_held_elsewhere_shows_in_health(store: Path, opened: Opened, monk
 def test_refusals_and_messages_do_not_fill_it_for_good(
     store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch, hooks
 ) -> None:
-    monkeypatch.setattr(inbox, "_MOST_TOLD", 5)
+    monkeypatch.setattr(inbox, "_MOST_KEPT", 5)
     desk = opened(store, batch=1, answers=500, hooks=hooks)
     for k in range(12):
         desk.ask(request_id=f"nobody-{k}", delete=[f"unknown-{k}"])
@@ -327,7 +327,7 @@ def test_a_token_reads_its_own_requests_and_the_register_says_who_asked(
         assert mine("POST", "/requests", json=asked).status_code in (200, 202)
         desk.turn()
     (line,) = [line for line in register_lines(store) if line.token == "t1"]
-    assert line.case.asked_by == "desk one"
+    assert line.case.requested_by == "desk one"
     assert mine("GET", "/requests").status_code == 403
 
 

@@ -86,7 +86,7 @@ def test_a_request_to_two_databases_of_which_one_is_locked(
         assert begun == [int(table == "numbers" and locked != "all of it"), 0]
         assert present(other, "7") == [1 - begun[0], 1]
         (waits,) = desk.service.waiting()
-        assert (waits.state, waits.tries) == ("aside", writer._TRIES)
+        assert (waits.state, waits.tries) == ("quarantined", writer._TRIES)
         assert "lock" in str(waits.reason)
         dropped = desk.client.post("/requests/both/drop", headers=desk.headers("publish")).status_code
         assert (dropped == 409) == bool(begun[0])
@@ -127,7 +127,7 @@ def test_a_request_set_aside_for_a_backup_is_done_when_the_right_one_is_back(
         desk.turn()
     assert [status(path)["releases"] for path in two] == made
     assert present(database, "4") == [1, 1]
-    assert desk.look("later").json()["state"] == "aside"
+    assert desk.look("later").json()["state"] == "quarantined"
     statement(database, "INSERT INTO noisygd_delete.marks SELECT * FROM of_both")
     statement(database, "DELETE FROM numbers WHERE id = 3")
     assert desk.client.post("/requests/later/retry", headers=desk.headers("publish")).status_code in (200, 202)
@@ -136,7 +136,7 @@ def test_a_request_set_aside_for_a_backup_is_done_when_the_right_one_is_back(
     assert desk.look("later").json()["state"] == "published"
     assert [edits_of(path) for path in two] == [Counter(before=1, later=1)] * 2
     assert present(database, "4") == [0, 0]
-    assert not desk.service.inbox.at(Stages.ASIDE)
+    assert not desk.service.inbox.at(Stages.QUARANTINED)
 
 
 @contextmanager

@@ -454,9 +454,9 @@ def test_a_release_that_continues_is_certified_only_with_a_count(store: Store) -
     from noisygd_delete import Accountant
 
     accountant = Accountant(resuming)
-    events = [accountant.planned("learn", 0)]
+    events = [accountant.planned_event("learn", 0)]
     accountant.record(events[0])
-    events.append(accountant.planned("unlearn", EditCounts(deleted=1)))
+    events.append(accountant.planned_event("unlearn", EditCounts(deleted=1)))
     with pytest.raises(InvalidParameter, match="only with a count by a trigger or by versions"):
         erasure_certificate(replace(erasure, ledger_entries=None, ledger_sha256=None), plan=resuming, events=events)
     stated = replace(erasure, ledger_entries=None, ledger_sha256=None, counted="trigger")

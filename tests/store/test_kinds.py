@@ -113,4 +113,4 @@ def test_counts_that_do_not_add_up_are_refused() -> None:
         with pytest.raises(InvalidParameter):
             Event.from_dict({**event.to_dict(), "counts": counts})
     assert Event("unlearn", 3, 3, facts, EditCounts(deleted=2)).counts == EditCounts(deleted=2, unrecorded=1)
-    assert Accountant(plan()).planned(edits=2).counts.erased == 2
+    assert Accountant(plan()).planned_event(edits=2).counts.erased == 2

@@ -38,7 +38,7 @@ def deletes(path: Path) -> None:
 
 WORK: dict[str, Callable[[Path], None]] = {
     "a request id is forgotten": forgets,
-    "the practice is stated": adopts,
+    "the policy is stated": adopts,
     "records go and come": deletes,
 }
 

@@ -591,7 +591,7 @@ def test_rows_that_come_back_are_said_to_be_another_persons(tmp_path: Path, caps
         opened.learn()
         gone, run = str(opened.records.names[0]), opened.plan.mechanism
     taken = ["restrict", store, gone, "--to", str(tmp_path / "aside"), *place, "--request-id", "t"]
-    back = ["lift", store, "t", "--from", str(tmp_path / "aside"), *place, "--told", "2026-01-01"]
+    back = ["lift", store, "t", "--from", str(tmp_path / "aside"), *place, "--informed", "2026-01-01"]
     for command in (taken, back):
         assert main(command) == 0
         assert ("2 of a person" in capsys.readouterr().err) == (rows == 1)

@@ -489,7 +489,7 @@ class Stream:
         waits = (
             self.curator.pending_edits and accountant.releases
         )  # pending edits are erased too, and every model reveals something about them
-        after = accountant.what_if(accountant.planned()) if waits else accountant
+        after = accountant.what_if(accountant.planned_event()) if waits else accountant
         current, shown = _model_of(self.curator), self._shown(after.releases)
         return StreamSummary(
             served=self._served,

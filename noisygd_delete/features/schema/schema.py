@@ -62,6 +62,7 @@ from .hashed import Text
 from .keys import parse
 from .values import EMPTY, FloatColumn, Floats, Fractions, Mask, find_empty
 
+_CODED = 1 << 14  # rows whose codes are found at once
 MOST_UNLISTED = 50  # rows to predict in which a column may have unlisted values only
 
 
@@ -290,7 +291,9 @@ class Schema:
             at += kind.width
         encoded: Rows | CodedRows
         if coded and self.map is not None and (codec := self.codec) is not None:
-            encoded = CodedRows(codec.of_codes(self.map.codes(rows[:, :at])), codec)
+            parts = [codec.of_codes(np.empty((0, codec.blocks)))]
+            parts += [codec.of_codes(self.map.codes(rows[k : k + _CODED, :at])) for k in range(0, count, _CODED)]
+            encoded = CodedRows(np.concatenate(parts), codec)
         elif self.map is not None:
             encoded = normalize_rows(
                 self.map.features(rows[:, :at]), radius=self.radius, constant=self.intercept, clip=self.rows == "clip"

@@ -104,6 +104,9 @@ SPACES = (
 _NUMBER = r"\A-?[0-9]{1,40}(\.[0-9]{1,40})?\z"
 
 
+_MOST_SHORT = 1 << 30  # bytes of an array whose texts have 32-bit offsets
+
+
 class TextColumn(Sequence[str]):
     """Texts stored by Arrow, stripped of surrounding space.
 
@@ -114,6 +117,28 @@ class TextColumn(Sequence[str]):
         from pyarrow import compute
 
         self._texts = compute.utf8_trim(texts, characters=SPACES)
+
+    @classmethod
+    def _of(cls, texts: Any) -> TextColumn:
+        made = cls.__new__(cls)
+        made._texts = texts
+        return made
+
+    @classmethod
+    def joined(cls, parts: Sequence[TextColumn]) -> TextColumn:
+        """Return the texts of all parts, in order."""
+        import pyarrow
+
+        arrays = [part._texts for part in parts]
+        if sum(array.nbytes for array in arrays) > _MOST_SHORT:
+            arrays = [array.cast(pyarrow.large_string()) for array in arrays]
+        return cls._of(pyarrow.concat_arrays(arrays))
+
+    def taken(self, rows: Sequence[int]) -> TextColumn:
+        """Return the texts of these rows, in this order."""
+        import pyarrow
+
+        return self._of(self._texts.take(pyarrow.array(rows, pyarrow.int64())))
 
     @property
     def lengths(self) -> NDArray[np.int64]:

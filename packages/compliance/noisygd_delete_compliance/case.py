@@ -78,7 +78,7 @@ _DAYS = (
     "decided",
     "informed",
     "informed_again",
-    "recipients_told",
+    "recipients_informed",
     "backups_until",
     "restricted",
     "lifted",
@@ -97,7 +97,7 @@ class RequestCase:
         channel: How the request was received.
         received: Time of receipt with the time zone of that place, whose calendar determines the deadline.
         identity_checked: Whether the requester's identity was verified; never how, and never a copy of a document.
-        asked_by: Name of the token with which it was sent to the service.
+        requested_by: Name of the token with which it was sent to the service.
         publish_by: Until when a release without the erased rows is promised, if rows are erased first.
         extended_until: The later deadline, at most three months from receipt.
         extension_reason: Reason of the extension.
@@ -108,7 +108,7 @@ class RequestCase:
         informed: When the person was informed of what was done.
         informed_again: When the person was informed of a later action, a model without the rows.
         recipients: Number of recipients of the data that were notified (Article 19).
-        recipients_told: When they were notified.
+        recipients_informed: When they were notified.
         backups_until: When the last backup that holds the rows expires.
         certificate: SHA-256 of the certificate that was handed out.
         restricted: When the rows were removed from the table and archived (Article 18).
@@ -122,7 +122,7 @@ class RequestCase:
     channel: Channels | None = None
     received: str | None = None
     identity_checked: bool | None = None
-    asked_by: str | None = None
+    requested_by: str | None = None
     publish_by: date | None = None
     extended_until: date | None = None
     extension_reason: Reasons | None = None
@@ -133,7 +133,7 @@ class RequestCase:
     informed: date | None = None
     informed_again: date | None = None
     recipients: int | None = None
-    recipients_told: date | None = None
+    recipients_informed: date | None = None
     backups_until: date | None = None
     certificate: str | None = None
     restricted: date | None = None
@@ -150,8 +150,10 @@ class RequestCase:
                 object.__setattr__(self, name, parse_day(name, getattr(self, name)))
         if self.identity_checked is not None and not isinstance(self.identity_checked, bool):
             raise InvalidParameter("must be true, false or left out", identity_checked=self.identity_checked)
-        if self.asked_by is not None and not (isinstance(self.asked_by, str) and 0 < len(self.asked_by) <= _LONGEST):
-            raise InvalidParameter(f"asked_by must be a text of 1 to {_LONGEST} characters, or left out")
+        if self.requested_by is not None and not (
+            isinstance(self.requested_by, str) and 0 < len(self.requested_by) <= _LONGEST
+        ):
+            raise InvalidParameter(f"requested_by must be a text of 1 to {_LONGEST} characters, or left out")
         if self.recipients is not None:
             check_count("recipients", self.recipients, minimum=0, maximum=10**6)
         if self.certificate is not None and not _is_digest(self.certificate):
@@ -188,13 +190,15 @@ class RequestCase:
         """Return the case with further facts; a None does not overwrite an earlier fact."""
         return replace(self, **{name: fact for name, fact in facts.items() if fact is not None})
 
-    def extended(self, until: Any, reason: Reasons | str, *, told: Any, holidays: tuple[date, ...] = ()) -> RequestCase:
+    def extended(
+        self, until: Any, reason: Reasons | str, *, informed: Any, holidays: tuple[date, ...] = ()
+    ) -> RequestCase:
         """Return the case with a later deadline.
 
         Args:
             until: The new deadline.
             reason: Reason of the extension.
-            told: Day on which the person was informed.
+            informed: Day on which the person was informed.
             holidays: Public holidays at the place of receipt.
 
         Raises:
@@ -206,10 +210,10 @@ class RequestCase:
                 "a deadline is extended from the day of receipt: state when the request was received first"
             )
         due = last_day(self.received, holidays=holidays)
-        if parse_day("told", told) > due:
+        if parse_day("informed", informed) > due:
             raise InvalidParameter(
                 f"the person must be informed of an extension by {due.isoformat()}, within the first month (Article 12(3) GDPR), and was "
-                f"told on {parse_day('told', told).isoformat()}; the deadline stays"
+                f"informed on {parse_day('informed', informed).isoformat()}; the deadline stays"
             )
         if not parse_day("extended_until", until) > due:
             raise InvalidParameter(f"the deadline is {due.isoformat()} without an extension; give a later day")

@@ -48,7 +48,7 @@ def _write_documents(parsed: argparse.Namespace) -> int:
     from noisygd_delete.reports.html import PAGE
 
     from .model_card import assessment, fields, model_card, to_yaml
-    from .request_rows import practice_of, register_lines
+    from .request_rows import policy_of, register_lines
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
     files = {option: file for option, file in asked.items() if file is not None}
@@ -64,13 +64,13 @@ def _write_documents(parsed: argparse.Namespace) -> int:
         )
         for option, file in files.items()
     }
-    ledger, practice, lines = ledger_of(parsed.store), practice_of(parsed.store), register_lines(parsed.store)
+    ledger, policy, lines = ledger_of(parsed.store), policy_of(parsed.store), register_lines(parsed.store)
     key = None if parsed.public_key is None else key_id(read_public(parsed.public_key))
-    audit, deployment = audit_from(parsed.audit, ledger.plan), fields(ledger, practice)
+    audit, deployment = audit_from(parsed.audit, ledger.plan), fields(ledger, policy)
     made: dict[str, Callable[[], str]] = {
         "--registry": lambda: to_yaml(deployment),
-        "--model-card": lambda: model_card(ledger, practice, lines, key=key, code=parsed.language),
-        "--assessment": lambda: assessment(ledger, practice, lines, audit=audit, code=parsed.language),
+        "--model-card": lambda: model_card(ledger, policy, lines, key=key, code=parsed.language),
+        "--assessment": lambda: assessment(ledger, policy, lines, audit=audit, code=parsed.language),
     }
     written = {option: made[option]() for option in outputs}
     for option, place in outputs.items():

@@ -32,7 +32,7 @@ _ORIGINS = {
     "published.carried": "letter.published_carried",
     "published.kept": "letter.published_kept",
 }
-_TOLD = ("erased", "rectified")
+_STATED = ("erased", "rectified")
 _REASONS = {Reasons.COMPLEXITY: "reason_complexity", Reasons.NUMBER: "reason_number"}
 
 
@@ -75,7 +75,7 @@ def render_letter(
         package=__package__,
         code=words.code,
         subject=words.say(f"letter.subject_{line.right}"),
-        controller=line.practice.controller,
+        controller=line.policy.controller,
         written=words.day(on or line.today),
         reference=words.say("letter.reference", token=line.token, received=received)
         if received
@@ -89,11 +89,11 @@ def _paragraphs(line: RegisterRow, promised: Sequence[Claim], words: Language, b
     yield _limits_paragraph(line, promised, words)
     yield _decided_paragraph(line, words, because)
     yield _beyond_model_paragraph(line, words)
-    practice = line.practice
-    end = [words.say("letter.contact", contact=practice.contact)] if practice.contact else []
+    policy = line.policy
+    end = [words.say("letter.contact", contact=policy.contact)] if policy.contact else []
     remedy = (
-        words.say("letter.remedy", authority=practice.authority)
-        if practice.authority
+        words.say("letter.remedy", authority=policy.authority)
+        if policy.authority
         else words.say("letter.remedy_anywhere")
     )
     yield [*end, remedy, words.say("letter.record")]
@@ -108,37 +108,41 @@ def _done_paragraph(line: RegisterRow, promised: Sequence[Claim], words: Languag
         waits = line.due is not None and case.decision is None and case.received is not None
         return [words.say("letter.received", received=local_day(str(where), where), due=line.due)] if waits else []
     edited = local_day(served.edited, where)
-    said = [words.say(f"letter.{what}", edited=edited, rows=rows) for what, rows in line.done.items() if what in _TOLD]
+    sentences = [
+        words.say(f"letter.{what}", edited=edited, rows=rows) for what, rows in line.done.items() if what in _STATED
+    ]
     if served.published is not None:
         origin = next((claim.key for claim in promised if claim.key in _ORIGINS), "published.resumed")
-        return [*said, words.say(_ORIGINS[origin], published=local_day(served.published, where), rows=served.rows)]
+        return [*sentences, words.say(_ORIGINS[origin], published=local_day(served.published, where), rows=served.rows)]
     if served.withheld:
-        said.append(words.say("letter.withheld"))
+        sentences.append(words.say("letter.withheld"))
     elif served.withdrawn is None:
         key, by = ("pending", {"by": case.publish_by}) if case.publish_by else ("pending_undated", {})
-        said.append(words.say(f"letter.{key}", rows=served.rows, **by))
+        sentences.append(words.say(f"letter.{key}", rows=served.rows, **by))
     if served.withdrawn is not None:
-        said.append(words.say("letter.withdrawn", withdrawn=local_day(served.withdrawn, where), rows=served.rows))
-    return said
+        sentences.append(words.say("letter.withdrawn", withdrawn=local_day(served.withdrawn, where), rows=served.rows))
+    return sentences
 
 
 def _limits_paragraph(line: RegisterRow, promised: Sequence[Claim], words: Language) -> list[str]:
     """Return what both kinds of observers can learn, with the conditions of each figure, and what no figure covers."""
-    said, alone = [], False
+    sentences, alone = [], False
     for claim in promised:
         what, _, seen = claim.key.partition(".")
         if what in ("erased", "replaced") and seen:
             alone |= claim.values["rows"] > claim.values["rows_per_person"]
-            asked, rows = claim.values["question"], claim.values["rows"]
+            question, rows = claim.values["question"], claim.values["rows"]
             under = {"if": conditions_in_words(claim, words.code)}
-            said.append(words.say(f"letter.{seen}_{asked}", odds=claim.values["of_hundred"], rows=rows, **under))
+            sentences.append(
+                words.say(f"letter.{seen}_{question}", odds=claim.values["of_hundred"], rows=rows, **under)
+            )
         elif claim.key == "odds.ever":
-            said.append(_ever(claim, words))
+            sentences.append(_ever(claim, words))
         elif claim.key == "hardly":
-            said.append(words.say("letter.hardly"))
+            sentences.append(words.say("letter.hardly"))
         elif what == "left" or claim.key in ("rows-remain", "rows-may-remain"):
-            said.append(claim_sentence(claim, words.code))
-    return [*said, words.say("letter.alone")] if alone else said
+            sentences.append(claim_sentence(claim, words.code))
+    return [*sentences, words.say("letter.alone")] if alone else sentences
 
 
 def _ever(claim: Claim, words: Language) -> str:
@@ -150,30 +154,30 @@ def _ever(claim: Claim, words: Language) -> str:
 
 def _decided_paragraph(line: RegisterRow, words: Language, because: str) -> list[str]:
     case = line.case
-    said = []
+    sentences = []
     if case.refused:
         key = "refused" if case.decision is Decisions.REFUSED else "refused_in_part"
-        said.append(words.say(f"letter.{key}", ground=words.say(f"ground.{case.ground}"), because=because))
+        sentences.append(words.say(f"letter.{key}", ground=words.say(f"ground.{case.ground}"), because=because))
     if case.decision is Decisions.NOT_FOUND:
-        said += [words.say("letter.not_found"), words.say("letter.identity")]
+        sentences += [words.say("letter.not_found"), words.say("letter.identity")]
     if case.decision is Decisions.OPTED_OUT:
-        said.append(words.say("letter.opted_out"))
+        sentences.append(words.say("letter.opted_out"))
     if case.extension_reason is not None and case.decision is None and line.answered is None:
         reason = words.say(f"letter.{_REASONS[case.extension_reason]}")
-        said.append(words.say("letter.extended", until=case.extended_until, reason=reason, because=because))
-    return said
+        sentences.append(words.say("letter.extended", until=case.extended_until, reason=reason, because=because))
+    return sentences
 
 
 def _beyond_model_paragraph(line: RegisterRow, words: Language) -> list[str]:
     """Return what the erasure does not reach, and which recipients were notified."""
-    case, practice = line.case, line.practice
+    case, policy = line.case, line.policy
     if line.served is None or not line.served.rows:
         return []
-    said: list[Any] = [words.say("letter.not_covered")]
+    sentences: list[Any] = [words.say("letter.not_covered")]
     if case.backups_until is not None:
-        said.append(words.say("letter.backups", until=case.backups_until, rows=line.served.rows))
-    if case.recipients is not None and case.recipients_told is not None:
-        said.append(words.say("letter.recipients", count=case.recipients, told=case.recipients_told))
-    if practice.models and practice.purposes:
-        said.append(words.say("letter.purpose", models=practice.models, purposes=practice.purposes))
-    return [*said, words.say("letter.not_anonymous"), words.say("letter.certificate")]
+        sentences.append(words.say("letter.backups", until=case.backups_until, rows=line.served.rows))
+    if case.recipients is not None and case.recipients_informed is not None:
+        sentences.append(words.say("letter.recipients", count=case.recipients, informed=case.recipients_informed))
+    if policy.models and policy.purposes:
+        sentences.append(words.say("letter.purpose", models=policy.models, purposes=policy.purposes))
+    return [*sentences, words.say("letter.not_anonymous"), words.say("letter.certificate")]

@@ -22,7 +22,7 @@ from noisygd_delete.records import NO_EDITS
 from noisygd_delete.reports import common
 from noisygd_delete.reports.certificate_page import audit_name
 from noisygd_delete.reports.html import render_template
-from noisygd_delete.reports.summary import accuracy
+from noisygd_delete.reports.summary import compare_risk_bound
 from noisygd_delete.reports.texts import ORIGINAL, LocalizedSentence, load_language, localized_sentence, page_labels
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.version import __version__
@@ -33,7 +33,7 @@ from .row import RegisterRow
 
 def model_card(
     ledger: Ledger,
-    practice: RegisterPolicy,
+    policy: RegisterPolicy,
     lines: Sequence[RegisterRow],
     *,
     key: str | None = None,
@@ -43,7 +43,7 @@ def model_card(
 
     Args:
         ledger: Ledger of the store.
-        practice: Statements of the operator.
+        policy: Statements of the operator.
         lines: Requests of the register.
         key: Id of the key that signs certificates.
         code: Code of the language.
@@ -55,7 +55,7 @@ def model_card(
     return _sheet(
         "card.html",
         ledger,
-        practice,
+        policy,
         lines,
         code,
         key=key,
@@ -82,7 +82,7 @@ def model_card(
 
 def assessment(
     ledger: Ledger,
-    practice: RegisterPolicy,
+    policy: RegisterPolicy,
     lines: Sequence[RegisterRow],
     *,
     audit: Sequence[Mapping[str, Any]] = (),
@@ -92,7 +92,7 @@ def assessment(
 
     Args:
         ledger: Ledger of the store.
-        practice: Statements of the operator.
+        policy: Statements of the operator.
         lines: Requests of the register.
         audit: Rows of an audit (`check_audit_rows`).
         code: Code of the language.
@@ -103,7 +103,7 @@ def assessment(
     return _sheet(
         "assessment.html",
         ledger,
-        practice,
+        policy,
         lines,
         code,
         weights=rows * columns,
@@ -117,7 +117,7 @@ def assessment(
 
 
 def _sheet(
-    template: str, ledger: Ledger, practice: RegisterPolicy, lines: Sequence[RegisterRow], code: str, **values: Any
+    template: str, ledger: Ledger, policy: RegisterPolicy, lines: Sequence[RegisterRow], code: str, **values: Any
 ) -> str:
     words, plan, people = load_language(code), ledger.plan, [line for line in lines if line.of_a_person]
     return render_template(
@@ -125,7 +125,7 @@ def _sheet(
         package=__package__,
         words=words,
         plan=plan,
-        practice=practice,
+        statements=policy,
         releases=ledger.releases,
         people=len(people),
         overdue=sum(line.overdue for line in people),
@@ -149,7 +149,7 @@ def _accuracy(plan: Plan) -> list[LocalizedSentence]:
     bound = localized_sentence(
         "objective at most {n} above its minimum: a proven bound, not a measurement.", n=plan.outlook.excess_risk
     )
-    return [one for one in (bound, accuracy(plan)) if one is not None]
+    return [one for one in (bound, compare_risk_bound(plan)) if one is not None]
 
 
 def _days_waited(line: RegisterRow) -> int:
@@ -163,13 +163,13 @@ def _day(when: str) -> date:
     return datetime.fromisoformat(when).date()
 
 
-def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
+def fields(ledger: Ledger, policy: RegisterPolicy) -> dict[str, Any]:
     """Return the registry fields as JSON types; each figure has one neighbouring relation."""
     plan, problem = ledger.plan, ledger.plan.problem
     by_calendar, waiting = is_on_calendar(ledger), ledger_status(ledger).pending
     figures = claims_of_store(ledger.accountant, plan, by_calendar=by_calendar, waiting=waiting)
     shown = cumulative_guarantee(ledger.accountant, plan)
-    told = {key: _figure(claim) for key, claim in figures.items() if KEYS[key].role == "figure"}
+    figure_values = {key: _figure(claim) for key, claim in figures.items() if KEYS[key].role == "figure"}
     conditions = conditions_of(
         plan, ledger.accountant, from_data_of(ledger), ((event.mechanism, 1) for event in ledger.events)
     )
@@ -182,13 +182,13 @@ def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
             "neighbours": str(problem.adjacency),
         },
         "output_measure": {
-            "this_release": told["present.one"],
-            **({"all_releases_together": told["present.all"]} if "present.all" in told else {}),
+            "this_release": figure_values["present.one"],
+            **({"all_releases_together": figure_values["present.all"]} if "present.all" in figure_values else {}),
         },
         "deletion_figure": {
             "notion": str(problem.deletion_notion),
-            "later_models_alone": told["erased.later"],
-            "every_model_kept": told["erased.all"],
+            "later_models_alone": figure_values["erased.later"],
+            "every_model_kept": figure_values["erased.all"],
         },
         "data_domain": {
             "slots": problem.records,
@@ -205,13 +205,13 @@ def fields(ledger: Ledger, practice: RegisterPolicy) -> dict[str, Any]:
         "parameters": {
             "per_release": str(common.format_budget(plan)),
             "enforced": plan.problem.capped,
-            "justification": _check_statement(practice.justification, "justification"),
+            "justification": _check_statement(policy.justification, "justification"),
         },
         "releases": {
             "type": "weights of a model",
             "kind": "dynamic",
             "number": ledger.releases,
-            "access": _check_statement(practice.models, "models"),
+            "access": _check_statement(policy.models, "models"),
             "post_processing": "weights are rounded to a public grid",
         },
         "composition": "all releases are accounted together; releases of other programs are not",

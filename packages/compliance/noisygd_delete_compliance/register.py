@@ -35,7 +35,7 @@ class Register:
         return None if note is None else self._parse(note)
 
     @property
-    def practice(self) -> RegisterPolicy:
+    def policy(self) -> RegisterPolicy:
         """The policy that applies to every request."""
         try:
             return RegisterPolicy(**self._log.policy)
@@ -79,9 +79,9 @@ class Register:
             )
         self._log.update({token: lambda _: case.to_dict()})
 
-    def adopt(self, practice: RegisterPolicy) -> None:
+    def adopt(self, policy: RegisterPolicy) -> None:
         """Set the policy for every request. A register restored from a backup becomes the valid register."""
-        self._log.set_policy(practice.to_dict())
+        self._log.set_policy(policy.to_dict())
 
     def forget(self, tokens: Collection[str]) -> None:
         """Erase these request ids with their salts and everything stated about them."""
@@ -129,4 +129,4 @@ def check(log: RequestLog) -> None:
     """Raise `StoreCorrupt` if a note is not a case, or what is stated for every request is no policy."""
     register = Register(log)
     register.cases()
-    register.practice  # noqa: B018 -- parses
+    register.policy  # noqa: B018 -- parses

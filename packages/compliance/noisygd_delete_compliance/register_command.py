@@ -21,7 +21,7 @@ from noisygd_delete.records import limited_io
 
 from .case import TEXTS, Channels, Decisions, Grounds, RegisterPolicy, RequestCase, Rights
 from .register import Register
-from .request_rows import line_of, practice_of, register_lines
+from .request_rows import line_of, policy_of, register_lines
 from .row import (
     RegisterRow,
     export_csv,
@@ -127,15 +127,15 @@ def _write_page(parsed: argparse.Namespace, lines: list[RegisterRow]) -> None:
 
     out = open_output("--html", parsed.html, begins=PAGE, inputs=[parsed.out])
     placed = [(None, line) for line in lines]
-    controller = practice_of(parsed.store).controller
-    put_back = is_register_restored(Layout.at(parsed.store))
-    out.write(register_page(placed, code=parsed.language, page=parsed.page, controller=controller, put_back=put_back))
+    controller = policy_of(parsed.store).controller
+    restored = is_register_restored(Layout.at(parsed.store))
+    out.write(register_page(placed, code=parsed.language, page=parsed.page, controller=controller, restored=restored))
 
 
 def _format_table(lines: list[RegisterRow]) -> str:
     if not lines:
         return "no requests"
-    head = f"{'due':<12}{'state':<11}{'right':<15}{'received':<12}{'told':<12}request"
+    head = f"{'due':<12}{'state':<11}{'right':<15}{'received':<12}{'informed':<12}request"
     rows = [
         f"{_format_day(line.due):<12}{line.state:<11}{line.right:<15}{(line.case.received or '–')[:10]:<12}{_format_day(line.answered):<12}"
         + escape_unprintable(line.token)
@@ -154,8 +154,8 @@ def _show(parsed: argparse.Namespace, token: str | None = None) -> int:
 
 
 def _format_line(line: RegisterRow) -> str:
-    told = {name: value for name, value in line.to_dict().items() if value not in (None, "")}
-    return "\n".join(f"{name.replace('_', ' '):<20}{value}" for name, value in told.items())
+    values = {name: value for name, value in line.to_dict().items() if value not in (None, "")}
+    return "\n".join(f"{name.replace('_', ' '):<20}{value}" for name, value in values.items())
 
 
 def _receive(parsed: argparse.Namespace) -> int:
@@ -177,8 +177,8 @@ def _refuse_request(parsed: argparse.Namespace, line: RegisterRow) -> RequestCas
 
 
 def _extend_deadline(parsed: argparse.Namespace, line: RegisterRow) -> RequestCase:
-    told = _day_of(parsed, line)
-    return line.case.extended(parsed.until, parsed.reason, told=told, holidays=line.practice.holidays)
+    informed = _day_of(parsed, line)
+    return line.case.extended(parsed.until, parsed.reason, informed=informed, holidays=line.policy.holidays)
 
 
 def _record_informed(parsed: argparse.Namespace, line: RegisterRow) -> RequestCase:
@@ -229,19 +229,19 @@ def _settings(parsed: argparse.Namespace) -> int:
         given["holidays"] = _read_holidays(parsed.holidays)
     with _open_store(parsed) as store:
         register = Register(store.request_log)
-        practice = register.practice
+        policy = register.policy
         if given:
-            practice = replace(practice, **given)
-            register.adopt(practice)
-    warnings = find_overclaims({name: getattr(practice, name) for name in TEXTS})
+            policy = replace(policy, **given)
+            register.adopt(policy)
+    warnings = find_overclaims({name: getattr(policy, name) for name in TEXTS})
     print_result(
-        parsed, {**practice.to_dict(), "warnings": list(warnings)}, "\n".join([_settings_text(practice), *warnings])
+        parsed, {**policy.to_dict(), "warnings": list(warnings)}, "\n".join([_settings_text(policy), *warnings])
     )
     return 0
 
 
-def _settings_text(practice: RegisterPolicy) -> str:
-    stated = practice.to_dict() | {"holidays": f"{len(practice.holidays)} days"}
+def _settings_text(policy: RegisterPolicy) -> str:
+    stated = policy.to_dict() | {"holidays": f"{len(policy.holidays)} days"}
     return "\n".join(f"{name.replace('_', ' '):<20}{value}" for name, value in stated.items())
 
 
@@ -353,8 +353,8 @@ _TEXTS = {
 }
 _ON = {
     **dict.fromkeys(("refuse", "not-found", "opted-out"), "it was decided"),
-    "extend": "the person was told so",
-    "acknowledge": "they were told so",
-    "inform": "they were told",
-    "recipients": "they were told",
+    "extend": "the person was informed of it",
+    "acknowledge": "they were informed of it",
+    "inform": "they were informed",
+    "recipients": "they were informed",
 }

@@ -53,7 +53,7 @@ def register_page(
     here: str | None = None,
     controller: str | None = None,
     waiting: int = 0,
-    put_back: bool = False,
+    restored: bool = False,
     on: date | None = None,
 ) -> str:
     """Return one page of the register as HTML, without scripts or network access.
@@ -65,7 +65,7 @@ def register_page(
         here: Address of this page, for links to the others; None in a file.
         controller: The organisation responsible for the data.
         waiting: Requests that a service has accepted and not yet carried out, so that they are not in the register.
-        put_back: Whether the register was restored from an earlier copy.
+        restored: Whether the register was restored from an earlier copy.
         on: Date of the page; None means today.
 
     Raises:
@@ -88,7 +88,7 @@ def register_page(
         version=__version__,
         counts=count_requests([line for _, line in people]),
         waiting=waiting,
-        put_back=put_back,
+        restored=restored,
         page=page,
         last=last,
         here=here,
@@ -151,7 +151,9 @@ def row_of(line: RegisterRow, words: Language, *, store: str | None = None, toke
         "kept": _retention_sentences(line, case),
     }
     marks = [localized_sentence(word) for word in line.late]
-    marks += [localized_sentence("told before anything was done, which is no answer")] if line.told_early else []
+    marks += (
+        [localized_sentence("informed before anything was done, which is no answer")] if line.informed_early else []
+    )
     marks += [
         localized_sentence("a model that used the rows is still at {text}", text=at)
         for at in (served.still_at if served else ())
@@ -234,16 +236,16 @@ def _answer(line: RegisterRow, case: RequestCase) -> Iterator[LocalizedSentence]
     if line.answered is None and case.acknowledged is not None:
         yield localized_sentence("receipt confirmed {day}", day=case.acknowledged)
     yield (
-        localized_sentence("person not told")
+        localized_sentence("person not informed")
         if line.answered is None
-        else localized_sentence("person told {day}", day=line.answered)
+        else localized_sentence("person informed {day}", day=line.answered)
     )
     if line.answered is not None and case.informed_again is not None:
-        yield localized_sentence("told again {day}", day=case.informed_again)
-    if case.recipients is not None and case.recipients_told is not None:
-        yield localized_sentence("{n} recipient(s) told {day}", n=case.recipients, day=case.recipients_told)
+        yield localized_sentence("informed again {day}", day=case.informed_again)
+    if case.recipients is not None and case.recipients_informed is not None:
+        yield localized_sentence("{n} recipient(s) informed {day}", n=case.recipients, day=case.recipients_informed)
     elif case.recipients is not None:
-        yield localized_sentence("{n} recipient(s) told", n=case.recipients)
+        yield localized_sentence("{n} recipient(s) informed", n=case.recipients)
 
 
 def _retention_sentences(line: RegisterRow, case: RequestCase) -> Iterator[LocalizedSentence]:

@@ -43,10 +43,10 @@ def register_lines(store: str | Path, *, today: date | None = None) -> list[Regi
 
 def lines_of(ledger: Ledger, register: Register, *, today: date | None = None) -> list[RegisterRow]:
     """Return every request of a ledger and a register, as `register_lines`."""
-    practice, known = register.practice, register.cases()
+    policy, known = register.policy, register.cases()
     served = dict(_served_requests(ledger.outline, list_destinations(Layout(ledger.path.parent))))
     found = [
-        RegisterRow(token, case, served.get(committed), practice, today or day_now(case.received))
+        RegisterRow(token, case, served.get(committed), policy, today or day_now(case.received))
         for token, (committed, case) in known.items()
     ]
     return sort_by_urgency(found)
@@ -64,9 +64,9 @@ def line_of(store: str | Path, token: str) -> RegisterRow:
     return found[0]
 
 
-def practice_of(store: str | Path) -> RegisterPolicy:
+def policy_of(store: str | Path) -> RegisterPolicy:
     """Return what the operator of a store stated for every request."""
-    return register_of(store).practice
+    return register_of(store).policy
 
 
 def _served_requests(entries: list[Outline], destinations: Sequence[Destination]) -> Iterator[tuple[str, Served]]:
@@ -139,15 +139,15 @@ def certificate_statements(store: str | Path, token: str | None, received: str |
         token: The request id; None for a certificate of a release.
         received: Time of receipt as given, with which the register must agree.
     """
-    line, practice = None if token is None else line_of(store, token), practice_of(store)
+    line, policy = None if token is None else line_of(store, token), policy_of(store)
     found = received_of(line, received)
-    return OperatorStatements(found, practice.controller, notices_of(line, practice, found))
+    return OperatorStatements(found, policy.controller, notices_of(line, policy, found))
 
 
-def notices_of(line: RegisterRow | None, practice: RegisterPolicy, received: str | None) -> Notices:
+def notices_of(line: RegisterRow | None, policy: RegisterPolicy, received: str | None) -> Notices:
     """Return the notices of a certificate, from this request and from the operator's general statements."""
-    texts = {name: getattr(practice, name) for name in TEXTS}
-    moved = () if received is None else holidays_that_extend(received, holidays=practice.holidays)
+    texts = {name: getattr(policy, name) for name in TEXTS}
+    moved = () if received is None else holidays_that_extend(received, holidays=policy.holidays)
     if line is None:
         return Notices(**texts, holidays=moved)
     case, served = line.case, line.served
@@ -163,9 +163,9 @@ def notices_of(line: RegisterRow | None, practice: RegisterPolicy, received: str
 def _facts_after_edit(line: RegisterRow) -> dict[str, Any]:
     """Return what was stated about recipients and backups, unless it precedes the edit and cannot refer to it."""
     case, edited = line.case, line.edited or date.min
-    told = case.recipients_told is None or case.recipients_told >= edited
+    informed = case.recipients_informed is None or case.recipients_informed >= edited
     return {
-        "recipients": case.recipients if told else None,
-        "recipients_told": case.recipients_told if told else None,
+        "recipients": case.recipients if informed else None,
+        "recipients_informed": case.recipients_informed if informed else None,
         "backups_until": case.backups_until if case.backups_until and case.backups_until >= edited else None,
     }

@@ -33,7 +33,7 @@ def register(commands: Any) -> None:
         parser = store_command(
             commands,
             name,
-            f"{name} STORE 17 --to aside.bin --archive-key aside.key --request-id 9f2c",
+            f"{name} STORE 17 --to archive.bin --archive-key archive.key --request-id 9f2c",
             restrict,
         )
         parser.add_argument("ids", nargs="*", metavar="ID", help="records to take out")
@@ -53,14 +53,14 @@ def register(commands: Any) -> None:
     parser = store_command(
         commands,
         "lift",
-        "lift STORE 9f2c --from aside.bin --archive-key aside.key --told 2026-05-20",
+        "lift STORE 9f2c --from archive.bin --archive-key archive.key --informed 2026-05-20",
         lift,
     )
     parser.add_argument("token", metavar="REQUEST", help="the request that took them out")
     parser.add_argument("--from", dest="source", required=True, metavar="FILE", help="the file that keeps them")
     parser.add_argument("--archive-key", required=True, metavar="FILE", help="its key")
     parser.add_argument(
-        "--told", required=True, metavar="DAY", help="when the person was informed that the restriction ends"
+        "--informed", required=True, metavar="DAY", help="when the person was informed that the restriction ends"
     )
     parser.add_argument(
         "--no-publish", action="store_true", help="put the rows back now, leave the release to a later one"
@@ -105,9 +105,9 @@ def restrict(parsed: argparse.Namespace) -> int:
                 ) from error
             if not done:
                 store.dry_run(request, publish=False)  # raises if the request is impossible, before a file is made
-                aside = RestrictedRecords.of(store.records, request)
-                warn_restricted(parsed.command, store, aside, back=False)
-                aside.write(place, Path(parsed.archive_key), str(request.request_id))
+                restricted = RestrictedRecords.of(store.records, request)
+                warn_restricted(parsed.command, store, restricted, back=False)
+                restricted.write(place, Path(parsed.archive_key), str(request.request_id))
             release = store.serve(request, publish=not parsed.no_publish, note=note, execution=execution)
             if parsed.withdraw:
                 store.withdraw()
@@ -120,18 +120,20 @@ def check_own_rows(store: Store) -> None:
         raise InvalidParameter("the rows lie in a source of their own: restrict them there, and publish")
 
 
-def warn_restricted(command: str, store: Store, aside: RestrictedRecords, *, back: bool) -> None:
+def warn_restricted(command: str, store: Store, restricted: RestrictedRecords, *, back: bool) -> None:
     """Print the warning of restricted records that are restored or removed, if there is one."""
-    said = aside.warning(store.records, store.plan, back=back)
-    if said:
-        print_error(f"noisygd-delete {command}: {said}", 0)
+    warning = restricted.warning(store.records, store.plan, back=back)
+    if warning:
+        print_error(f"noisygd-delete {command}: {warning}", 0)
 
 
 def erasures_since(store: Store, taken: int | None) -> list[str]:
     """Return the erasure requests that were served after position `taken` of the ledger."""
-    asked = [token for token, (_, case) in Register(store.request_log).cases().items() if case.right is Rights.ERASURE]
-    served = store.ledger.positions(asked)
-    return [token for token in asked if taken is not None and served.get(token, -1) > taken]
+    erasures = [
+        token for token, (_, case) in Register(store.request_log).cases().items() if case.right is Rights.ERASURE
+    ]
+    served = store.ledger.positions(erasures)
+    return [token for token in erasures if taken is not None and served.get(token, -1) > taken]
 
 
 def lift(parsed: argparse.Namespace) -> int:
@@ -140,15 +142,15 @@ def lift(parsed: argparse.Namespace) -> int:
 
     from .restricted_records import RestrictedRecords, read_key
 
-    told = parse_day("--told", parsed.told)
-    if told > date.today():
+    informed = parse_day("--informed", parsed.informed)
+    if informed > date.today():
         raise InvalidParameter(
-            f"--told {told.isoformat()} is in the future: the person is informed before the restriction is lifted"
+            f"--informed {informed.isoformat()} is in the future: the person is informed before the restriction is lifted"
         )
     key = Path(parsed.archive_key)
     if not key.exists():
         raise InvalidParameter(f"{key}: there is no key; without it the restricted records cannot be read")
-    aside = RestrictedRecords.read(Path(parsed.source), key, parsed.token)
+    restricted = RestrictedRecords.read(Path(parsed.source), key, parsed.token)
     back = hashlib.sha256(read_key(key) + parsed.token.encode()).hexdigest()[
         :32
     ]  # deterministic, and not computable without the key
@@ -169,9 +171,9 @@ def lift(parsed: argparse.Namespace) -> int:
             )
 
         with tracking_progress(parsed, parsed.command, store.plan) as execution:
-            request = aside.back(back)
+            request = restricted.back(back)
             store.dry_run(request, publish=False)
-            warn_restricted("lift", store, aside, back=True)
+            warn_restricted("lift", store, restricted, back=True)
             if erased := erasures_since(store, taken):
                 print_error(
                     f"noisygd-delete lift: since these rows were taken out, {format_request_ids(erased)} requested an erasure, which did not reach them: where it was "
@@ -180,7 +182,7 @@ def lift(parsed: argparse.Namespace) -> int:
                 )
             if case.lifted is None:  # before the rows return, so that no document calls them erased
                 register.state(
-                    parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)
+                    parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or informed)
                 )
             release = store.serve(request, publish=not parsed.no_publish, execution=execution)
         return report_release(parsed, store, release)

@@ -142,7 +142,7 @@ class RestrictedRecords:
         if not plan.mechanism.carries or rows <= planned:
             return ""
         return (
-            f"put back, rows count beside those that left, {rows} of a person; figures of this store are of {planned} and will not hold for this "
+            f"restored rows count as well as those removed, {rows} of a person; figures of this store are of {planned} and will not hold for this "
             f"person. A plan that covers it, before the rows are taken out: --rows-per-subject {rows}, and `relearn`"
         )
 

@@ -65,14 +65,14 @@ class RegisterRow:
         token: The request id.
         case: What was stated about it; empty if nothing was.
         served: What the ledger shows of it; None if nothing.
-        practice: Policy of the register.
+        policy: Policy of the register.
         today: The given day.
     """
 
     token: str
     case: RequestCase
     served: Served | None
-    practice: RegisterPolicy
+    policy: RegisterPolicy
     today: date
 
     @property
@@ -87,7 +87,7 @@ class RegisterRow:
         served = self.served
         if served is None:
             return {}
-        gone = "erased" if self.case.restricted is None else "set aside"
+        gone = "erased" if self.case.restricted is None else "restricted"
         found = {gone: served.rows - served.replaced, "rectified": served.replaced}
         return {what: rows for what, rows in found.items() if rows}
 
@@ -129,9 +129,9 @@ class RegisterRow:
         """When the person had been informed of everything, including the model without the rows; None until then."""
         if self.answered is None or self.served is None or not self.served.rows:
             return self.answered
-        told = self.case.informed_again or self.answered
+        informed = self.case.informed_again or self.answered
         published = self.served.published
-        return told if published is not None and told >= local_day(published, self.case.received) else None
+        return informed if published is not None and informed >= local_day(published, self.case.received) else None
 
     @property
     def of_a_person(self) -> bool:
@@ -143,15 +143,15 @@ class RegisterRow:
         """The last day on which the person may be informed; None if receipt was not stated."""
         if self.case.received is None:
             return None
-        return self.case.extended_until or last_day(self.case.received, holidays=self.practice.holidays)
+        return self.case.extended_until or last_day(self.case.received, holidays=self.policy.holidays)
 
     @property
     def late(self) -> tuple[str, ...]:
         """What is late, or was late when it was done, as text."""
         found = []
-        told = self.answered or self.today
-        if self.due is not None and told > self.due:
-            found.append("told late" if self.answered else "answer overdue")
+        informed = self.answered or self.today
+        if self.due is not None and informed > self.due:
+            found.append("informed late" if self.answered else "answer overdue")
         by = self.case.publish_by
         if by is not None and self.served is not None:
             out = self.today if self.served.published is None else local_day(self.served.published, self.case.received)
@@ -162,7 +162,7 @@ class RegisterRow:
         return tuple(found)
 
     @property
-    def told_early(self) -> bool:
+    def informed_early(self) -> bool:
         """Whether the person was informed only before anything was done."""
         return self.case.informed is not None and self.answered is None
 
@@ -170,9 +170,9 @@ class RegisterRow:
     def marks(self) -> tuple[str, ...]:
         """Remarks as text: lateness, an early answer, actions other than requested, remaining earlier models."""
         still = () if self.served is None else self.served.still_at
-        told = ("told before anything was done, which is no answer",) if self.told_early else ()
+        informed = ("informed before anything was done, which is no answer",) if self.informed_early else ()
         other = tuple(f"{what}: {rows}" for what, rows in self.done.items() if what not in _ANSWERS[self.right])
-        return (*self.late, *told, *other, *(f"a model that used the rows is still at {place}" for place in still))
+        return (*self.late, *informed, *other, *(f"a model that used the rows is still at {place}" for place in still))
 
     @property
     def overdue(self) -> bool:
@@ -190,7 +190,7 @@ class RegisterRow:
         end = self.closed
         if not self.of_a_person and self.served is not None:
             end = datetime.fromisoformat(self.served.published or self.served.edited).date()
-        return None if end is None else date(min(end.year + self.practice.keep_years, 9998), 12, 31)
+        return None if end is None else date(min(end.year + self.policy.keep_years, 9998), 12, 31)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every column as JSON types."""
@@ -210,12 +210,12 @@ class RegisterRow:
 _ANSWERS = {  # actions that fulfil a right; others are remarked on
     Rights.ERASURE: ("erased",),
     Rights.RECTIFICATION: ("rectified",),
-    Rights.RESTRICTION: ("set aside",),
-    Rights.OBJECTION: ("set aside", "erased"),
+    Rights.RESTRICTION: ("restricted",),
+    Rights.OBJECTION: ("restricted", "erased"),
 }
 _STATED = (
     "right", "channel", "received", "identity_checked", "extended_until", "extension_reason", "decision", "decided", "ground",
-    "publish_by", "restricted", "lifted", "acknowledged", "informed", "informed_again", "recipients", "recipients_told", "backups_until", "certificate",
+    "publish_by", "restricted", "lifted", "acknowledged", "informed", "informed_again", "recipients", "recipients_informed", "backups_until", "certificate",
 )  # fmt: skip
 _READ = ("rows", "replaced", "inserted", "edited", "published", "release", "withdrawn")
 
@@ -267,7 +267,7 @@ def record_informed(line: RegisterRow, on: Any, *, certificate: str | None = Non
     if acted is None or when < acted:
         done = "nothing was erased or decided under this id" if acted is None else f"it was done on {acted.isoformat()}"
         raise InvalidParameter(
-            f"request {line.token!r}: {done}, so a person told on {when.isoformat()} was not told what was done. Erase under this "
+            f"request {line.token!r}: {done}, so a person informed on {when.isoformat()} did not learn what was done. Erase under this "
             "request id, or note what was decided (`register refuse`, `not-found`); that a receipt was confirmed is "
             "`register acknowledge`"
         )
@@ -291,13 +291,13 @@ def notified_recipients(line: RegisterRow, recipients: int, on: Any) -> RequestC
     Raises:
         InvalidParameter: If nothing was done by that day of which they could be notified.
     """
-    when, done = _check_past_day(line, "recipients_told", on), line.edited or line.case.restricted
+    when, done = _check_past_day(line, "recipients_informed", on), line.edited or line.case.restricted
     if done is None or when < done:
         since = "nothing was erased, rectified or restricted" if done is None else f"that was on {done.isoformat()}"
         raise InvalidParameter(
             f"request {line.token!r}: {since}, so on {when.isoformat()} there was nothing to tell recipients of"
         )
-    return line.case.stated(recipients=recipients, recipients_told=when)
+    return line.case.stated(recipients=recipients, recipients_informed=when)
 
 
 def record_backup_expiry(line: RegisterRow, until: Any) -> RequestCase:
@@ -309,7 +309,7 @@ def record_backup_expiry(line: RegisterRow, until: Any) -> RequestCase:
     when = parse_day("backups_until", until)
     if line.edited is not None and when < line.edited:
         raise InvalidParameter(
-            f"lies before {line.edited.isoformat()}, when the rows were edited: a backup of that day still held them; "
+            f"precedes {line.edited.isoformat()}, when the rows were edited: a backup of that day still held them; "
             "give the day on which the last of them expires",
             backups_until=when,
         )

@@ -105,7 +105,7 @@ def which_was_erased(
     return Score(max(hits), rounds * candidates, 1 / candidates, allowed)
 
 
-def told_by_requests(
+def attack_by_requests(
     method: Baseline,
     records: Records,
     *,

@@ -175,15 +175,15 @@ def _attack(
     records = subsample(train, setting.attack_rows)
     facts: dict[str, Any] = {"loss": setting.loss, "regularization": setting.regularization, "rng": rng}
     two = adversaries.which_was_erased(method, records, **facts, candidates=setting.attack_trials)
-    told = adversaries.told_by_requests(
+    adaptive = adversaries.attack_by_requests(
         method, records, **facts, group=records.slots // 10, trials=setting.attack_trials
     )
     return replace(
         row,
         two_releases=two.rate,
         two_releases_verdict=two.verdict,
-        adaptive=told.rate,
-        adaptive_verdict=told.verdict,
+        adaptive=adaptive.rate,
+        adaptive_verdict=adaptive.verdict,
     )
 
 
@@ -207,7 +207,7 @@ def compare(
     *,
     rng: np.random.Generator,
     attack: bool = True,
-    told: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> list[ComparisonRow]:
     """Return one row per method, in the order of `line_up`.
 
@@ -217,7 +217,7 @@ def compare(
         test: Test table.
         rng: Source of randomness.
         attack: Whether to run the attacks.
-        told: Called with the name of each method before it runs.
+        progress: Called with the name of each method before it runs.
     """
     methods = line_up(setting, train, test, rng)
     victims: dict[str, Baseline] = {}
@@ -226,6 +226,6 @@ def compare(
         victims = {title(one): one for one in line_up(setting, small, test, rng) if not _like_the_first(one)}
     rows = []
     for method in methods:
-        told(title(method))
+        progress(title(method))
         rows.append(measure(method, setting, train, test, rng, victims.get(title(method))))
     return rows

@@ -118,9 +118,9 @@ class TokenFile:
             if hmac.compare_digest(known, digest):
                 found = caller
         if found is None and token:
-            said = next(filter(None, (provider.said(token) for provider in self._providers)), None)
-            if said is not None:
-                found = Caller(said.name, frozenset(map(Roles, said.roles)), over=said.over)
+            identity = next(filter(None, (provider.identify(token) for provider in self._providers)), None)
+            if identity is not None:
+                found = Caller(identity.name, frozenset(map(Roles, identity.roles)), over=identity.over)
         return found
 
     def _read_again(self) -> None:

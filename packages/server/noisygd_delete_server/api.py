@@ -139,23 +139,23 @@ class _Api:
         return checked
 
     async def ask(self, request: Request) -> Response:
-        asked = parse_as(RequestBody, await _body(request))
-        if asked.request_id is msgspec.UNSET:
-            asked = msgspec.structs.replace(asked, request_id=secrets.token_hex(16))
-        answer = await run_in_threadpool(self._taken, request, asked.request_id, asked, None)
-        done = answer.state not in ("accepted", "aside", "pending", "open")
-        return _json(answer, 200 if done else 202, {"Location": f"/requests/{asked.request_id}"})
+        body = parse_as(RequestBody, await _body(request))
+        if body.request_id is msgspec.UNSET:
+            body = msgspec.structs.replace(body, request_id=secrets.token_hex(16))
+        answer = await run_in_threadpool(self._taken, request, body.request_id, body, None)
+        done = answer.state not in ("accepted", "quarantined", "pending", "open")
+        return _json(answer, 200 if done else 202, {"Location": f"/requests/{body.request_id}"})
 
-    def _taken(self, request: Request, token: str, asked: RequestBody, reply: dict[str, str] | None) -> Course:
+    def _taken(self, request: Request, token: str, body: RequestBody, reply: dict[str, str] | None) -> Course:
         """Accept a request and return its status.
 
         Raises:
             Conflict: If its id belongs to another caller's request, and this caller may not read that.
         """
         caller = _caller(request)
-        if Roles.READ not in caller.roles and self._service.known.asked_by(token) not in (None, caller.name):
+        if Roles.READ not in caller.roles and self._service.known.requested_by(token) not in (None, caller.name):
             raise Conflict("this request id was used before; give every request a random id of its own")
-        return self._service.take(token, asked, reply, by=caller.name)
+        return self._service.take(token, body, reply, by=caller.name)
 
     async def look(self, request: Request) -> Response:
         caller = _caller(request)
@@ -169,7 +169,7 @@ class _Api:
     async def decide(self, request: Request) -> Response:
         what = request.url.path.rpartition("/")[2]
         await run_in_threadpool(self._service.decide, request.path_params["token"], what)
-        return _json({"request_id": request.path_params["token"], "asked": what}, 202)
+        return _json({"request_id": request.path_params["token"], "action": what}, 202)
 
     retry = drop = decide
 
@@ -182,24 +182,24 @@ class _Api:
         return _json(papers) if papers is not None else _nobody()
 
     async def register(self, request: Request) -> Response:
-        asked = parse_query(request)
+        body = parse_query(request)
         if render_register(request):
-            text = await run_in_threadpool(self._service.register_page, asked.page or 1, asked.language)
+            text = await run_in_threadpool(self._service.register_page, body.page or 1, body.language)
             return HTMLResponse(text, headers=headers())
-        return _json(await run_in_threadpool(self._service.register, asked.page or None))
+        return _json(await run_in_threadpool(self._service.register, body.page or None))
 
     async def publish(self, request: Request) -> Response:
-        asked = parse_as(PublishBody, await _body(request) or b"{}")
-        pending = await run_in_threadpool(self._service.publish, asked.store)
+        body = parse_as(PublishBody, await _body(request) or b"{}")
+        pending = await run_in_threadpool(self._service.publish, body.store)
         return _json({"pending": pending}, 202)
 
     async def fides(self, request: Request) -> Response:
-        token, asked, reply = from_fides(await _body(request), request.headers, self._service.hooks)
-        answer = await run_in_threadpool(self._taken, request, token, asked, reply)
+        token, body, reply = from_fides(await _body(request), request.headers, self._service.hooks)
+        answer = await run_in_threadpool(self._taken, request, token, body, reply)
         return _json(
             {
                 "halt": reply is not None
-                and answer.state in ("accepted", "aside", "pending", "open", "refused", "withheld")
+                and answer.state in ("accepted", "quarantined", "pending", "open", "refused", "withheld")
             }
         )
 
@@ -272,8 +272,8 @@ async def _error_response(_: Request, error: Exception) -> Response:
 
 def _problem(status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> Response:
     """Return a problem document (RFC 9457)."""
-    told = {"title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail}
-    return JSONResponse(told, status, headers, media_type=PROBLEM)
+    problem = {"title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail}
+    return JSONResponse(problem, status, headers, media_type=PROBLEM)
 
 
 async def _fault(_: Request, error: Exception) -> Response:

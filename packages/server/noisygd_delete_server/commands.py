@@ -81,7 +81,7 @@ def _requests(parsed: argparse.Namespace) -> int:
     token = parsed.retry or parsed.drop
     if token is not None:
         _decide(layout, token, drop=parsed.drop is not None)
-    order = (Stages.ASIDE, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
+    order = (Stages.QUARANTINED, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
     left = [kept for kept in Inbox.left_in(layout) if kept.token is not None]
     found = [pending_requests(kept) for stage in order for kept in left if kept.stage is stage]
     lines = [f"{len([one for one in found if one.state == stage])} {_WORDS[stage]}" for stage in map(str, order)]
@@ -96,7 +96,7 @@ def _requests(parsed: argparse.Namespace) -> int:
 
 
 _WORDS = {
-    "aside": "parked after repeated failures: retry or drop them",
+    "quarantined": "failed repeatedly: retry or drop them",
     "refused": "refused: a person decides",
     "accepted": "to be carried out",
     "edited": "edited, waiting for a release or a message",
@@ -130,8 +130,8 @@ def _decide(layout: Layout, token: str, *, drop: bool) -> None:
         ) from error
     try:
         kept = inbox.find(token)
-        if kept is None or kept.stage is not Stages.ASIDE:
-            raise InvalidRequest("this request is not parked; `requests STORE` lists those that are")
+        if kept is None or kept.stage is not Stages.QUARANTINED:
+            raise InvalidRequest("this request is not quarantined; `requests STORE` lists those that are")
         if not drop:
             inbox.retry(kept)
         elif Ledger.read(layout.ledger).position(token) is not None:

@@ -41,7 +41,7 @@ class Decided(Struct, frozen=True):
     """The decision on a quarantined request that was passed to the writer."""
 
     request_id: str
-    asked: str
+    action: str
 
 
 class Pending(Struct, frozen=True):
@@ -101,8 +101,8 @@ _ERRORS = {
 def description(schemas: Mapping[str, Schema]) -> dict[str, Any]:
     """Return the whole document; it contains the names of the stores and nothing else about them."""
     _, components = msgspec.json.schema_components(_TYPES, ref_template=_REFERENCE)
-    asked = components["RequestBody"]
-    asked["anyOf"] = [
+    request_body = components["RequestBody"]
+    request_body["anyOf"] = [
         {"required": [name], "properties": {name: {"minItems" if name != "replace" else "minProperties": 1}}}
         for name in _NAMING
     ]
@@ -138,7 +138,7 @@ class Call(NamedTuple):
         roles: Roles that may call it; none means everyone.
         answers: HTTP status -> type of the answer.
         errors: Possible error statuses.
-        asked: Type of the body, if there is one.
+        body: Type of the body, if there is one.
         needed: Whether the body is required.
         parameters: Query and header parameters.
     """
@@ -150,7 +150,7 @@ class Call(NamedTuple):
     roles: tuple[Roles, ...] = ()
     answers: Mapping[int, Any] = {200: Health}
     errors: tuple[int, ...] = ()
-    asked: type[Struct] | None = None
+    body: type[Struct] | None = None
     needed: bool = True
     parameters: Sequence[Mapping[str, Any]] = ()
 
@@ -160,8 +160,8 @@ class Call(NamedTuple):
         roles = f" (role {' or '.join(self.roles)})" if self.roles else ""
         found: dict[str, Any] = {"operationId": self.name, "summary": self.summary + roles}
         found["security"] = [{"token": []}] if self.roles else []
-        if self.asked is not None:
-            content = {"application/json": {"schema": _schema(self.asked)}}
+        if self.body is not None:
+            content = {"application/json": {"schema": _schema(self.body)}}
             found["requestBody"] = {"required": self.needed, "content": content}
         found["responses"] = {
             str(status): {
@@ -231,9 +231,9 @@ _BODY = (400, 408, 409, 413, 415, 422)  # error statuses of calls with a body
 _OF_PEOPLE = "Every request, late and due first; a page for browsers, which give the token as the password"
 CALLS = (
     Call("POST", "/requests", "ask", "Ask for an erasure or a correction", (Roles.REQUEST,), {200: Course, 202: Course}, _BODY, RequestBody),
-    Call("GET", "/requests", "waiting", "Pending, parked and refused requests", (Roles.READ,), {200: Queue}),
-    Call("POST", "/requests/{token}/retry", "retry", "Retry a parked request", (Roles.PUBLISH,), {202: Decided}, (409,)),
-    Call("POST", "/requests/{token}/drop", "drop", "Drop a parked request", (Roles.PUBLISH,), {202: Decided}, (409,)),
+    Call("GET", "/requests", "waiting", "Pending, quarantined and refused requests", (Roles.READ,), {200: Queue}),
+    Call("POST", "/requests/{token}/retry", "retry", "Retry a quarantined request", (Roles.PUBLISH,), {202: Decided}, (409,)),
+    Call("POST", "/requests/{token}/drop", "drop", "Drop a quarantined request", (Roles.PUBLISH,), {202: Decided}, (409,)),
     Call("GET", "/requests/{token}", "look", "The state of a request; of others' for the role read", (Roles.REQUEST, Roles.READ), {200: Course}, (404,)),
     Call("GET", "/requests/{token}/certificate", "certificate", "Its certificates: signed for the role sign", (Roles.READ, Roles.SIGN), {200: Papers}, (404, 409)),
     Call("GET", "/register", "register", _OF_PEOPLE, (Roles.READ,), {200: (list[dict[str, Any]], "text/html")}, (422,), parameters=_PAGES),

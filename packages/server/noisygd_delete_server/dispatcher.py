@@ -54,9 +54,9 @@ def independent(waiting: Sequence[QueuedRequest]) -> list[QueuedRequest]:
     kinds: set[str] = set()
     found: list[QueuedRequest] = []
     for kept in waiting:
-        asked = kept.fields["asked"]
-        kinds |= {kind for kind in ("delete", "subjects", "replace") if asked[kind]}
-        named = {*asked["delete"], *asked["subjects"], *asked["replace"]}
+        contents = kept.fields["contents"]
+        kinds |= {kind for kind in ("delete", "subjects", "replace") if contents[kind]}
+        named = {*contents["delete"], *contents["subjects"], *contents["replace"]}
         if found and (names & named or len(kinds) > 1):
             break
         names |= named
@@ -136,11 +136,11 @@ class Dispatcher:
         """Return the part of a request for each store that has not executed it; or why it cannot be executed."""
         if "open" in kept.fields:  # left to a person's decision
             return str(kept.fields["open"])
-        asked, token = kept.fields["asked"], str(kept.token)
-        found = {name: held.part(asked) for name, held in tables.items()}
+        contents, token = kept.fields["contents"], str(kept.token)
+        found = {name: held.part(contents) for name, held in tables.items()}
         begun = {name for name, store in self._stores.items() if store.ledger.position(token) is not None}
         if not begun:
-            reason = _missing_reason(asked, found.values())
+            reason = _missing_reason(contents, found.values())
             if reason is not None:
                 return reason
         shares = {}
@@ -202,21 +202,21 @@ class _Held:
 
     @classmethod
     def of(cls, store: Store, together: Sequence[QueuedRequest]) -> _Held:
-        asked = [kept.fields["asked"] for kept in together]
-        ids = sorted({name for one in asked for name in (*one["delete"], *one["replace"])})
-        persons = sorted({name for one in asked for name in one["subjects"]})
+        contents = [kept.fields["contents"] for kept in together]
+        ids = sorted({name for one in contents for name in (*one["delete"], *one["replace"])})
+        persons = sorted({name for one in contents for name in one["subjects"]})
         return cls(store.table.find_names(ids), store.table.find_names(persons, persons=True))
 
-    def part(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def part(self, contents: Mapping[str, Any]) -> dict[str, Any]:
         """Return the part of a request that concerns this table."""
         return {
-            "delete": [name for name in asked["delete"] if name in self.ids],
-            "subjects": [name for name in asked["subjects"] if name in self.persons],
-            "replace": {name: row for name, row in asked["replace"].items() if name in self.ids},
+            "delete": [name for name in contents["delete"] if name in self.ids],
+            "subjects": [name for name in contents["subjects"] if name in self.persons],
+            "replace": {name: row for name, row in contents["replace"].items() if name in self.ids},
         }
 
 
-def _missing_reason(asked: Mapping[str, Any], found: Collection[Mapping[str, Any]]) -> str | None:
+def _missing_reason(contents: Mapping[str, Any], found: Collection[Mapping[str, Any]]) -> str | None:
     """Return why a request cannot be executed; None if all its names are in some table."""
-    wanted = {(kind, name) for kind in ("delete", "subjects", "replace") for name in asked[kind]}
+    wanted = {(kind, name) for kind in ("delete", "subjects", "replace") for name in contents[kind]}
     return NOT_DONE if wanted - {(kind, name) for part in found for kind in part for name in part[kind]} else None

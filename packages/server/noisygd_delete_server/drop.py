@@ -248,8 +248,8 @@ class DropIntake(Watching):
 
     @staticmethod
     def _say(counts: Mapping[Outcomes, int], unfit: int) -> None:
-        told = ", ".join(f"{count} {status.name.lower().replace('_', ' ')}" for status, count in counts.items())
-        log.info("a deletion list is answered: %s", told or "it was empty")
+        summary = ", ".join(f"{count} {status.name.lower().replace('_', ' ')}" for status, count in counts.items())
+        log.info("a deletion list is answered: %s", summary or "it was empty")
         if unfit:
             log.warning("%d rows of identifiers could not be hashed: compare them by hand, see docs/drop.md", unfit)
 
@@ -270,8 +270,8 @@ class DropIntake(Watching):
 
     def _complain(self, name: str, faults: Mapping[int, str]) -> None:
         """Write a file of faults next to the answers of a list."""
-        told = "".join(json.dumps({"line": line, "error": why}) + "\n" for line, why in faults.items())
-        self._disk.replace(self._answers / (name + FAULTS), told.encode())
+        lines = "".join(json.dumps({"line": line, "error": why}) + "\n" for line, why in faults.items())
+        self._disk.replace(self._answers / (name + FAULTS), lines.encode())
         log.error("%d lines of a deletion list were not taken; see answers/*%s", len(faults), FAULTS)
 
     def _write(self, name: str, state: Mapping[str, Any]) -> None:

@@ -42,15 +42,15 @@ def from_fides(body: bytes, headers: Mapping[str, str], hooks: Hooks) -> tuple[s
         InvalidRequest: If the body is not from Fides, identifies no person by the configured identity, or the callback
             is not a path of the configured server.
     """
-    asked: FidesBody = parse_as(FidesBody, body)
-    if asked.policy_action not in (None, "erasure"):
+    request: FidesBody = parse_as(FidesBody, body)
+    if request.policy_action not in (None, "erasure"):
         raise Unfit("this webhook serves erasures alone; give it to policies of that kind")
-    found = asked.identity.get(hooks.identity)
+    found = request.identity.get(hooks.identity)
     name = found.get("value") if isinstance(found, dict) else found
     if not isinstance(name, str | int) or isinstance(name, bool) or not 0 < len(str(name)) <= 1000:
         raise Unfit(f"identity has no {hooks.identity}, by which the table identifies persons")
     who: dict[str, Any] = {"subjects" if hooks.names == "subject" else "delete": [str(name)]}
-    return asked.privacy_request_id, RequestBody(**who), _reply(headers, hooks)
+    return request.privacy_request_id, RequestBody(**who), _reply(headers, hooks)
 
 
 def _reply(headers: Mapping[str, str], hooks: Hooks) -> dict[str, str] | None:

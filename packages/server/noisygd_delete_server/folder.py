@@ -127,10 +127,10 @@ class FolderIntake(Watching):
         try:
             if line is None:
                 raise Unfit(f"longer than {limited_io.LINE} bytes; split the request")
-            asked: RequestBody = parse_as(RequestBody, line.encode("utf-8", "surrogateescape"))
-            if asked.request_id is msgspec.UNSET:
+            body: RequestBody = parse_as(RequestBody, line.encode("utf-8", "surrogateescape"))
+            if body.request_id is msgspec.UNSET:
                 raise Unfit("request_id is missing; give every request a random one of its own")
-            course = self._service.take(asked.request_id, asked)
+            course = self._service.take(body.request_id, body)
             return {"request_id": course.request_id, "state": course.state}
         except StoreError:  # not now
             raise

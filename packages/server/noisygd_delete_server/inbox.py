@@ -1,7 +1,7 @@
 """The durable queue of the service: one small file for each unfinished task, in the folder of its next stage.
 
     accepted/  the request with its ids, answered 202; erased once every store has edited its rows
-    aside/     quarantined: failed repeatedly, with the reason; retried every hour, last and alone, until dropped
+    quarantined/  failed repeatedly, with the reason; retried every hour, last and alone, until dropped
     edited/    the request id alone: rows are edited, a release or a notification is pending
     refused/   the request id and the reason, until a person has decided about it in the register
     outgoing/  messages that are not delivered yet
@@ -34,7 +34,7 @@ from noisygd_delete.store.layout import TEMPORARY, Layout, Lock
 
 MOST = 100_000  # most unfinished requests; further ones are rejected until there is room
 _MOST_OF_ONE = 20_000  # most requests of one caller, so that it cannot fill the inbox
-_MOST_TOLD = 10_000  # most refusals, and messages to one address; older ones are discarded (the register shows them)
+_MOST_KEPT = 10_000  # most refusals, and messages to one address; older ones are discarded (the register shows them)
 _LONGEST = 1 << 25  # most bytes of one file
 _KEPT = "what was accepted is kept; free space or fix permissions, and the service goes on from there"
 
@@ -43,13 +43,13 @@ class Stages(Word):
     """Stages of a file of the inbox, in order."""
 
     ACCEPTED = "accepted"
-    ASIDE = "aside"
+    QUARANTINED = "quarantined"
     EDITED = "edited"
     REFUSED = "refused"
     OUTGOING = "outgoing"
 
 
-_WAITING = (Stages.ACCEPTED, Stages.ASIDE)
+_WAITING = (Stages.ACCEPTED, Stages.QUARANTINED)
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class Waiting(Struct, frozen=True):
     """A request that the service has not finished."""
 
     request_id: str
-    state: Annotated[str, Meta(description="accepted, aside, edited or refused")]
+    state: Annotated[str, Meta(description="accepted, quarantined, edited or refused")]
     since: Annotated[str | None, Meta(description="when the service took it in")]
-    asked_by: Annotated[str | None, Meta(description="the name of the token that it was sent with")]
-    reason: Annotated[str | None, Meta(description="why it was parked or refused")]
-    tries: Annotated[int, Meta(description="how often it failed before it was parked")]
+    requested_by: Annotated[str | None, Meta(description="the name of the token that it was sent with")]
+    reason: Annotated[str | None, Meta(description="why it was quarantined or refused")]
+    tries: Annotated[int, Meta(description="how often it failed before it was quarantined")]
 
 
 def pending_requests(kept: QueuedRequest) -> Waiting:
@@ -180,7 +180,7 @@ class Inbox:
         return sent
 
     def _let_go(self, kept: list[QueuedRequest]) -> None:
-        for one in kept[: max(0, len(kept) - _MOST_TOLD)]:
+        for one in kept[: max(0, len(kept) - _MOST_KEPT)]:
             self.done(one)
 
     def retry(self, kept: QueuedRequest) -> None:

@@ -53,8 +53,8 @@ class TakenBack:
 
     def among(self, items: Collection[str]) -> set[str]:
         """Return those of these IDs that were withdrawn."""
-        asked, known = np.array(sorted(items), "S12"), self._ids()
-        return set(asked[np.isin(asked, known)].astype(str).tolist()) if len(known) else set()
+        requested, known = np.array(sorted(items), "S12"), self._ids()
+        return set(requested[np.isin(requested, known)].astype(str).tolist()) if len(known) else set()
 
     def add(self, ids: np.ndarray) -> None:
         """Add withdrawn IDs, as 12-byte strings.
@@ -81,7 +81,7 @@ class Matching:
 
     def __init__(self, service: Service, drop: Drop, persons: Persons, gone: TakenBack) -> None:
         self._service, self._drop, self._persons, self._gone = service, drop, persons, gone
-        self._tokens = {name: token for token, name in self._asked_already()}
+        self._tokens = {name: token for token, name in self._requested_names()}
         self._known = self._known_requests()
 
     def lines(self, one: DeletionList, before: Path, links: Links) -> Iterator[bytes]:
@@ -96,16 +96,18 @@ class Matching:
             for item in self._gone.among(block):
                 del block[item]
             meant = self._meant(one, set(block.values()), links)
-            said = {item: status for item, status in read_answers(before) if item in block} if before.exists() else {}
+            answers = (
+                {item: status for item, status in read_answers(before) if item in block} if before.exists() else {}
+            )
             yield "".join(
-                f"{item},{self._link(item, sorted(meant.get(digest, ())), said, links)}\n"
+                f"{item},{self._link(item, sorted(meant.get(digest, ())), answers, links)}\n"
                 for item, digest in block.items()
             ).encode()
 
-    def _link(self, item: str, names: list[str], said: Mapping[str, Outcomes], links: Links) -> str:
+    def _link(self, item: str, names: list[str], answers: Mapping[str, Outcomes], links: Links) -> str:
         token = PREFIX + item
-        if item in said:
-            return str(said[item])
+        if item in answers:
+            return str(answers[item])
         if token not in self._known:
             if not names:
                 return str(Outcomes.NOT_FOUND)
@@ -131,12 +133,12 @@ class Matching:
         held = self._persons.held({name for names in found.values() for name in names})
         return {digest: names & held for digest, names in found.items()}
 
-    def _asked_already(self) -> Iterator[tuple[str, str]]:
+    def _requested_names(self) -> Iterator[tuple[str, str]]:
         """Yield request id and person of pending requests about a single person, from any source."""
         inbox, kind = self._service.inbox, "subjects" if self._drop.names == "subject" else "delete"
-        for kept in (*inbox.at(Stages.ACCEPTED), *inbox.at(Stages.ASIDE)):
+        for kept in (*inbox.at(Stages.ACCEPTED), *inbox.at(Stages.QUARANTINED)):
             if kept.token is not None:
-                names = [(what, name) for what, named in kept.fields["asked"].items() for name in named]
+                names = [(what, name) for what, named in kept.fields["contents"].items() for name in named]
                 yield from ((kept.token, name) for what, name in names if what == kind and len(names) == 1)
 
     def _known_requests(self) -> set[str]:
@@ -144,7 +146,7 @@ class Matching:
         found = {token for path in self._service.paths.values() for token in register_of(path).cases()}
         found |= {
             str(kept.token)
-            for stage in (Stages.ACCEPTED, Stages.ASIDE, Stages.EDITED, Stages.REFUSED)
+            for stage in (Stages.ACCEPTED, Stages.QUARANTINED, Stages.EDITED, Stages.REFUSED)
             for kept in self._service.inbox.at(stage)
         }
         return {token for token in found if token.startswith(PREFIX)}

@@ -88,7 +88,7 @@ class Provider:
             ) from None
         return cls(texts[0], texts[1], folder / texts[2], keys, texts[3], roles)
 
-    def said(self, token: str) -> VerifiedIdentity | None:
+    def identify(self, token: str) -> VerifiedIdentity | None:
         """Return the identity in a token; None if it is not a token of this provider for this service."""
         from joserfc import jwt
         from joserfc.errors import ExpiredTokenError, JoseError

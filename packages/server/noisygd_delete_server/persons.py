@@ -86,8 +86,8 @@ class Persons:
     def _has(self, ledger: Ledger) -> bool:
         if not self._of_subjects:
             return True
-        told = ledger.schema if ledger.source is None else ledger.source
-        return told.get("subject") is not None
+        description = ledger.schema if ledger.source is None else ledger.source
+        return description.get("subject") is not None
 
     def _column(self, source: ExternalSource) -> str:
         return str(source.subject) if self._of_subjects else source.id

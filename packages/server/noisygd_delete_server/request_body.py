@@ -86,22 +86,22 @@ class Unfit(InvalidRequest):
     """The JSON does not fit the API, or asks for what no table can do."""
 
 
-def contents(asked: RequestBody) -> dict[str, Any]:
+def contents(body: RequestBody) -> dict[str, Any]:
     """Return the contents in canonical form: ids as text, sorted and unique."""
     return {
-        "delete": sorted(set(map(str, asked.delete))),
-        "subjects": sorted(set(map(str, asked.subjects))),
-        "replace": dict(sorted(asked.replace.items())),
+        "delete": sorted(set(map(str, body.delete))),
+        "subjects": sorted(set(map(str, body.subjects))),
+        "replace": dict(sorted(body.replace.items())),
     }
 
 
-def check_contents(asked: RequestBody, schemas: Mapping[str, Schema]) -> dict[str, Any]:
+def check_contents(body: RequestBody, schemas: Mapping[str, Schema]) -> dict[str, Any]:
     """Return the contents of a request, checked against the schema of every store.
 
     Raises:
         Unfit: If they do not fit, or the time of receipt is not valid; the message quotes nothing of the request.
     """
-    found = contents(asked)
+    found = contents(body)
     if not any(found.values()):
         raise Unfit("the request is empty; name something in delete, subjects or replace")
     if set(found["delete"]) & set(found["replace"]):
@@ -109,13 +109,13 @@ def check_contents(asked: RequestBody, schemas: Mapping[str, Schema]) -> dict[st
     try:
         for schema in schemas.values():
             to_request("0", found, schema)
-        if asked.received is not None:
-            came = datetime.fromisoformat(parse_datetime("received", asked.received, utc=False))
+        if body.received is not None:
+            came = datetime.fromisoformat(parse_datetime("received", body.received, utc=False))
             if came > datetime.now(UTC) + _CLOCKS:
                 raise InvalidRequest("received is in the future; give the time of receipt")
     except NoisyGDDeleteError as error:
         reason = str(error).removeprefix("line 1: ").removeprefix("line 1, ")
-        raise Unfit(_quoteless(reason, found, asked.received)) from None
+        raise Unfit(_quoteless(reason, found, body.received)) from None
     return found
 
 
@@ -127,15 +127,15 @@ def to_request(token: str, found: Mapping[str, Any], schema: Schema) -> EditRequ
 
 def case_of(fields: Mapping[str, Any]) -> RequestCase:
     """Return the facts of an accepted request for the register."""
-    asked = fields["asked"]
-    rectifies = asked["replace"] and not (asked["delete"] or asked["subjects"])
+    body = fields["contents"]
+    rectifies = body["replace"] and not (body["delete"] or body["subjects"])
     return RequestCase(
         right=Rights.RECTIFICATION if rectifies else Rights.ERASURE,
         channel=fields.get("channel"),
         received=fields["received"],
         identity_checked=fields.get("identity_checked"),
         publish_by=fields.get("publish_by"),
-        asked_by=fields.get("by"),
+        requested_by=fields.get("by"),
     )
 
 

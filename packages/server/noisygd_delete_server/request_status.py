@@ -28,7 +28,7 @@ from .inbox import Inbox, Stages
 from .persons import subjects_table
 from .request_body import to_request
 
-ASIDE = "aside"  # quarantined after repeated failures, retried every hour
+QUARANTINED = "quarantined"  # quarantined after repeated failures, retried every hour
 WAITS = "accepted"  # accepted into the inbox, not executed yet
 REFUSED = "refused"  # could not be executed; a person has to decide
 
@@ -51,11 +51,11 @@ class Course(Struct, frozen=True):
     state: Annotated[
         str,
         Meta(
-            description="accepted, aside (it failed again and again), refused, or a state of the register: open, pending, withheld, published, decided, answered"
+            description="accepted, quarantined (it failed repeatedly), refused, or a state of the register: open, pending, withheld, published, decided, answered"
         ),
     ]
     reason: Annotated[
-        str | None, Meta(description="why it was refused or parked; a person has to decide and to answer")
+        str | None, Meta(description="why it was refused or quarantined; a person has to decide and to answer")
     ]
     received: str | None
     due: Annotated[str | None, Meta(description="last day on which the person may be informed")]
@@ -63,7 +63,7 @@ class Course(Struct, frozen=True):
     stores: list[InStore]
 
 
-_STATES = {Stages.ACCEPTED: WAITS, Stages.ASIDE: ASIDE, Stages.REFUSED: REFUSED}
+_STATES = {Stages.ACCEPTED: WAITS, Stages.QUARANTINED: QUARANTINED, Stages.REFUSED: REFUSED}
 _ORDER = (States.WITHHELD, States.OPEN, States.PENDING, States.PUBLISHED, States.DECIDED, States.ANSWERED)
 
 
@@ -91,20 +91,22 @@ class Known:
         return Course(
             request_id=token,
             state=str(state),
-            reason=kept.fields["reason"] if kept is not None and stage in (Stages.REFUSED, Stages.ASIDE) else None,
+            reason=kept.fields["reason"]
+            if kept is not None and stage in (Stages.REFUSED, Stages.QUARANTINED)
+            else None,
             received=received,
             due=dues[0].isoformat() if dues else None,
             late=sorted({word for line in lines.values() for word in line.late}),
             stores=[_find_in_store(name, line) for name, line in lines.items() if line.served is not None],
         )
 
-    def asked_by(self, token: str) -> str | None:
+    def requested_by(self, token: str) -> str | None:
         """Return the name of the token with which a request was sent; None if not known."""
         kept = self._inbox.find(token)
         if kept is not None and "by" in kept.fields:
             return str(kept.fields["by"])
         cases = (Register(RequestLog(layout)).case(token) for layout in self._layouts.values())
-        return next((case.asked_by for case in cases if case is not None and case.asked_by is not None), None)
+        return next((case.requested_by for case in cases if case is not None and case.requested_by is not None), None)
 
     def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
         """Return whether this request id belongs to a request with other contents.
@@ -118,7 +120,7 @@ class Known:
         """
         kept = self._inbox.find(token)
         if kept is not None and kept.stage is not Stages.EDITED:
-            return kept.stage is not Stages.REFUSED and kept.fields.get("asked") != found
+            return kept.stage is not Stages.REFUSED and kept.fields.get("contents") != found
         tables = [_Table(layout, Ledger.read(layout.ledger), token) for layout in self._layouts.values()]
         return any(table.edited is not None for table in tables) and not _is_repeat(token, found, tables)
 
@@ -135,7 +137,7 @@ class Known:
             ledger = Ledger.read(layout.ledger)
             yield (
                 name,
-                RegisterRow(token, case, _served_request(ledger, token), register.practice, day_now(case.received)),
+                RegisterRow(token, case, _served_request(ledger, token), register.policy, day_now(case.received)),
             )
 
 

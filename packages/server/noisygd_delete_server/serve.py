@@ -79,12 +79,12 @@ def register(commands: Any) -> None:
         help="a release by a solver comes out so long after it was begun, so that when tells nothing of the table (default: by a calendar, "
         "as long as any table may make it take, 300 at most)",
     )
-    told = serve.add_argument_group("certificates and messages")
-    told.add_argument(
+    messages = serve.add_argument_group("certificates and messages")
+    messages.add_argument(
         "--key", metavar="FILE", help="sign certificates with this key (see keygen), for tokens with the role sign"
     )
-    add_passphrase_file(told)
-    told.add_argument(
+    add_passphrase_file(messages)
+    messages.add_argument(
         "--hooks",
         metavar="FILE",
         help="webhooks to tell, and the Fides server to call back (TOML, see docs/service.md)",

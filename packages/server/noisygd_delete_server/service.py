@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisygd_delete_compliance import RegisterRow
 from noisygd_delete_compliance.register_page import PAGE_LINES, register_page
-from noisygd_delete_compliance.request_rows import line_of, notices_of, practice_of, received_of, register_lines
+from noisygd_delete_compliance.request_rows import line_of, notices_of, policy_of, received_of, register_lines
 from noisygd_delete_compliance.row import urgency_key
 
 from noisygd_delete.engine import Execution
@@ -112,7 +112,7 @@ class Service:
             self.paths,
             self.inbox,
             paces,
-            told=self.messenger.tell,
+            notify=self.messenger.tell,
             published=published,
             tombstones=tombstones,
             disk=disk,
@@ -152,7 +152,7 @@ class Service:
     def take(
         self,
         token: str,
-        asked: RequestBody,
+        body: RequestBody,
         reply: Mapping[str, str] | None = None,
         *,
         publish_by: str | None = None,
@@ -162,7 +162,7 @@ class Service:
 
         Args:
             token: The request id.
-            asked: The body of the request.
+            body: The body of the request.
             reply: Callback of a privacy desk.
             publish_by: Day until which a release is promised, for the register.
             by: Name of the caller's token, if there is one.
@@ -174,9 +174,9 @@ class Service:
             TooMany: If this caller has too many pending requests.
             StoreError: If a store does not answer.
         """
-        found = check_contents(asked, self.schemas)
-        fields: dict[str, Any] = {"request_id": token, "asked": found, "received": asked.received or local_now()}
-        fields |= {"channel": asked.channel and str(asked.channel), "identity_checked": asked.identity_checked}
+        found = check_contents(body, self.schemas)
+        fields: dict[str, Any] = {"request_id": token, "contents": found, "received": body.received or local_now()}
+        fields |= {"channel": body.channel and str(body.channel), "identity_checked": body.identity_checked}
         fields |= {} if reply is None else {"reply": dict(reply)}
         fields |= {} if publish_by is None else {"publish_by": publish_by}
         fields |= {} if by is None else {"by": by}
@@ -206,7 +206,7 @@ class Service:
             reason: Why a person has to decide.
             **stated: `received`, and further facts for the register.
         """
-        fields = {"request_id": token, "asked": contents(RequestBody()), "open": reason, **stated}
+        fields = {"request_id": token, "contents": contents(RequestBody()), "open": reason, **stated}
         case_of(fields)
         with self.inbox.guard:
             if self.known.answer(token) is None:
@@ -216,13 +216,13 @@ class Service:
 
     def answer(self, token: str, by: str | None = None) -> Course | None:
         """Return the status of a request; None if it is unknown, or was not sent by the caller `by`."""
-        if by is not None and self.known.asked_by(token) != by:
+        if by is not None and self.known.requested_by(token) != by:
             return None
         return self.known.answer(token)
 
     def waiting(self) -> list[Waiting]:
         """Return quarantined, refused, accepted and edited requests, in this order and each in order of arrival."""
-        stages = (Stages.ASIDE, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
+        stages = (Stages.QUARANTINED, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
         found = [pending_requests(kept) for stage in stages for kept in self.inbox.at(stage) if kept.token is not None]
         return found[:_MOST_LISTED]
 
@@ -233,8 +233,8 @@ class Service:
             Conflict: If it is not quarantined, or is to be dropped and a store has executed its part.
         """
         kept = self.inbox.find(token)
-        if kept is None or kept.stage is not Stages.ASIDE:
-            raise Conflict("this request is not parked; only parked requests are retried or dropped")
+        if kept is None or kept.stage is not Stages.QUARANTINED:
+            raise Conflict("this request is not quarantined; only quarantined requests are retried or dropped")
         if what == "drop" and self.known.is_known(token):
             raise Conflict(
                 "a store has erased its rows for this request already; only the others are left, so retry it"
@@ -270,8 +270,8 @@ class Service:
             code=language,
             page=page,
             here=HERE,
-            controller=practice_of(next(iter(self.paths.values()))).controller,
-            put_back=any(is_register_restored(Layout(path)) for path in self.paths.values()),
+            controller=policy_of(next(iter(self.paths.values()))).controller,
+            restored=any(is_register_restored(Layout(path)) for path in self.paths.values()),
             waiting=sum(kept.token is not None for kept in self.inbox.at(Stages.ACCEPTED)),
         )
 
@@ -307,7 +307,7 @@ class Service:
         }
 
     def _certificate(self, path: Path, token: str, signs: bool) -> dict[str, Any]:
-        line, practice = line_of(path, token), practice_of(path)
+        line, policy = line_of(path, token), policy_of(path)
         soundness = self._verified(path)
         if not soundness.passed:
             raise StoreCorrupt(f"{path} does not verify, so nothing is certified: {'; '.join(soundness.faults)}")
@@ -316,8 +316,8 @@ class Service:
             ledger_of(path),
             request_id=token,
             received=received,
-            controller=practice.controller,
-            notices=notices_of(line, practice, received),
+            controller=policy.controller,
+            notices=notices_of(line, policy, received),
             checked=f"the store was verified when this was issued ({len(soundness.checked)} checks passed)",
         )
         paper = erasure_certificate(erasure, plan=plan, events=events)
@@ -341,7 +341,9 @@ class Service:
     @property
     def oldest(self) -> float:
         """Age in seconds of the oldest request whose rows are not edited yet; 0 if there is none."""
-        since = [kept.fields.get("since") for stage in (Stages.ACCEPTED, Stages.ASIDE) for kept in self.inbox.at(stage)]
+        since = [
+            kept.fields.get("since") for stage in (Stages.ACCEPTED, Stages.QUARANTINED) for kept in self.inbox.at(stage)
+        ]
         return max(0.0, time.time() - min((at for at in since if at is not None), default=math.inf))
 
     def metrics(self) -> str:

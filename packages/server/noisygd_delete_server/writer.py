@@ -56,7 +56,7 @@ class _Failed(NamedTuple):
 
 _FRESH = _Failed(0, math.inf, -math.inf)
 
-Told = Callable[[str, Mapping[str, Any]], None]
+Notify = Callable[[str, Mapping[str, Any]], None]
 
 
 class Writer:
@@ -66,7 +66,7 @@ class Writer:
         stores: Name, as clients know it, -> folder of each store.
         inbox: Queue of the requests.
         paces: Release schedule of each store.
-        told: Called with "published" or "refused" and the remaining fields of a request before it leaves the inbox;
+        notify: Called with "published" or "refused" and the remaining fields of a request before it leaves the inbox;
             possibly twice.
         published: Called with the name of a store and the store after each of its releases.
         tombstones: List of erased ids, if the operator keeps one.
@@ -80,7 +80,7 @@ class Writer:
         inbox: Inbox,
         paces: Mapping[str, Pace],
         *,
-        told: Told = lambda *_: None,
+        notify: Notify = lambda *_: None,
         published: Callable[[str, Store], None] = lambda *_: None,
         tombstones: Tombstones | None = None,
         disk: Disk | None = None,
@@ -89,7 +89,7 @@ class Writer:
         self.tombstones, self._lasts = tombstones, lasts
         self.stores, self.inbox, self.paces = dict(stores), inbox, dict(paces)
         self._layouts = {name: Layout.at(path) for name, path in self.stores.items()}
-        self._told, self._published, self._disk = told, published, disk
+        self._notify, self._published, self._disk = notify, published, disk
         self._seen: dict[str, int] = {}
         self._failures: dict[int, _Failed] = {}  # by number in the inbox
         self._worked = -math.inf  # when a request last succeeded
@@ -142,7 +142,7 @@ class Writer:
 
     def turn(self) -> float:
         """Execute the tasks that are due; return the seconds until the next check if nothing arrives."""
-        accepted = [*self._ready(Stages.ACCEPTED)[:_AT_ONCE], *self._ready(Stages.ASIDE)[:_TOGETHER]]
+        accepted = [*self._ready(Stages.ACCEPTED)[:_AT_ONCE], *self._ready(Stages.QUARANTINED)[:_TOGETHER]]
         if self._unsettled or accepted or 0 in self._due().values() or self._publishers_wait():
             self._unsettled = True
             with ExitStack() as opened:
@@ -172,7 +172,7 @@ class Writer:
         """Yield the seconds until each retry."""
         for number, failed in list(self._failures.items()):
             kept = self.inbox.get(number)
-            if kept is None or kept.stage not in (Stages.ACCEPTED, Stages.ASIDE):
+            if kept is None or kept.stage not in (Stages.ACCEPTED, Stages.QUARANTINED):
                 del self._failures[number]
             else:
                 yield max(0.0, failed.again - time.monotonic())
@@ -226,13 +226,13 @@ class Writer:
     def _carry_out(self, carrying: Dispatcher, waiting: list[QueuedRequest]) -> None:
         while waiting and not self._stopping.is_set():
             if waiting[0].token is None:
-                asked = waiting.pop(0)
+                order = waiting.pop(0)
                 try:
-                    self._obey(carrying, asked)
+                    self._obey(carrying, order)
                 except StoreLocked:
                     raise
                 except Exception as error:
-                    self._failed(carrying, asked, describe_failure(error))
+                    self._failed(carrying, order, describe_failure(error))
                 continue
             ahead = next((place for place, kept in enumerate(waiting) if kept.token is None), len(waiting))
             together = independent(waiting[: min(ahead, _TOGETHER)])
@@ -269,7 +269,7 @@ class Writer:
         now = time.monotonic()
         before = self._failures.get(kept.number, _FRESH)
         since, tries = min(before.since, now), before.tries + 1
-        pause = _HOUR if kept.stage is Stages.ASIDE else min(60.0, _AGAIN * 2 ** (tries - 1))
+        pause = _HOUR if kept.stage is Stages.QUARANTINED else min(60.0, _AGAIN * 2 ** (tries - 1))
         self._failures[kept.number] = _Failed(tries, since, now + pause)
         if kept.token is None:
             if tries >= _TRIES:
@@ -282,8 +282,8 @@ class Writer:
             and tries >= _TRIES
             and (alone or self._worked > since or now - since > _OUTAGE)
         ):
-            log.error("a request was parked after %d tries: %s", tries, reason)
-            self.inbox.move(kept, Stages.ASIDE, {**kept.fields, "reason": reason, "tries": tries})
+            log.error("a request was quarantined after %d tries: %s", tries, reason)
+            self.inbox.move(kept, Stages.QUARANTINED, {**kept.fields, "reason": reason, "tries": tries})
             self._failures[kept.number] = _Failed(tries, since, now + _HOUR)
             with suppress(StoreError):
                 carrying.leave_open([kept])  # so that the register shows its deadline
@@ -297,14 +297,14 @@ class Writer:
                 with trace_span("publish", store=name):
                     carrying.publish(name)
         named = self.inbox.find(str(kept.fields.get("retry") or kept.fields.get("drop")))
-        if named is not None and named.stage is Stages.ASIDE:
+        if named is not None and named.stage is Stages.QUARANTINED:
             if "retry" in kept.fields:
                 self._failures.pop(named.number, None)
                 self.inbox.retry(named)
             elif not carrying.begun(named):
                 dropped = self.inbox.drop(named, DROPPED)
                 self.refusals += 1
-                self._told("refused", dropped.fields)
+                self._notify("refused", dropped.fields)
         self.inbox.done(kept)
 
     def _note(self, kept: QueuedRequest, outcome: Outcome) -> None:
@@ -313,7 +313,7 @@ class Writer:
             self.inbox.move(kept, Stages.EDITED, rest | {"stores": dict(outcome.stores)})
             return
         self.refusals += 1
-        self._told("refused", rest | {"reason": outcome.refused})
+        self._notify("refused", rest | {"reason": outcome.refused})
         self.inbox.move(kept, Stages.REFUSED, rest | {"reason": outcome.refused})
 
     def _settle(self, new: set[int]) -> None:
@@ -330,7 +330,7 @@ class Writer:
                 continue
             stores = kept.fields["stores"]
             if all(name not in self.stores or releases.get(name, 0) > before for name, before in stores.items()):
-                self._told("published", kept.fields)
+                self._notify("published", kept.fields)
                 self.inbox.done(kept)
         register = Register(RequestLog(next(iter(self._layouts.values()))))
         for kept in self.inbox.at(Stages.REFUSED):

@@ -90,16 +90,16 @@ def read_definition(connection: psycopg.Connection[Any], table: str, *, of_query
     rows = (
         f"SELECT concat_ws(' ', {facts}){of}{where}" for facts, of, where in (one.partition(" FROM ") for one in chosen)
     )
-    asked = f"{PARTS.format(table=literal(table))}{_KINDS} {' UNION ALL '.join(rows)}"
-    lines = sorted(line for (line,) in ask_all(connection, asked))
+    query = f"{PARTS.format(table=literal(table))}{_KINDS} {' UNION ALL '.join(rows)}"
+    lines = sorted(line for (line,) in ask_all(connection, query))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def why_uncounted(connection: psycopg.Connection[Any], table: str) -> str | None:
     """Return why triggers cannot show that rows of this table are unchanged; None if they can."""
     named = literal(table)
-    asked = ", ".join(way.format(table=named) for way in _UNSEEN.values())
-    found = ask_all(connection, f"{PARTS.format(table=named)} SELECT {asked}")[0]
+    query = ", ".join(way.format(table=named) for way in _UNSEEN.values())
+    found = ask_all(connection, f"{PARTS.format(table=named)} SELECT {query}")[0]
     return next((why for why, applies in zip(_UNSEEN, found, strict=True) if applies), None)
 
 

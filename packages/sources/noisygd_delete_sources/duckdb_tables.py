@@ -110,8 +110,8 @@ class Lake(StoreSource):
         kinds = (_types(connection, rows).get(column) for rows in tables)
         return next((kind for kind in kinds if kind and not _WITH_A_TEXT_EACH.fullmatch(kind)), None)
 
-    def _answer_in_memory(self, connection: duckdb.DuckDBPyConnection, asked: str) -> Sequence[Sequence[Any]]:
-        return connection.execute(asked).fetchall()  # it has no temporary folder to write to
+    def _answer_in_memory(self, connection: duckdb.DuckDBPyConnection, query: str) -> Sequence[Sequence[Any]]:
+        return connection.execute(query).fetchall()  # it has no temporary folder to write to
 
     def _rows_of(self, connection: duckdb.DuckDBPyConnection, keys: Sequence[str]) -> str:
         connection.register(_KEYS, _column(_text_field(), keys))
@@ -129,10 +129,10 @@ class Lake(StoreSource):
     def _keys_having(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> list[str]:
         rows, key = self._table_rows, quote_identifier(self._key)
         wanted = list(_filter_canonical(connection, rows, column, names).values())
-        asked = (
+        query = (
             f"SELECT DISTINCT {_name_of(key)} FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
         )
-        return [found.decode() for (found,) in connection.execute(asked, [wanted]).fetchall()]
+        return [found.decode() for (found,) in connection.execute(query, [wanted]).fetchall()]
 
     def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
         every = dict.fromkeys((self._rows(), self._table_rows))
@@ -148,10 +148,10 @@ class Lake(StoreSource):
                     connection,
                     self._table_rows,
                     column,
-                    asked,
+                    query,
                     f"DISTINCT {_name_of(quote_identifier(column))}" if names else "*",
                 )
-                for column, asked in self._named(ids, subjects)
+                for column, query in self._named(ids, subjects)
             )
 
     def _found(
@@ -163,8 +163,8 @@ class Lake(StoreSource):
         """
         rows = self._table_rows
         wanted = _filter_canonical(connection, rows, column, names)
-        asked = f"SELECT CAST({quote_identifier(column)} AS VARCHAR), CAST({quote_identifier(self.id)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)}"
-        found = connection.execute(asked, [list(wanted.values())]).fetchall()
+        query = f"SELECT CAST({quote_identifier(column)} AS VARCHAR), CAST({quote_identifier(self.id)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)}"
+        found = connection.execute(query, [list(wanted.values())]).fetchall()
         there = {name for name, _ in found}
         self._check_there(column, names, {name for name, written in wanted.items() if written in there})
         return list(wanted.values()), [str(name) for _, name in found]
@@ -191,8 +191,8 @@ class DuckdbFile(Lake):
 
     def _is_all_in_file(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Return whether it is a table without generated columns, whose values might depend on the clock."""
-        asked = f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED} AND sql NOT ILIKE '%generated always%'"
-        return bool(_one(connection, asked, self.table))
+        query = f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED} AND sql NOT ILIKE '%generated always%'"
+        return bool(_one(connection, query, self.table))
 
     def _state(self, connection: duckdb.DuckDBPyConnection, position: str) -> str | None:
         return files.state_of(self.address, self.address + ".wal") if self._is_all_in_file(connection) else None
@@ -647,12 +647,12 @@ def _count_rows(
 ) -> int:
     """Return the number of these rows that have one of the names."""
     written = _filter_canonical(connection, rows, column, names)
-    asked = f"SELECT count({what}) FROM ({rows}) AS everything WHERE {_among(column)}"
-    return int(_one(connection, asked, list(written.values())))
+    query = f"SELECT count({what}) FROM ({rows}) AS everything WHERE {_among(column)}"
+    return int(_one(connection, query, list(written.values())))
 
 
-def _one(connection: duckdb.DuckDBPyConnection, asked: str, *values: Any) -> Any:
-    found = connection.execute(asked, list(values) or None).fetchone()
+def _one(connection: duckdb.DuckDBPyConnection, query: str, *values: Any) -> Any:
+    found = connection.execute(query, list(values) or None).fetchone()
     return None if found is None else found[0]
 
 

@@ -164,17 +164,19 @@ class MySQL(StoreSource):
         with self._moment() as (connection, _):
             if not names:
                 return self._read_of(connection, ids, subjects)
-            return sum(len(set(self._found(connection, column, asked))) for column, asked in self._named(ids, subjects))
+            return sum(
+                len(set(self._found(connection, column, wanted))) for column, wanted in self._named(ids, subjects)
+            )
 
     def _read_of(self, connection: pymysql.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
-        return sum(len(self._found(connection, column, asked)) for column, asked in self._named(ids, subjects))
+        return sum(len(self._found(connection, column, wanted)) for column, wanted in self._named(ids, subjects))
 
     def _found(
         self, connection: pymysql.Connection[Any], column: str, names: Sequence[str], lock: str = ""
     ) -> list[str]:
         """Return the names of the rows that have one of these names, once per row."""
-        asked = f"SELECT {_text(column)} FROM {self._table_name} WHERE {_among(column)}{lock}"
-        return [name for (name,) in self._asked(connection, asked, _both(names))]
+        query = f"SELECT {_text(column)} FROM {self._table_name} WHERE {_among(column)}{lock}"
+        return [name for (name,) in self._asked(connection, query, _both(names))]
 
     @contextmanager
     def _deletion(self, *, chained: bool) -> Iterator[tuple[pymysql.Connection[Any], str]]:

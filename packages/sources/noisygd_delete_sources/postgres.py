@@ -142,14 +142,14 @@ class Postgres(StoreSource):
     def _shown(self, connection: psycopg.Connection[Any], position: str, done: SourceHistory) -> bool:
         return session.is_snapshot_complete(connection, done.marks)
 
-    def _answer_in_memory(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Sequence[Any]] | None:
+    def _answer_in_memory(self, connection: psycopg.Connection[Any], query: str) -> Sequence[Sequence[Any]] | None:
         if connection.info.parameter_status("server_encoding") != "UTF8":  # which lacks some space characters
             return None
         connection.execute("SET LOCAL work_mem = '1GB'")  # otherwise it would spill counts to disk
         connection.execute("SET LOCAL enable_sort = off")
-        if any("Sort" in step["Node Type"] for step in _steps(connection, asked)):  # of rows, which may need more
+        if any("Sort" in step["Node Type"] for step in _steps(connection, query)):  # of rows, which may need more
             return None
-        return ask_all(connection, asked)
+        return ask_all(connection, query)
 
     def check_chain(self, instead: str) -> None:
         if self.table is None or self.query is not None:
@@ -198,18 +198,18 @@ class Postgres(StoreSource):
         """Yield rows by COPY, with every value as an export of the table would write it."""
         from psycopg import sql
 
-        asked = f"COPY (SELECT {', '.join(map(quote_identifier, columns))} FROM ({rows}) AS chosen) TO STDOUT"
-        with connection.cursor() as cursor, cursor.copy(sql.SQL(asked)) as copy:
+        query = f"COPY (SELECT {', '.join(map(quote_identifier, columns))} FROM ({rows}) AS chosen) TO STDOUT"
+        with connection.cursor() as cursor, cursor.copy(sql.SQL(query)) as copy:
             yield from copy.rows()
 
     def _alone(self, connection: psycopg.Connection[Any]) -> bool:
-        asked = (
+        query = (
             "SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE "
             "i.indrelid = $1::text::regclass AND a.attname = $2::text AND a.attnotnull AND i.indisunique AND i.indisvalid AND i.indimmediate AND "
             "i.indnkeyatts = 1 AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent "
             "WHERE h.inhparent = i.indrelid AND c.relkind = 'r'))"  # each inheriting table has its own index
         )
-        return bool(ask_one(connection, asked, self._table_name, self.id))
+        return bool(ask_one(connection, query, self._table_name, self.id))
 
     def _columns(self, connection: psycopg.Connection[Any]) -> dict[str, int]:
         from psycopg import sql
@@ -255,14 +255,14 @@ class Postgres(StoreSource):
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self.connected() as connection:
             return sum(
-                len(self._having(connection, column, asked)) if names else self._counted(connection, column, asked)
-                for column, asked in self._named(ids, subjects)
+                len(self._having(connection, column, query)) if names else self._counted(connection, column, query)
+                for column, query in self._named(ids, subjects)
             )
 
     def _type(self, connection: psycopg.Connection[Any], column: str) -> tuple[str, int]:
         """Return the type of a column of the table, as text and as its number."""
-        asked = "SELECT format_type(atttypid, -1), atttypid::bigint FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2::text AND attnum > 0"
-        found = ask(connection, asked, self._table_name, column)
+        query = "SELECT format_type(atttypid, -1), atttypid::bigint FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2::text AND attnum > 0"
+        found = ask(connection, query, self._table_name, column)
         if found is None:
             raise InvalidRequest(f"{self.address}: table {self.table} has no column {column!r}; nothing was changed")
         return found[0], found[1]
@@ -285,8 +285,8 @@ class Postgres(StoreSource):
         kind, _ = self._type(connection, column)
         written = filter_canonical(connection, kind, names)
         among, given = self._among(connection, column, names)
-        asked = f"SELECT DISTINCT {self._name_of(quote_identifier(column))} FROM {self._table_name} WHERE {among}"
-        there = {name for (name,) in ask_all(connection, asked, *given)}
+        query = f"SELECT DISTINCT {self._name_of(quote_identifier(column))} FROM {self._table_name} WHERE {among}"
+        there = {name for (name,) in ask_all(connection, query, *given)}
         return {name for name, text in written.items() if text in there}
 
     def _counted(
@@ -322,8 +322,8 @@ class Postgres(StoreSource):
 
     def _has_statistics(self, connection: psycopg.Connection[Any]) -> bool:
         """Return whether the server counts the rows that a transaction writes here; of views it does not."""
-        asked = "SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = $1::text::regclass"
-        return bool(ask_one(connection, asked, self._table_name))
+        query = "SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = $1::text::regclass"
+        return bool(ask_one(connection, query, self._table_name))
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -361,11 +361,11 @@ class Postgres(StoreSource):
             raise InvalidRequest(
                 f"{self.address}: track_counts is off there, so nothing shows how many rows a deletion takes; nothing was changed. Set it on for this role"
             )
-        asked = (
+        query = (
             f"{PARTS.format(table=literal(self._table_name))} SELECT sum(pg_stat_get_xact_tuples_deleted(part) - "
             "pg_stat_get_xact_tuples_inserted(part))::bigint FROM parts"
         )
-        return int(ask_one(connection, asked))
+        return int(ask_one(connection, query))
 
     def _leave_mark(self, connection: psycopg.Connection[Any]) -> tuple[str, str]:
         left = session.leave(connection)
@@ -381,8 +381,8 @@ class Postgres(StoreSource):
 
     def _keys_having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> list[str]:
         key, (among, given) = quote_identifier(self._key), self._among(connection, column, names)
-        asked = f"SELECT DISTINCT {self._name_of(key)} FROM {self._table_name} WHERE {among} AND {key} IS NOT NULL"
-        return [found for (found,) in ask_all(connection, asked, *given)]
+        query = f"SELECT DISTINCT {self._name_of(key)} FROM {self._table_name} WHERE {among} AND {key} IS NOT NULL"
+        return [found for (found,) in ask_all(connection, query, *given)]
 
     def trace(self, mark: str) -> str | None:
         return mark.partition(":")[2] or None

@@ -128,19 +128,19 @@ def published_of(path: str) -> tuple[list[str], list[Place]]:
         aim, found = destinations.wanted_release(Ledger.read(layout.ledger)), destinations.list_destinations(layout)
     except NoisyGDDeleteError:
         return [], []
-    here, said = list[str](), list[Place]()
+    here, uncovered = list[str](), list[Place]()
     for each in found:
         places = [place for place in each.paths if Path(place).exists()]
         here += places
         if not places:
-            said.append(
+            uncovered.append(
                 not_covered(each.address, "look there by its own means; ids and rows are in no file that is put there")
             )
         if each.behind(aim):
-            said.append(
+            uncovered.append(
                 not_covered(f"{each.address}: a model from before the current release may still be there", _AGAIN)
             )
-    return here, said
+    return here, uncovered
 
 
 def _delta(path: Path, needles: Needles) -> list[Place]:
@@ -204,11 +204,11 @@ def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list
     silent = more = 0
     for file in files:
         found, form = _search_file(file, needles)
-        told = needles.among([os.fsencode(str(file))])
-        if found | told and len(places) < _MOST_NAMED:
-            which = "a file whose name holds it" if told else str(file)
-            places.append(verdict(f"{name}: {which}", found | told, _remedy(file, remedy)))
-        elif found | told:
+        by_name = needles.among([os.fsencode(str(file))])
+        if found | by_name and len(places) < _MOST_NAMED:
+            which = "a file whose name holds it" if by_name else str(file)
+            places.append(verdict(f"{name}: {which}", found | by_name, _remedy(file, remedy)))
+        elif found | by_name:
             more += 1
         elif form is not None:
             closed[form] = closed.get(form, 0) + 1

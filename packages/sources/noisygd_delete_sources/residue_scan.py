@@ -61,9 +61,9 @@ def residue(tokens: Sequence[str], *addresses: str) -> Residue:
             continue
         places += scan_files(address, needles)
         source = source_of(address)
-        published, said = published_of(address)
+        published, uncovered = published_of(address)
         left += [*([] if source is None else [source]), *published]
-        places += said
+        places += uncovered
     return Residue(len(needles), tuple(places), looked_at)
 
 
@@ -148,8 +148,8 @@ def _segments(connection: Any, path: str, size: int) -> Iterator[bytes]:
 
 def _read_blocks(connection: Any, name: str, size: int) -> Iterator[bytes]:
     for offset in range(0, size, _PIECE):
-        asked = "SELECT pg_read_binary_file($1, $2, $3, true)"  # true: a segment may be removed meanwhile
-        (piece,) = connection.execute(asked, [name, offset, min(_PIECE, size - offset)]).fetchone()
+        query = "SELECT pg_read_binary_file($1, $2, $3, true)"  # true: a segment may be removed meanwhile
+        (piece,) = connection.execute(query, [name, offset, min(_PIECE, size - offset)]).fetchone()
         if piece is None:
             return
         yield bytes(piece)

@@ -53,21 +53,21 @@ def is_row_error(error: Any) -> bool:
     return bool(error.sqlstate) and error.sqlstate[:2] in _OF_ROWS
 
 
-def ask_all(connection: psycopg.Connection[Any], asked: str, *values: Any) -> list[tuple[Any, ...]]:
+def ask_all(connection: psycopg.Connection[Any], query: str, *values: Any) -> list[tuple[Any, ...]]:
     """Return the result of a statement that consists of quoted names, or of the operator's query."""
     from psycopg import sql
 
-    return connection.execute(sql.SQL(asked), values or None).fetchall()
+    return connection.execute(sql.SQL(query), values or None).fetchall()
 
 
-def ask(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
+def ask(connection: psycopg.Connection[Any], query: str, *values: Any) -> Any:
     """Return the first row of the result as a tuple, or None."""
-    return next(iter(ask_all(connection, asked, *values)), None)
+    return next(iter(ask_all(connection, query, *values)), None)
 
 
-def ask_one(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
+def ask_one(connection: psycopg.Connection[Any], query: str, *values: Any) -> Any:
     """Return the first value of the first row, or None."""
-    found = ask(connection, asked, *values)
+    found = ask(connection, query, *values)
     return None if found is None else found[0]
 
 
@@ -82,8 +82,8 @@ def filter_canonical(connection: psycopg.Connection[Any], kind: str, names: Sequ
     same += f" OR format('%s', name::{kind}) COLLATE \"C\" = name"  # as displayed, which differs for network addresses
     try:
         with connection.transaction():
-            asked = f"SELECT name, name::{kind}::text FROM unnest($1::text[]) AS given(name) WHERE {same}"
-            return dict(ask_all(connection, asked, list(names)))
+            query = f"SELECT name, name::{kind}::text FROM unnest($1::text[]) AS given(name) WHERE {same}"
+            return dict(ask_all(connection, query, list(names)))
     except (
         psycopg.DataError,
         psycopg.IntegrityError,
@@ -128,8 +128,8 @@ def is_snapshot_complete(connection: psycopg.Connection[Any], marks: tuple[str, 
     """Return whether the snapshot of this connection shows all of the marks."""
     own = [mark for mark in marks if not mark.startswith(_CLUSTER)]
     if own:
-        asked = "SELECT count(*) FROM noisygd_delete.marks WHERE mark = ANY($1::text[])"
-        if not _is_there(connection) or ask_one(connection, asked, own) < len(set(own)):
+        query = "SELECT count(*) FROM noisygd_delete.marks WHERE mark = ANY($1::text[])"
+        if not _is_there(connection) or ask_one(connection, query, own) < len(set(own)):
             return False
     return len(own) == len(marks) or all(mark in (*own, _cluster(connection)) for mark in marks)
 
@@ -139,8 +139,8 @@ def stamp_mark(connection: psycopg.Connection[Any], mark: str | None) -> str | N
 
     A table restored from a dump has it with another number, and its history counts from there.
     """
-    asked = "SELECT mark || ':' || xmin::text FROM noisygd_delete.marks WHERE mark = $1::text"
-    return ask_one(connection, asked, mark) if mark is not None and _is_there(connection) else None
+    query = "SELECT mark || ':' || xmin::text FROM noisygd_delete.marks WHERE mark = $1::text"
+    return ask_one(connection, query, mark) if mark is not None and _is_there(connection) else None
 
 
 def _is_there(connection: psycopg.Connection[Any]) -> bool:

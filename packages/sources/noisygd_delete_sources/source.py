@@ -349,7 +349,7 @@ class Source(ABC):
                 raise still_read_error(still)
             taken = self._rows_taken(connection) - taken
             if taken != len(gone):
-                raise takes_others(taken - len(gone))
+                raise other_rows_error(taken - len(gone))
             mark, committed_at = self._leave_mark(connection)
             state = None
             if chain is not None and before is not None:
@@ -443,7 +443,7 @@ class Source(ABC):
         """Return whether the source itself enforces unique ids."""
         return False
 
-    def _answer_in_memory(self, connection: Any, asked: str) -> Sequence[Sequence[Any]] | None:
+    def _answer_in_memory(self, connection: Any, query: str) -> Sequence[Sequence[Any]] | None:
         """Return the complete answer, computed in memory only; None if this source would write to its disk for it."""
         return None
 
@@ -668,7 +668,7 @@ def still_read_error(rows: int) -> InvalidRequest:
     )
 
 
-def takes_others(rows: int) -> InvalidRequest:
+def other_rows_error(rows: int) -> InvalidRequest:
     """Return the error for a deletion that removes or adds other rows of the table."""
     if rows < 0:
         return InvalidRequest(

@@ -425,13 +425,13 @@ class TableInSource(TrainingTable):
                 "an application wrote them again. Nothing was published; delete them again (`delete STORE --reapply` finds them by the list)"
             )
 
-    def _require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
+    def _require_counted(self, reported: EditCounts, counted: EditCounts | None) -> None:
         """Raise unless the reported erasures are among the counted changes, if changes are counted."""
-        missing = missing_edits(told, counted) if counted and self.source.counts_by == "trigger" else 0
+        missing = missing_edits(reported, counted) if counted and self.source.counts_by == "trigger" else 0
         if missing:
             raise CountBroken(
-                f"{self.source.address}: {told.erased} rows were reported erased since the last release, and the trigger there counted "
-                f"{told.erased - missing}. Nothing was published. Look which of the two is wrong; where it is the trigger, `watch` "
+                f"{self.source.address}: {reported.erased} rows were reported erased since the last release, and the trigger there counted "
+                f"{reported.erased - missing}. Nothing was published. Look which of the two is wrong; where it is the trigger, `watch` "
                 "counts anew"
             )
 
@@ -461,13 +461,13 @@ class TableInSource(TrainingTable):
 
     def _told(self) -> EditCounts:
         """Return the edits reported since the newest release, except those that it had read before the report."""
-        ledger, told = self._files.ledger, self._files.pending
+        ledger, pending = self._files.ledger, self._files.pending
         for place in range(ledger.length - 1, -1, -1):
             if self._made(place):
                 break
             if self._is_read(ledger.entry(place).position):
-                told -= ledger.edited(place)
-        return told
+                pending -= ledger.edited(place)
+        return pending
 
     def _is_read(self, position: str | None) -> bool:
         """Return whether the newest release read the rows after this position."""
@@ -513,26 +513,26 @@ class TableInSource(TrainingTable):
         return [entry.mark for entry in self._last() if entry.mark is not None]
 
 
-def unobserved_edits(told: EditCounts, counted: EditCounts) -> EditCounts:
+def unobserved_edits(reported: EditCounts, counted: EditCounts) -> EditCounts:
     """Return the counted edits that were not reported.
 
     A row that was reported as deleted but was emptied by an update counts as reported. A trigger counts every write, so
     a row may count several times; versions count what differs between two of them. Both are at least the number of rows
     in which the second release differs from the first.
     """
-    emptied = max(0, told.deleted - counted.deleted)
+    emptied = max(0, reported.deleted - counted.deleted)
     every = EditCounts(
-        deleted=max(told.deleted, counted.deleted),
-        replaced=max(told.replaced, counted.replaced - emptied),
-        inserted=max(told.inserted, counted.inserted),
-        unrecorded=told.unrecorded,
+        deleted=max(reported.deleted, counted.deleted),
+        replaced=max(reported.replaced, counted.replaced - emptied),
+        inserted=max(reported.inserted, counted.inserted),
+        unrecorded=reported.unrecorded,
     )
-    return every - told
+    return every - reported
 
 
-def missing_edits(told: EditCounts, counted: EditCounts) -> int:
+def missing_edits(reported: EditCounts, counted: EditCounts) -> int:
     """Return how many of the rows reported as erased are missing from a count of all writes."""
-    return max(0, told.deleted + told.replaced - counted.deleted - counted.replaced)
+    return max(0, reported.deleted + reported.replaced - counted.deleted - counted.replaced)
 
 
 @dataclass(frozen=True)

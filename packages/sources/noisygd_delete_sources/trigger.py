@@ -139,8 +139,8 @@ def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
 
 def has_all_parts(connection: psycopg.Connection[Any], table: str) -> bool:
     """Return whether every partition has triggers; one created or attached after `watch` has none."""
-    asked = f"{PARTS.format(table=literal(table))} SELECT bool_and(EXISTS (SELECT FROM {_own_triggers(table)} AND tgrelid = part)) FROM parts"
-    return bool(ask(connection, asked)[0])
+    query = f"{PARTS.format(table=literal(table))} SELECT bool_and(EXISTS (SELECT FROM {_own_triggers(table)} AND tgrelid = part)) FROM parts"
+    return bool(ask(connection, query)[0])
 
 
 def count_changes(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
@@ -189,10 +189,10 @@ def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
     if not is_there(connection, table):
         return None
     sums = ", ".join(f"coalesce(sum({kind}), 0)::bigint" for kind in _KINDS)
-    asked = (
+    query = (
         f"SELECT {sums} FROM noisygd_delete.changes WHERE relation = {_regclass(table)} AND xid = pg_current_xact_id()"
     )
-    return EditCounts(**dict(zip(_KINDS, ask(connection, asked), strict=True)))
+    return EditCounts(**dict(zip(_KINDS, ask(connection, query), strict=True)))
 
 
 def _count_error(address: str, why: str) -> CountBroken:

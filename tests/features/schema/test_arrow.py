@@ -117,3 +117,16 @@ def test_a_longer_file_takes_no_more_memory(tmp_path: Path) -> None:
         held.append(pyarrow.total_allocated_bytes() - before)
     assert len(held) > 30
     assert max(held) < 8 * table.nbytes < 30 * table.nbytes / 3
+
+
+@pytest.mark.parametrize("most", [1 << 30, 0], ids=["short", "long"])
+def test_parts_of_a_column_are_joined_and_taken_as_lists_are(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "_MOST_SHORT", most)
+    parts = [values.arrow_column(pyarrow.array(TEXTS)[a:b]) for a, b in ((0, 4), (4, 4), (3, 11))]
+    expected = [text for part in parts for text in part]
+    joined = TextColumn.joined(parts)
+    assert list(joined) == expected
+    assert list(joined.taken([9, 0, 9])) == [expected[9], expected[0], expected[9]]
+    np.testing.assert_array_equal(joined.numbers(), read_numbers(expected))
+    listed = ["a", "日本"]
+    assert joined.positions(listed).tolist() == [listed.index(text) if text in listed else 2 for text in expected]

@@ -111,12 +111,12 @@ def catalogues() -> str:
     names = sorted(
         name for name in known if name in constants or name in _NAMED or name.startswith(("audit.", "check."))
     )
-    said = {code: json.dumps(words, ensure_ascii=False) for code, words in claims.items()}
-    asked = {
+    sentences = {code: json.dumps(words, ensure_ascii=False) for code, words in claims.items()}
+    label_texts = {
         code: json.dumps({name: words.get(name, name) for name in names}, ensure_ascii=False)
         for code, words in labels.items()
     }
-    return f"$.catalogues = {json.dumps({'claims': said, 'labels': asked}, ensure_ascii=False)};\n{_part('catalogues')}"
+    return f"$.catalogues = {json.dumps({'claims': sentences, 'labels': label_texts}, ensure_ascii=False)};\n{_part('catalogues')}"
 
 
 def _labels(code: str) -> dict[str, object]:

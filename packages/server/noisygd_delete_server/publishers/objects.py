@@ -126,5 +126,5 @@ class Objects:
             self._files.rm_file(self._place(name))
 
     def _keeps_versions(self) -> bool:
-        asked = getattr(self._files, "is_bucket_versioned", None)  # only s3fs has it
-        return bool(asked is not None and asked(self._prefix.split("/")[0]))
+        is_versioned = getattr(self._files, "is_bucket_versioned", None)  # only s3fs has it
+        return bool(is_versioned is not None and is_versioned(self._prefix.split("/")[0]))

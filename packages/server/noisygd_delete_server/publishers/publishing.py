@@ -213,5 +213,5 @@ def _open_publisher(found: DestinationList, known: Destination, file: Destinatio
 
 
 def _words(error: Exception) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
-    return (said if isinstance(error, NoisyGDDeleteError) else f"{type(error).__name__}: {said}")[:_SHOWN]
+    text = " ".join(str(error).split()) or type(error).__name__
+    return (text if isinstance(error, NoisyGDDeleteError) else f"{type(error).__name__}: {text}")[:_SHOWN]

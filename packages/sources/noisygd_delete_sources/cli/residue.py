@@ -41,6 +41,6 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..residue_scan import residue
 
     found = residue(tokens(parsed.tokens, limited_io.read_text(parsed.tokens, limited_io.LIST)), *parsed.where)
-    told = "nothing was found where it was looked" if found.silent else "FOUND: the remedies stand above"
-    print_result(parsed, found.to_dict(), f"{found.text()}\n{told}")
+    summary = "nothing was found where it was looked" if found.silent else "FOUND: the remedies stand above"
+    print_result(parsed, found.to_dict(), f"{found.text()}\n{summary}")
     return 0 if found.silent else _FOUND

@@ -41,7 +41,7 @@ def _run(parsed: argparse.Namespace) -> int:
             print_result(parsed, {"counted_by": None}, "changes are counted no longer")
             return 0
         changes = table.watch()
-        told = "counted from now on" if changes is None else f"counted since the last release: {changes.text()}"
+        counted = "counted from now on" if changes is None else f"counted since the last release: {changes.text()}"
         answer = {"counted_by": source.counts_by, "changes": None if changes is None else changes.to_dict()}
-        print_result(parsed, answer, f"{source.address}: changes are {told}")
+        print_result(parsed, answer, f"{source.address}: changes are {counted}")
         return 0

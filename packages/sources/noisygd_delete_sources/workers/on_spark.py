@@ -70,16 +70,16 @@ class SparkCluster:
 
     def ask(self, question: PartitionQuestion) -> list[Answer]:
         """Send a question to every partition and return the answers in partition order."""
-        asked = self._context.broadcast(question)
+        shared = self._context.broadcast(question)
         try:
-            answers: list[Answer] = self._kept.mapPartitionsWithIndex(_make_answerer(asked)).collect()
+            answers: list[Answer] = self._kept.mapPartitionsWithIndex(_make_answerer(shared)).collect()
         except Exception as error:  # from py4j, sockets or Spark: the message may quote data
             if "ModuleNotFoundError" in str(error):
                 raise MissingDependency(_OTHER_PYTHON) from None
             raise ProcessLost(_LOST) from None
         finally:
-            asked.unpersist(blocking=True)
-            asked.destroy(blocking=True)
+            shared.unpersist(blocking=True)
+            shared.destroy(blocking=True)
         return answers
 
     def let_go(self) -> None:
@@ -190,11 +190,11 @@ def pack_partition(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> 
             yield kind, bytes(view[at : at + _PIECE])
 
 
-def _make_answerer(asked: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
+def _make_answerer(broadcast: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
     """Return the function by which a partition answers the broadcast question."""
 
     def answers(number: int, pieces: Iterator[Any]) -> Iterator[Answer]:
-        yield answer(asked.value, number, lambda: _partition(number, pieces))
+        yield answer(broadcast.value, number, lambda: _partition(number, pieces))
 
     return answers
 
@@ -358,10 +358,10 @@ def require_java() -> None:
     found = None
     if java is not None:
         with suppress(OSError, subprocess.TimeoutExpired):
-            told = subprocess.run(
+            version = subprocess.run(
                 [java, "-version"], capture_output=True, text=True, errors="replace", timeout=60, check=False
             ).stderr
-            found = re.search(r'version "(?:1\.)?(\d+)', told)
+            found = re.search(r'version "(?:1\.)?(\d+)', version)
     if found is None or int(found[1]) < _JAVA:
         why = (
             "there is none"

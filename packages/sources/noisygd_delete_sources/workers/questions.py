@@ -49,7 +49,7 @@ class Answer:
     content: Any
     fault: tuple[str, str] | None = None
 
-    def told(self) -> Any:
+    def unwrap(self) -> Any:
         """Return the content, or raise the worker's error."""
         if self.fault is not None:
             kind, words = self.fault

@@ -97,7 +97,7 @@ class ClusterRecords(RowsElsewhere):
             SourceError: If a partition answered not exactly once, or from other rows than before.
         """
         answers = sorted(self._cluster.ask(question), key=lambda answer: answer.number)
-        contents = [answer.told() for answer in answers]
+        contents = [answer.unwrap() for answer in answers]
         if [answer.number for answer in answers] != list(range(self._cluster.partitions)):
             raise SourceError(
                 f"{self._address}: a part of the table was not counted exactly once; nothing was published"

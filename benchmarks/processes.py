@@ -1,0 +1,135 @@
+"""Whole processes beside scikit-learn: processor time, peak memory and disk, from a CSV of numbers to a model and a deletion.
+
+python -m benchmarks processes [--sizes 50000x10 200000x10]
+
+The table is random: numbers of four decimals, an id, and a label that depends on two of the columns. `quickstart` drafts a schema, writes a store, plans,
+learns and evaluates; `delete`, `predict` and `verify` follow. The other processes read the same file with pandas, fit, and write the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from .report import commit, table, write
+
+_REFIT = """
+import sys, pickle, pandas
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+rows = pandas.read_csv(sys.argv[2]).drop(columns="id")
+kinds = {"boosting": HistGradientBoostingClassifier(), "logistic": make_pipeline(StandardScaler(), LogisticRegression())}
+model = kinds[sys.argv[1]].fit(rows.drop(columns="y"), rows["y"])
+pickle.dump(model, open(sys.argv[3], "wb"))
+"""
+_ROWS = 10_000  # written at a time: the peak of a child begins at the memory of its parent
+
+
+class Cost(NamedTuple):
+    """What a process took."""
+
+    seconds: float
+    mebibytes: float
+
+
+def run(*arguments: str) -> Cost:
+    """Run a process with one thread, and return its processor time and its peak memory."""
+    alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=errors, env={**os.environ, **alone})
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            errors.seek(0)
+            raise RuntimeError(f"{' '.join(arguments)}: {errors.read().decode()[-1000:]}")
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def write_csv(path: Path, rows: int, columns: int) -> None:
+    """Write the table, a part at a time."""
+    rng = np.random.default_rng(1)
+    with path.open("w") as file:
+        file.write(",".join(["id", *(f"c{k}" for k in range(columns)), "y"]) + "\n")
+        for first in range(0, rows, _ROWS):
+            cells = rng.normal(size=(min(_ROWS, rows - first), columns))
+            yes = cells[:, 0] + np.sin(2 * cells[:, 1]) + rng.normal(size=len(cells)) > 0
+            for at, (row, label) in enumerate(zip(cells.tolist(), yes.tolist(), strict=True)):
+                file.write(f"n{first + at},{','.join(f'{value:.4f}' for value in row)},{'yes' if label else 'no'}\n")
+
+
+def _first_id(store: str) -> str:
+    """Return the id of a record that was not held out, read by a process of its own."""
+    program = "import sys; from noisygd_delete.store import Store; print(Store.open(sys.argv[1]).records.ids[0])"
+    return subprocess.run(
+        [sys.executable, "-c", program, store], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def measure(rows: int, columns: int) -> tuple[dict[str, Cost], int, int]:
+    """Return the cost of each process, and the bytes of the CSV file and of the store."""
+    with tempfile.TemporaryDirectory() as given:
+        folder = Path(given)
+        file, store, model = folder / "t.csv", str(folder / "made" / "store"), str(folder / "model")
+        write_csv(file, rows, columns)
+        own = (sys.executable, "-m", "noisygd_delete")
+        asked = ("--label", "y", "--id", "id", "--yes", "--output-dir", str(folder / "made"))
+        costs = {
+            "quickstart": run(*own, "quickstart", str(file), *asked),
+            "delete": run(*own, "delete", store, _first_id(store)),
+            "predict": run(*own, "predict", store, "--data", str(file), "--out", str(folder / "p.csv")),
+            "verify": run(*own, "verify", store),
+        }
+        for kind in ("logistic", "boosting"):
+            costs[f"{kind} refit"] = run(sys.executable, "-c", _REFIT, kind, str(file), model)
+        held = sum(path.stat().st_size for path in Path(store).rglob("*") if path.is_file())
+        return costs, file.stat().st_size, held
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks processes")
+    parser.add_argument("--sizes", nargs="+", default=["50000x10", "200000x10"])
+    sizes = parser.parse_args(arguments).sizes
+    measured, found = commit(), dict[str, tuple[dict[str, Cost], int, int]]()
+    for size in sizes:
+        found[size] = measure(*map(int, size.split("x")))
+        body = report(found)
+        write(
+            "processes",
+            "Whole processes beside scikit-learn",
+            f"python -m benchmarks processes --sizes {' '.join(found)}",
+            body,
+            measured,
+        )
+    print(body)
+
+
+def report(found: dict[str, tuple[dict[str, Cost], int, int]]) -> str:
+    """Return the table of all sizes, and exponents of growth between the first two with the same columns."""
+    lines = list[list[str]]()
+    for size, (costs, csv, held) in found.items():
+        for name, cost in costs.items():
+            disk = f"{csv / 2**20:.1f} / {held / 2**20:.1f}" if name == "quickstart" else ""
+            ratio = cost.seconds / costs["logistic refit"].seconds
+            lines.append([size, name, f"{cost.seconds:.1f}", f"{ratio:.2g}", f"{cost.mebibytes:.0f}", disk])
+    body = table(["rows x columns", "process", "CPU s", "over logistic refit", "peak MiB", "CSV / store, MiB"], lines)
+    same = [size for size in found if size.split("x")[1] == next(iter(found)).split("x")[1]]
+    if len(same) > 1:
+        step = math.log(int(same[-1].split("x")[0]) / int(same[0].split("x")[0]))
+        (first, *_), (last, *_) = found[same[0]], found[same[-1]]
+        rows = [[name, f"{math.log(cost.seconds / first[name].seconds) / step:.2f}"] for name, cost in last.items()]
+        body += f"\n\nGrowth of processor time from {same[0]} to {same[-1]}, as an exponent of the rows (start-up included):\n\n"
+        body += table(["process", "exponent"], rows)
+    return body + (
+        "\n\nOne run of each, one thread, processor time: the machine was shared. `quickstart` includes drafting a schema, planning and evaluation."
+    )
