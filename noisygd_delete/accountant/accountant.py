@@ -86,6 +86,7 @@ class Remaining:
             "capped": self.capped,
             "publications": self.publications,
             "spent_epsilon": spent if math.isfinite(spent) else None,
+            "adjacency": str(self.spent.adjacency),
             "delta": self.delta,
             "total": None if self.total is None else self.total.to_dict(),
             "allowed": self.allowed,

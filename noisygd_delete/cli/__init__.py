@@ -1,7 +1,7 @@
 """Command-line interface: parse arguments, make one library call, print text or JSON. No arithmetic here.
 
 Exit status: 0 success, 2 usage error, 3 publication refused by the budget, 4 store locked, 5 integrity fault,
-130 interrupted. This module imports nothing heavy, so that an interrupt during the remaining imports is handled.
+6 (`status`) at most three releases are left, 130 interrupted. This module imports nothing heavy, so that an interrupt during the remaining imports is handled.
 
 Example:
     noisygd-delete quickstart people.csv --label income --delete 17

@@ -13,10 +13,11 @@ from ..privacy.sentences import format_bound
 from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import parse_integer, parse_number, store_command
-from .remaining_budget import left_text
+from .remaining_budget import left_text, reserve_text, spent_warning
 from .terminal import MORE, format_destination, print_result
 
 _FROM, _REQUESTS = 1, 30
+_NEARLY_SPENT = 6
 
 
 def register(commands: Any) -> None:
@@ -149,10 +150,12 @@ def _status(parsed: argparse.Namespace) -> int:
             f"{patch['patches']} until the next release; who copies the store, and saw every model, of a record erased since: {patch['told']}"
         )
     fields["publishers"] = "; ".join(map(format_destination, fields["publishers"])) or None
+    fields["reserve"] = reserve_text(fields["reserve"]) or None
+    fields["nearly_spent"] = spent_warning(answer["left"]) if fields["nearly_spent"] else None
     del fields["capped"]
     lines = [f"{name.replace('_', ' '):<20}{_format_value(value)}" for name, value in fields.items()]
     print_result(parsed, answer, "\n".join(lines))
-    return 0
+    return _NEARLY_SPENT if answer["nearly_spent"] else 0
 
 
 def finish_interrupted(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:

@@ -19,6 +19,7 @@ from ..errors import InvalidParameter, check_choice
 from ..methods.base import AUTO, DEFAULT_METHOD, PROOFS, RIDGES
 from ..methods.problem import DTYPES
 from ..methods.specs import parse_spec
+from ..planner.defaults import ADJACENCY
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
 from .arguments import parse_integer, parse_number
 
@@ -38,6 +39,8 @@ def fill_arguments(
     parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> None:
     """Set the planning arguments of a command; `parsed.given_options` keeps those that were given.
+
+    Where advice chooses the method, the relation of ε_dp is the field's; a named method has the article's by default.
 
     Args:
         parsed: Arguments of the command, modified in place.
@@ -66,6 +69,8 @@ def fill_arguments(
         raise InvalidParameter(
             f"{', '.join(parsed.method_fields)}: an option of one method; name the method in front of it"
         )
+    if usual.get("method") == AUTO and parsed.adjacency is None:
+        parsed.adjacency = ADJACENCY if parsed.method == AUTO else PLANNED["adjacency"]
 
 
 def read_plan(file: str) -> dict[str, Any]:
@@ -155,6 +160,7 @@ PLANNED: dict[str, Any] = {  # defaults of a plan
 ADVISED: dict[str, Any] = {  # defaults where advice or a schema decides
     **PLANNED,
     **dict.fromkeys(("loss", "radius", "regularization", "ridge", "rows_per_subject")),
+    "adjacency": None,  # see `fill_arguments`
     "method": AUTO,
     "proof": PROOFS[-1],
     **STREAM,
@@ -200,7 +206,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     norm = "--ridge forecast: norm a good model may have (default: from n)"
     add(loss, "--model-norm", type=parse_number, metavar="B", help=norm)
     budget = parser.add_argument_group(
-        "budget of one release (one of three forms; default where a method is advised: --dp 2 --deletion 0.2 --delta 1e-6, else the "
+        "budget of one release (one of three forms; default where a method is advised: --dp 1.2 --deletion 0.12 --delta 1e-6, else the "
         "paper's --order 10 --dp 1 --deletion 0.1)"
     )
     add(budget, "--order", type=parse_number, help="Rényi order q of --dp and --deletion")
@@ -209,7 +215,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     add(budget, "--delta", type=parse_number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
     add(budget, "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method noisy-gd)")
     total = parser.add_argument_group("total of all publications (of a record still there, every one observed)")
-    cap = "publication stops before this is exceeded, erasure never (init: default room for 12 publications like the learn)"
+    cap = "publication stops before this is exceeded, erasure never (init: default room for 31 publications like the learn)"
     add(total, "--total-epsilon", type=parse_number, metavar="ε", help=cap)
     add(total, "--total-delta", type=parse_number, metavar="δ", help="default: that of the budget, or 1e-6")
     add(total, "--no-total", action="store_true", help="no cap on the sum: it grows with every publication")
@@ -226,7 +232,12 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         "arithmetic (default)"
     )
     add(chosen, "--proof", choices=PROOFS, help=proof)
-    add(chosen, "--adjacency", choices=ADJACENCIES, help="default: replace")
+    add(
+        chosen,
+        "--adjacency",
+        choices=ADJACENCIES,
+        help="relation of ε_dp (default: replace, the article's; zero-out, the field's add or remove, where a method is advised)",
+    )
     add(chosen, "--deletion-notion", choices=DELETION_NOTIONS, help="default: definition-4.1")
     add(chosen, "--releases", type=parse_integer, metavar="N", help="N observed publications together within --dp")
     add(chosen, "--batch", type=parse_integer, help="records edited by one request")

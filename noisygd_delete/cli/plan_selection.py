@@ -353,6 +353,7 @@ def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any
     }
     return {
         "method": format_spec(chosen["method"], own),
+        "adjacency": str(problem.adjacency),
         "regularization": chosen["regularization"],
         **{name: value for name, value in amounts.items() if value is not None},
         **{name: chosen[name] for name in ("releases", "batch") if chosen[name] != PLANNED[name]},
@@ -363,7 +364,7 @@ def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any
 def releases_from(parsed: argparse.Namespace) -> int:
     """Return the number of releases that share a budget.
 
-    A total without a budget of one release is shared by `PUBLICATIONS` releases: the learn and a year's monthly ones.
+    A total without a budget of one release is shared by `PUBLICATIONS` releases.
     """
     if parsed.requests is None and parsed.total_epsilon is not None and parsed.dp is None and parsed.releases == 1:
         return PUBLICATIONS

@@ -18,6 +18,9 @@ def register(commands: Any) -> None:
     """Add the command to the parser."""
     parser = store_command(commands, "publish", "publish STORE", publish)
     parser.add_argument("--force", action="store_true", help="even with no edit pending: new noise, charged in full")
+    parser.add_argument(
+        "--due", action="store_true", help="only if the date of pending edits has come (for a daily job)"
+    )
     elsewhere = parser.add_argument_group(
         "rows that lie elsewhere, where the application deletes them (see `init --source`)"
     )
@@ -38,10 +41,21 @@ def register(commands: Any) -> None:
 
 def publish(parsed: argparse.Namespace) -> int:
     """Run `publish` and return its exit status."""
+    from ..store.release_schedule import date_to_wait_for, format_day
     from .release import open_store, report_release, tracking_progress
     from .remaining_budget import before_and_after
 
     with open_store(parsed) as store:
+        date = date_to_wait_for(store.ledger)
+        if parsed.due and (date is not None or not store.pending_edits):
+            day = None if date is None or not store.pending_edits else format_day(date)
+            answer = {"pending_edits": store.pending_edits, "publishes_on": day}
+            print_result(
+                parsed,
+                answer,
+                f"nothing is due: {store.pending_edits} edits pending" + (f" until {day}" if day else ""),
+            )
+            return 0
         if parsed.dry_run:
             foreseen = store.foresee_release(delta=store.accountant.remaining().delta) if store.ledger.releases else {}
             answer = {"pending_edits": store.pending_edits, "steps": store.plan.calibration.delete_steps, **foreseen}

@@ -137,7 +137,9 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draf
         draft: Draft of the schema.
     """
     from ..features.schema import HeldOut
+    from ..store.status import status
     from .init import create_store
+    from .remaining_budget import left_text, reserve_text
 
     schema = draft.text.replace("confirmed = false", "confirmed = true", 1)
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
@@ -165,9 +167,10 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draf
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
         answer |= {"delete": erased, "certificate": str(folder / "certificate.json")}
-    left = _run_for_json(["status", store])["publications_left"]
-    room = "" if left is None else f"publications left: {left}; "
-    lines.append(f"{room}next: noisygd-delete delete {store} {'ID' if parsed.subject is None else '--subject S'}")
+    found = status(store)
+    answer |= {"left": found["left"], "reserve": found["reserve"]}
+    lines.append("; ".join(filter(None, (left_text(found["left"]), reserve_text(found["reserve"])))))
+    lines.append(f"next: noisygd-delete delete {store} {'ID' if parsed.subject is None else '--subject S'}")
     lines += ["", *paper] if paper else []
     print_result(parsed, answer, "\n".join(lines))
     return 0

@@ -19,7 +19,8 @@ from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
 from ..privacy.sentences import format_bound
 from ..records import EditCounts, EditRequest
 from ..store import Store
-from .remaining_budget import before_and_after, left_text, weak_plan_warning
+from ..store.release_schedule import date_to_wait_for, format_day, is_nearly_spent, reserve
+from .remaining_budget import before_and_after, left_text, spent_warning, weak_plan_warning
 from .statements import request_note, stated_facts, with_request_id
 from .terminal import print_outdated_destinations, print_result, progress_bar
 
@@ -82,18 +83,19 @@ def serve_request(
         right: The right that a person exercises; None for an insertion, which no register records.
         **counts: Further counts for the JSON answer.
     """
-    note = None
+    note, date = None, date_to_wait_for(store.ledger)
+    publish = not parsed.no_publish and date is None
     if right is not None:
         request = with_request_id(request)
         note = request_note(store.request_log, right, stated_facts(parsed))
     if parsed.dry_run:
         delta = store.accountant.remaining().delta
-        answer = {**store.dry_run(request, publish=not parsed.no_publish, delta=delta), **counts}
+        answer = {**store.dry_run(request, publish=publish, delta=delta), **counts}
         print_result(parsed, answer, _format_forecast(answer))
         return 0
 
     with tracking_progress(parsed, parsed.command, store.plan) as execution:
-        release = store.serve(request, publish=not parsed.no_publish, note=note, execution=execution)
+        release = store.serve(request, publish=publish, note=note, execution=execution)
         if right is not None and parsed.withdraw:
             store.withdraw()
     return report_release(parsed, store, release, None, **counts)
@@ -144,13 +146,28 @@ def report_release(
     left = store.accountant.remaining().to_dict()
     places = {"publishers": listed} if (listed := store.destination_status()) else {}
     print_outdated_destinations(store)
+    kept = reserve(store.ledger)
+    date = format_day(kept.date) if release.status is Statuses.PENDING and kept is not None else None
+    warning = spent_warning(left) if is_nearly_spent(store.ledger) else None
     summary = f"{describe_release(release)}\n{left_text(left)}"
+    if date is not None:
+        what = (
+            "the release that covers them is due"
+            if left["publications"]
+            else "no release is left, and the model is withdrawn"
+        )
+        summary += (
+            f"\n{date}: {what}; the first request from then on makes it, `publish --due` in a daily job, or `serve`"
+        )
     out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
     left_out = store.table.left_out.text(
         store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id"
     )
-    text = "\n\n".join(filter(None, (summary, left_out, _format_generated_id(parsed, release), doubt.get("warning"))))
-    print_result(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
+    text = "\n\n".join(
+        filter(None, (summary, left_out, _format_generated_id(parsed, release), doubt.get("warning"), warning))
+    )
+    answer = {**release.to_dict(), "left": left, "publishes_on": date, "nearly_spent": warning is not None}
+    print_result(parsed, {**answer, **counts, **doubt, **places, **out}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Accountant
+from ..planner.defaults import DATES, DAYS_BETWEEN
 from ..privacy.sentences import format_bound, format_number
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def left_text(left: Mapping[str, Any]) -> str:
     """Return the dictionary of `Remaining.to_dict` as a sentence."""
-    spent = f"ε={format_bound(left['spent_epsilon'])} at δ={format_bound(left['delta'])}"
+    spent = f"ε={format_bound(left['spent_epsilon'])} at δ={format_bound(left['delta'])} ({left['adjacency']})"
     if not left["capped"]:
         return f"no cap was set on the sum of all publications: each release has its own budget; so far {spent}"
     total = left["total"]
@@ -34,6 +35,22 @@ def left_text(left: Mapping[str, Any]) -> str:
     else:
         more = "no budget for another one: rows are still erased on request, and no model is published"
     return f"spent so far: {spent}, of {cap}; {more}"
+
+
+def reserve_text(kept: Mapping[str, Any] | None) -> str:
+    """Return the dictionary of `Reserve.to_dict` as a sentence; "" for None."""
+    if kept is None:
+        return ""
+    now = f"{kept['at_once']} at once" if kept["at_once"] else f"the next on {kept['next_date']}"
+    return f"{now}, the others {DAYS_BETWEEN} days apart; in service until {kept['lasts_until']} at least"
+
+
+def spent_warning(left: Mapping[str, Any]) -> str:
+    """Return the announcement that the budget is nearly spent, of the dictionary of `Remaining.to_dict`."""
+    return (
+        f"{left['publications']} releases are left in the budget; after the last one, a deletion that is due withdraws the model. "
+        "Plan with a larger total (`plan --total-epsilon ε --out plan.toml`, then `relearn --plan plan.toml`)"
+    )
 
 
 def before_and_after(foreseen: Mapping[str, Any]) -> str:
@@ -60,6 +77,11 @@ def room_text(plan: Plan) -> str:
         return f"deletions: rows go at once; models without them as often as you publish: {limit}"
     if not number:
         return "deletions: rows go at once; no publication is left after the learn: a larger total has room for one"
+    if number >= DATES:
+        return (
+            f"deletions: rows go at once; room for {number} releases after the learn, {number - DATES} of them with the request, the others one every "
+            f"{DAYS_BETWEEN} days over two years, each for all pending edits"
+        )
     return (
         f"deletions: rows go at once; room for {number} publication(s) after the learn, each for all that wait: over a year one in "
         f"{format_number(found['days_each'], 3)} days, as `serve` spreads them (--period DAYS)"

@@ -241,7 +241,7 @@ def add_batches(parser: Any) -> None:
         "--period",
         type=parse_number,
         metavar="DAYS",
-        help="over which the budget's publications are spread (default 365), where nothing else says when; with --expect, in which the edits "
+        help="over which the budget's publications are spread (default 365, or 730 with room for a release every 28 days), where nothing else says when; with --expect, in which the edits "
         "come",
     )
     parser.add_argument(
@@ -254,7 +254,7 @@ def add_batches(parser: Any) -> None:
 
 def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
     """Return the batching that the arguments set; by default the one that the budget affords."""
-    from ..curator.stream.serving import YEAR, Batching
+    from ..curator.stream.serving import Batching
     from ..store.release_schedule import default_schedule
 
     period = None if parsed.period is None else check_positive("--period", parsed.period) * _DAY
@@ -264,7 +264,7 @@ def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar
         return Batching(size=check_count("batch", parsed.batch), deadline=parsed.deadline)
     if parsed.deadline is not None:
         return Batching.planned(ledger.plan, deadline=parsed.deadline)
-    return default_schedule(ledger, period=YEAR if period is None else period)
+    return default_schedule(ledger, period=period)
 
 
 def batching_from(parsed: argparse.Namespace, ledger: Ledger, *, ends: bool) -> Batching:

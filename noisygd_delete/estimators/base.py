@@ -33,7 +33,7 @@ from ..methods.base import AUTO
 from ..methods.plan import Plan
 from ..planner import advise, make_advised_plan, make_plan
 from ..planner.advise import Advice
-from ..planner.defaults import default_budget, default_slots, default_total, with_total
+from ..planner.defaults import ADJACENCY, default_budget, default_slots, default_total, with_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
 from .checks import (
@@ -79,7 +79,7 @@ class Parameters:
     method: str | Method = AUTO
     proof: str = "computer-checked"
     total: Any = "auto"
-    adjacency: str = "replace"
+    adjacency: str | None = None
     deletion_notion: str = "definition-4.1"
     releases: int = 1
     batch: int = 1
@@ -107,11 +107,12 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         regularization: λ; None: chosen by "auto", 1e-3 if a method is named.
         ridge: See `make_plan`.
         model_norm: See `make_plan`.
-        budget: Of one release; None: (ε=2, δ=1e-6) and (ε=0.2, δ=1e-6) under "auto", Budget(order=10, dp=1.0,
+        budget: Of one release; None: (ε=1.2, δ=1e-6) and (ε=0.12, δ=1e-6) under "auto", Budget(order=10, dp=1.0,
             deletion=0.1) if a method is named.
-        total: (ε, δ) of all publications together, beyond which none is made; "auto": enough for 12 like the first;
+        total: (ε, δ) of all publications together, beyond which none is made; "auto": enough for 31 like the first;
             None: no cap.
-        adjacency: See `make_plan`.
+        adjacency: Relation of ε_dp: "zero-out" (the field's add or remove one record) or "replace"; None: "zero-out"
+            under "auto", the article's "replace" if a method is named.
         deletion_notion: See `make_plan`.
         releases: See `make_plan`.
         batch: See `make_plan`.
@@ -316,11 +317,12 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return plan
 
     def _facts(self, slots: int) -> dict[str, Any]:
-        names = ("adjacency", "deletion_notion", "releases", "batch", "rows_per_subject", "utility", "dtype")
+        names = ("deletion_notion", "releases", "batch", "rows_per_subject", "utility", "dtype")
         return {
             "records": slots,
             "loss": self._loss(self._scaling.radius),
             "features": self._scaling.columns,
+            "adjacency": self.adjacency or (ADJACENCY if self.method == AUTO else "replace"),
             **{name: getattr(self, name) for name in names},
         }
 

@@ -1,8 +1,9 @@
 """Default settings, shared by all entry points: one release, all releases together, and free slots.
 
-ε = 2 for one release by method `objective-perturbation`, at the δ below, limits an observer who guesses a record's presence at even
-odds to at most 6 correct answers in 10. The deletion budget is a tenth of that ε. The total covers a year: a learn, and
-one more release each month. Nothing here depends on the data or on any model.
+The budget lasts for two years: a learn, a release on each of 26 dates, one every 28 days, and `SPARE` releases that need
+not wait for a date. A data subject is thus answered within a month (GDPR, Article 12(3)). ε of one release is chosen so
+that all of them together reveal at most ε = 8 about a record; the deletion budget is a tenth of it. The relation is
+"zero-out", the field's add or remove one record. Nothing here depends on the data or on any model.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import round_up
 
-PUBLICATIONS = 12  # releases that the total covers, each at the cost of a learn
-EPSILON, DELETION = 2.0, 0.2  # ε of one release, for present and for erased records
+ADJACENCY = "zero-out"  # relation of the default budget
+DATES, DAYS_BETWEEN, SPARE = 26, 28, 4  # dates in two years, and releases that need not wait for one
+REQUESTS = 100  # edit requests a year, each with a release of its own where that costs little
+PUBLICATIONS = 1 + DATES + SPARE  # releases that the total covers, each at the cost of a learn
+EPSILON, DELETION = 1.2, 0.12  # ε of one release, for present and for erased records
 TOTAL_EPSILON = 8.0  # ε of all releases, if it is shared among releases that are yet to be planned
 
 _DELTA = 1e-6

@@ -12,6 +12,7 @@ from ..privacy.guarantee import Guarantee, check_delta, describe_guarantee
 from . import destinations, disk, file_footer
 from .layout import Layout
 from .ledger import Ledger
+from .release_schedule import is_nearly_spent, reserve
 
 _ORDER = 10.0
 
@@ -22,7 +23,7 @@ def status(path: str | Path) -> dict[str, Any]:
     disk.require_store(layout)
     ledger = Ledger.read(layout.ledger)
     plan, head = ledger.plan, ledger.head
-    remaining = ledger.accountant.remaining()
+    remaining, kept = ledger.accountant.remaining(), reserve(ledger)
     return {
         "store": str(layout.root),
         "slots": plan.problem.records,
@@ -37,6 +38,8 @@ def status(path: str | Path) -> dict[str, Any]:
         "publications_left": remaining.publications,
         "capped": plan.problem.capped,
         "left": remaining.to_dict(),
+        "reserve": None if kept is None else kept.to_dict(),
+        "nearly_spent": is_nearly_spent(ledger),
         "pending_edits": head.pending,
         "pending": head.pending_counts.to_dict(),
         "patch": _patch(layout, ledger),

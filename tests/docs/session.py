@@ -42,7 +42,7 @@ def run() -> str:
 def without_chance(text: str) -> str:
     """The session but for what differs from run to run: the draws of the noise and of the rows kept apart, and the day."""
     text = re.sub(r"right on [\d.]+%; always saying '\w+': [\d.]+%", "right on …", text)
-    return re.sub(r"\d+ (?=rows|slots|held-out)|on \d+ \w+ \d{4}|ε=[\d.]+", "…", text)
+    return re.sub(r"\d+ (?=rows|slots|held-out)|on \d+ \w+ \d{4}|\d{4}-\d\d-\d\d|ε=[\d.]+", "…", text)
 
 
 if __name__ == "__main__":

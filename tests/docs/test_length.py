@@ -26,7 +26,7 @@ APART = {
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.name not in APART)]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
 # upper bounds on the words of all pages, of the guide, and of the first page
-LIMIT = 34_100
+LIMIT = 34_300
 PATH = 8_500
 FIRST = 900
 

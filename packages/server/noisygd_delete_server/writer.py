@@ -24,6 +24,7 @@ from noisygd_delete.store.destinations import list_destinations, wanted_release
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.release_schedule import pending_since
 from noisygd_delete.store.request_log import RequestLog
 from noisygd_delete.store.tombstones import Tombstones
 
@@ -341,7 +342,7 @@ class Writer:
 
 def seconds_until_due(ledger: Ledger, pace: Pace) -> float | None:
     """Return the seconds until pending edits are to be published: 0 if due now, None if nothing can be published."""
-    since = pending_since(ledger) if ledger.head.pending and in_force(ledger) else None
+    since = pending_since(ledger) if in_force(ledger) else None
     return None if since is None else pace.due(ledger.head.pending, seconds(since), time.time())
 
 
@@ -349,15 +350,6 @@ def _behind(layout: Layout) -> bool:
     """Return whether a publisher of this store lacks the current release, or still holds an earlier one."""
     found = list_destinations(layout)
     return bool(found) and any(one.behind(wanted_release(Ledger.read(layout.ledger))) for one in found)
-
-
-def pending_since(ledger: Ledger) -> str | None:
-    """Return the time of the oldest edit that no release covers; None if there is none."""
-    made = ledger.made(ledger.releases) if ledger.releases else 0
-    for position in range((made or 0) + 1, ledger.length):
-        if ledger.entry(position).pending:
-            return ledger.entry(position).time
-    return None
 
 
 def describe_failure(error: Exception) -> str:

@@ -1,0 +1,157 @@
+"""A store made with defaults serves a model through 200 single deletions and two years, within the total that it printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noisygd_delete.planner.defaults import DATES, DAYS_BETWEEN, SPARE
+from noisygd_delete.store import Store
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.release_schedule import pending_since, reserve
+from tests.cli.planned import main
+
+DAY = 86_400.0
+Run = Callable[..., Any]
+
+
+class Clock:
+    """The time of schedule and ledger."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.began = self.now = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+        stamp = lambda: datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
+        for place in ("training_table", "store"):
+            monkeypatch.setattr(f"noisygd_delete.store.{place}.utc_now", stamp)
+        monkeypatch.setattr("noisygd_delete.store.release_schedule.time", SimpleNamespace(time=lambda: self.now))
+
+    @property
+    def days(self) -> float:
+        return (self.now - self.began) / DAY
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+@pytest.fixture
+def total(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: Run, clock: Clock) -> dict[str, Any]:
+    """A learned store of 700 rows by defaults; the total that `init` printed."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    a = rng.uniform(-1, 1, 700)
+    lines = [f"p{k},{value:.4f},{'yes' if value > 0 else 'no'}" for k, value in enumerate(a)]
+    Path("people.csv").write_text("\n".join(["id,a,y", *lines]))
+    schema = 'id = "id"\n[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nbounds = [-1, 1]\n'
+    Path("schema.toml").write_text(schema)
+    made = as_json("init", "store", "--data", "people.csv", "--schema", "schema.toml")
+    as_json("learn", "store")
+    return made["plan"]["total"]
+
+
+def serves() -> bool:
+    with Store.open("store") as store:
+        return store.model is not None
+
+
+def ledger() -> Ledger:
+    return Ledger.read(Path("store/ledger.sqlite"))
+
+
+@pytest.mark.parametrize(
+    ("requests", "days_apart"), [(60, 0.0), (200, 730 / 200)], ids=["in one hour", "over two years"]
+)
+def test_many_single_deletions_leave_a_model_in_service(
+    total: dict[str, Any], as_json: Run, clock: Clock, requests: int, days_apart: float
+) -> None:
+    made, longest, kept = 1, 0.0, reserve(ledger())
+    assert kept is not None
+    assert kept.at_once >= SPARE
+    for number in range(requests):
+        clock.now += days_apart * DAY
+        answer = as_json("delete", "store", f"p{number}")
+        made += answer["status"] == "published"
+        since = pending_since(ledger())
+        waited = 0.0 if since is None else clock.now - datetime.fromisoformat(since).timestamp()
+        longest = max(longest, waited)
+        assert answer["status"] in ("published", "pending")
+        assert (answer["publishes_on"] is None) == (answer["status"] == "published")
+        assert answer["left"]["spent_epsilon"] <= total["epsilon"]
+    assert serves()
+    assert longest < DAYS_BETWEEN * DAY
+    assert made == 1 + (kept.left if days_apart else kept.at_once)
+
+
+def test_every_answer_names_the_relation(total: dict[str, Any], as_json: Run, printed: Run) -> None:
+    assert ledger().plan.problem.adjacency == "zero-out"
+    for words in (["delete", "store", "p1"], ["status", "store"], ["budget", "store"]):
+        assert as_json(*words)["left"]["adjacency"] == "zero-out"
+    Path("asked.toml").write_text('adjacency = "replace"\n')
+    init = ["--data", "people.csv", "--schema", "schema.toml"]
+    as_json("init", "other", *init, "--plan", "asked.toml")
+    assert as_json("learn", "other")["left"]["adjacency"] == "replace"
+    Path("asked.toml").write_text('method = "noisy-gd:analysis=paper"\nregularization = 0.1\n')
+    as_json("init", "third", *init, "--plan", "asked.toml")
+    assert as_json("status", "third")["left"]["adjacency"] == "replace"  # the article's
+    assert "(zero-out)" in printed("budget", "store")
+
+
+def test_the_end_is_announced_three_releases_before_and_comes_with_a_deadline(
+    total: dict[str, Any], as_json: Run, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    announced, number = list[int](), 0
+    while True:
+        number, clock.now = number + 1, clock.now + DAYS_BETWEEN * DAY
+        answer = as_json(
+            "delete",
+            "store",
+            f"p{number}",
+        )
+        if answer["status"] == "pending" and answer["left"]["publications"] == 0:
+            break
+        if answer["nearly_spent"]:
+            announced.append(answer["left"]["publications"])
+        capsys.readouterr()
+        assert main(["status", "store", "--json"]) == (6 if answer["nearly_spent"] else 0)
+        capsys.readouterr()
+    assert announced == [3, 2, 1, 0]
+    assert clock.days > 730
+    assert serves()  # no release is left, and the model goes on until the next date
+    found = as_json("publish", "store", "--due")
+    assert found["publishes_on"] == answer["publishes_on"] is not None
+    clock.now += DAYS_BETWEEN * DAY
+    assert main(["publish", "store", "--due"]) == 3
+    capsys.readouterr()
+    with Store.open("store") as store:
+        assert store.ledger.head.model is None
+
+
+def test_a_release_is_made_on_its_date_without_a_request(total: dict[str, Any], as_json: Run, clock: Clock) -> None:
+    kept = reserve(ledger())
+    assert kept is not None
+    for number in range(kept.at_once + 3):
+        as_json("delete", "store", f"p{number}")
+    assert as_json("publish", "store", "--due")["pending_edits"] == 3
+    clock.now += DAYS_BETWEEN * DAY
+    assert as_json("publish", "store", "--due")["status"] == "published"
+    assert as_json("publish", "store", "--due")["pending_edits"] == 0
+
+
+@pytest.mark.parametrize("fault", [-1, 1], ids=["a date is not kept back", "one is kept back for good"])
+def test_planted_faults_are_seen(
+    total: dict[str, Any], clock: Clock, monkeypatch: pytest.MonkeyPatch, fault: int
+) -> None:
+    """What is kept back on the day of the learn is one release for each date of two years."""
+    sound = reserve(ledger())
+    monkeypatch.setattr("noisygd_delete.store.release_schedule.DATES", DATES + fault)
+    wrong = reserve(ledger())
+    assert sound is not None
+    assert wrong is not None
+    assert sound.left - sound.at_once == DATES != wrong.left - wrong.at_once
