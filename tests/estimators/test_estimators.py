@@ -53,6 +53,9 @@ def test_scikit_learn_accepts_the_estimators(estimator, check):
     check(estimator)
 
 
+ACCURACY_CHECKS = ("check_class_weight_classifiers", "check_classifiers_train")
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("estimator", "passing"),
@@ -70,8 +73,8 @@ def test_on_the_default_budget_a_check_fails_only_where_its_few_records_are_refu
         while error is not None:
             reasons.append(error)
             error = error.__cause__ or error.__context__
-        # of 50 records with weights of 1000 and 1e-4 a plan just passes the forecast, and its noise decides whether .87 are right
-        by_chance = result["check_name"] == "check_class_weight_classifiers" and isinstance(reasons[0], AssertionError)
+        # a plan for 50 weighted records, or for 200 to 300, just passes the forecast; its noise decides whether .87 or .83 are right
+        by_chance = result["check_name"] in ACCURACY_CHECKS and isinstance(reasons[0], AssertionError)
         assert by_chance or any(isinstance(reason, NothingWorthHaving) for reason in reasons), result["check_name"]
     assert sum(result["status"] == "passed" for result in results) >= passing
 
