@@ -63,24 +63,24 @@ def _extractor(claim, effort: int) -> Finding:
 
 
 class _Excess:
-    product = staticmethod(utility.stationary_product)
+    square = staticmethod(utility.stationary_gradient_square)
     stationary = staticmethod(utility.stationary_excess)
 
 
 class _ExcessFault(_Excess):
     @staticmethod
-    def stationary(**given: Any) -> float:
-        return utility.stationary_excess(**{**given, "noise_variance": given["noise_variance"] / 4})
+    def square(**given: Any) -> float:
+        return utility.stationary_gradient_square(**{**given, "step_size": given["step_size"] / 2})
 
 
 @statement(
     "S.excess",
-    "stationary E⟨∇f, θ−θ*⟩ ≤ G = dσ²/(1−ηM/2), so E f − f* ≤ G; at W₂-distance D: + D√(MG) + MD²/2",
+    "stationary, with tr ∇²f ≤ T: E‖∇f‖² ≤ Q = σ²T/(1−ηM/2), E f − f* ≤ E⟨∇f, θ−θ*⟩ ≤ dσ² + ηQ/2; at W₂-distance D: + D√Q + MD²/2",
     evidence=(RIGOROUS,),
     claim=_Excess,
-    fault=("σ/2 for σ", _ExcessFault),
+    fault=("η/2 for η in Q", _ExcessFault),
     licenses=(
-        "bounds.utility:stationary_product",
+        "bounds.utility:stationary_gradient_square",
         "bounds.utility:stationary_excess",
         "bounds.utility:excess_at_distance",
         "bounds.utility:largest_distance",
@@ -95,9 +95,16 @@ def _excess(claim, effort: int) -> Finding:
         curvatures = np.exp(generator.uniform(-4, 1, int(generator.integers(1, 9))))
         low, high = float(curvatures.min()), float(curvatures.max())
         eta, noise = generator.uniform(0.02, 0.999) * 2 / (low + high), math.exp(generator.uniform(-4, 2))
-        facts = {"dimension": len(curvatures), "noise_variance": noise, "step_size": eta, "objective_smoothness": high}
-        product, stationary = claim.product(**facts), claim.stationary(**facts, strong_convexity=low)
+        law = {
+            "hessian_trace": float(curvatures.sum()), "noise_variance": noise, "step_size": eta, "objective_smoothness": high,
+        }  # fmt: skip
+        square, stationary = (
+            claim.square(**law),
+            claim.stationary(dimension=len(curvatures), strong_convexity=low, **law),
+        )
         settled = noise / (curvatures * (1 - eta * curvatures / 2))
+        gradients = float(curvatures**2 @ settled)
+        require(gradients <= square * (1 + 1e-12), f"stationary E‖∇f‖² = {gradients} above {square}")
         truth = float(curvatures @ settled) / 2
         require(truth <= stationary * (1 + 1e-12), f"stationary excess {truth} above {stationary}")
         closest = min(closest, stationary / truth - 1)
@@ -106,7 +113,7 @@ def _excess(claim, effort: int) -> Finding:
         mean, spread = start * shrink**steps, settled * (1 - shrink ** (2 * steps))
         far = math.sqrt(float(np.sum(start**2 + settled)))
         distance = (1 - eta * low) ** steps * far
-        reach = {"stationary": stationary, "product": product, "objective_smoothness": high}
+        reach = {"stationary": stationary, "gradient_square": square, "objective_smoothness": high}
         bound = utility.excess_at_distance(distance=distance, **reach)
         require(float(curvatures @ (mean**2 + spread)) / 2 <= bound * (1 + 1e-12), "a chain from afar lies above")
         kept = utility.largest_distance(target=bound, **reach)
@@ -144,7 +151,7 @@ def _released(claim, effort: int) -> Finding:
         chain = {"step_size": eta, "strong_convexity": low}
         bound = claim(
             start=float(offset @ offset), learn_steps=learn, delete_steps=delete, move=move, dimension=len(curvatures),
-            noise_variance=noise, objective_smoothness=high, **chain,
+            hessian_trace=float(curvatures.sum()), noise_variance=noise, objective_smoothness=high, **chain,
         )  # fmt: skip
         shrink, settled = 1 - eta * curvatures, noise / (curvatures * (1 - eta * curvatures / 2))
         push = np.zeros(len(curvatures))

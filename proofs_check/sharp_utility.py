@@ -102,7 +102,6 @@ def _solve_diffuse(claim, effort: int) -> Finding:
 
 class _Distance:
     after = staticmethod(shifted_interpolation.distance_after)
-    steps = staticmethod(shifted_interpolation.steps_to_distance)
     stationary = staticmethod(shifted_interpolation.stationary_distance)
 
 
@@ -121,13 +120,11 @@ class _DistanceFault(_Distance):
     licenses=(
         "bounds.shifted_interpolation:stationary_distance",
         "bounds.shifted_interpolation:distance_after",
-        "bounds.shifted_interpolation:steps_to_distance",
         "bounds.shifted_interpolation:excess_risk",
         "bounds.shifted_interpolation:minimiser_move",
     ),
     scope="Fixed point of V ← c²V + 2ηdσ² symbolically; exact moments of quadratic objectives with curvatures in [m, "
-    "M] whose minimiser jumps by s_r, over a random box (attained at curvature m); the steps returned reach (1 "
-    "+ tol)V_∞.",
+    "M] whose minimiser jumps by s_r, over a random box (attained at curvature m).",
 )
 def _utility(claim, effort: int) -> Finding:
     eta, m, s2, d = sp.symbols("eta m s2 d", positive=True)
@@ -170,26 +167,4 @@ def _utility(claim, effort: int) -> Finding:
             risk <= shifted_interpolation.excess_risk(distance=truth, objective_smoothness=strong + extra) * (1 + 1e-9),
             "err ≤ (M/2)V",
         )
-        start = (math.sqrt(before) + float(np.linalg.norm(jump))) ** 2
-        needed = claim.steps(
-            distance_before=start, tolerance=0.01, stationary=stationary, step_size=step_size, strong_convexity=strong
-        )
-        reached = claim.after(
-            distance_before=start,
-            move=0.0,
-            steps=needed,
-            step_size=step_size,
-            strong_convexity=strong,
-            stationary=stationary,
-        )
-        require(
-            reached <= 1.01 * stationary * (1 + 1e-9), f"{needed} steps reach {reached}, wanted {1.01 * stationary}"
-        )
-        if start <= 1.01 * stationary:
-            require(needed == 0, "nothing to wait for")
-        else:
-            c = (1 - step_size * strong) ** (2 * (needed - 1))
-            require(
-                c * start + (1 - c) * stationary > 1.01 * stationary * (1 - 1e-9), f"{needed} steps are not the least"
-            )
     return Finding(f"closest approach {max(0.0, closest):.1e} (attained at curvature m)")

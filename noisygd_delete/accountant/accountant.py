@@ -20,7 +20,7 @@ Example:
     >>> accountant.record(accountant.planned_event())  # an unlearn
     2
     >>> round(accountant.deletion_later_releases().renyi(10), 5)
-    0.00793
+    0.09961
 """
 
 from __future__ import annotations

@@ -61,6 +61,11 @@ class Question:
     claimed: Guarantee
 
 
+def is_simulated(plan: Plan) -> bool:
+    """Return whether `audit` covers the plan: noisy steps on all rows, in one stage, of a method valid for the linear loss."""
+    return plan.promise.unbounded and plan.learning.sampling is None and not plan.calibration.stages
+
+
 def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
     """Return the plan's Noisy GD on the linear loss with the plan's L, in one dimension.
 

@@ -156,17 +156,6 @@ def minimiser_move(*, lipschitz: float, strong_convexity: float, records: float,
     return 2 * lipschitz * batch / (strong_convexity * records)
 
 
-def steps_to_distance(
-    *, distance_before: float, tolerance: float, stationary: float, step_size: float, strong_convexity: float
-) -> int:
-    """Return the smallest K with c^{2K}·V_before + (1 − c^{2K})V_∞ ≤ (1 + tolerance)V_∞."""
-    surplus = distance_before - stationary
-    if surplus <= tolerance * stationary:
-        return 0
-    log_c = _log_contraction(step_size, strong_convexity)
-    return math.ceil(math.log(surplus / (tolerance * stationary)) / (-2 * log_c))
-
-
 def minimiser_dp_gdp(
     *,
     sensitivity: float,

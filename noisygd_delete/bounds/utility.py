@@ -1,14 +1,21 @@
 """Excess regularized risk of the released Noisy GD model, sharper than (M/2)·E‖θ − θ*‖².
 
-The objective f is m-strongly convex and M-smooth, η ≤ 2/(m+M), c = 1 − ηm. The chain contracts in the Wasserstein
-distance W₂, so it has one stationary law; let θ be drawn from it. One step leaves E‖θ − θ*‖² unchanged:
+The objective f is m-strongly convex and M-smooth, tr ∇²f ≤ T everywhere, η ≤ 2/(m+M), c = 1 − ηm. The chain contracts in
+the Wasserstein distance W₂, so it has one stationary law; let θ be drawn from it, and y = θ − η∇f(θ). A Gaussian step of
+variance 2ησ² raises f by at most ησ²T on average, by smoothness f(y) ≤ f(θ) − η(1 − ηM/2)‖∇f‖², and one step leaves
+E f(θ) unchanged:
 
-    0 = −2η E⟨∇f, θ − θ*⟩ + η² E‖∇f‖² + 2ηdσ²,      ‖∇f‖² ≤ M ⟨∇f, θ − θ*⟩ (co-coercivity)
+    E‖∇f‖² ≤ Q = σ²T/(1 − ηM/2)
 
-so E⟨∇f, θ − θ*⟩ ≤ G = dσ²/(1 − ηM/2), and by convexity E f(θ) − f* ≤ G. A model at W₂-distance D from the stationary
-law satisfies, by smoothness, E‖∇f‖² ≤ MG and Cauchy–Schwarz,
+One step leaves E‖θ − θ*‖² unchanged as well, 0 = −2η E⟨∇f, θ − θ*⟩ + η² E‖∇f‖² + 2ηdσ², so by convexity
 
-    E f − f* ≤ stationary + D √(MG) + (M/2) D²
+    E f(θ) − f* ≤ E⟨∇f, θ − θ*⟩ ≤ G = dσ² + ηQ/2
+
+For a linear model T is hardly larger than M + dλ, however many weights it has: the step size may approach 2/M, at a
+cost far below dσ². A model at W₂-distance D from the stationary law satisfies, by
+smoothness and Cauchy–Schwarz,
+
+    E f − f* ≤ stationary + D √Q + (M/2) D²
 
 Editing r rows moves the stationary law by at most s_r = 2Lr/(mn) (each step separates the chains by at most 2Lrη/n),
 and K steps multiply the distance by c^K. So any number of requests keeps D below the larger of its fixed point
@@ -21,43 +28,56 @@ from __future__ import annotations
 import math
 
 
-def stationary_product(
-    *, dimension: float, noise_variance: float, step_size: float, objective_smoothness: float
+def stationary_gradient_square(
+    *, hessian_trace: float, noise_variance: float, step_size: float, objective_smoothness: float
 ) -> float:
-    """Return G = dσ²/(1 − ηM/2), a bound on the stationary E⟨∇f, θ − θ*⟩."""
-    return dimension * noise_variance / (1 - step_size * objective_smoothness / 2)
+    """Return Q = σ²T/(1 − ηM/2), a bound on the stationary E‖∇f‖²."""
+    return hessian_trace * noise_variance / (1 - step_size * objective_smoothness / 2)
 
 
 def stationary_excess(
     *,
     dimension: float,
+    hessian_trace: float,
     noise_variance: float,
     step_size: float,
     strong_convexity: float,
     objective_smoothness: float,
 ) -> float:
-    """Return a bound on the stationary E f − f*: the smaller of G and (M/2)V_∞ = M dσ²/(2m(1 − ηm/2))."""
-    product = stationary_product(
-        dimension=dimension,
+    """Return a bound on the stationary E f − f*: the smaller of G and (M/2)V_∞ = M dσ²/(2m(1 − ηm/2)).
+
+    Args:
+        dimension: d.
+        hessian_trace: T, an upper bound on the trace of the Hessian of f.
+        noise_variance: σ².
+        step_size: η.
+        strong_convexity: m.
+        objective_smoothness: M.
+    """
+    square = stationary_gradient_square(
+        hessian_trace=hessian_trace,
         noise_variance=noise_variance,
         step_size=step_size,
         objective_smoothness=objective_smoothness,
     )
+    product = dimension * noise_variance + step_size / 2 * square
     distance = dimension * noise_variance / (strong_convexity * (1 - step_size * strong_convexity / 2))
     return min(product, objective_smoothness / 2 * distance)
 
 
-def excess_at_distance(*, stationary: float, product: float, distance: float, objective_smoothness: float) -> float:
-    """Return the bound on E f − f* at W₂-distance D from the stationary law."""
-    slope = math.sqrt(objective_smoothness * product)
+def excess_at_distance(
+    *, stationary: float, gradient_square: float, distance: float, objective_smoothness: float
+) -> float:
+    """Return the bound on E f − f* at W₂-distance D from the stationary law, whose E‖∇f‖² is at most Q."""
+    slope = math.sqrt(gradient_square)
     return stationary + distance * slope + objective_smoothness / 2 * distance * distance
 
 
-def largest_distance(*, target: float, stationary: float, product: float, objective_smoothness: float) -> float:
+def largest_distance(*, target: float, stationary: float, gradient_square: float, objective_smoothness: float) -> float:
     """Return the D at which `excess_at_distance` reaches `target`; 0 if the stationary law already exceeds it."""
     if not target > stationary:
         return 0.0
-    slope, room = math.sqrt(objective_smoothness * product), target - stationary
+    slope, room = math.sqrt(gradient_square), target - stationary
     return 2 * room / (slope + math.sqrt(slope**2 + 2 * objective_smoothness * room)) * (1 - 1e-12)
 
 
@@ -89,6 +109,7 @@ def released_excess(
     delete_steps: float,
     move: float,
     dimension: float,
+    hessian_trace: float,
     noise_variance: float,
     step_size: float,
     strong_convexity: float,
@@ -104,6 +125,7 @@ def released_excess(
         delete_steps: Steps K of each request.
         move: s_r, the largest move of the minimizer by one request.
         dimension: d.
+        hessian_trace: T.
         noise_variance: σ².
         step_size: η.
         strong_convexity: m.
@@ -124,6 +146,7 @@ def released_excess(
         square=square,
         distance=distance,
         dimension=dimension,
+        hessian_trace=hessian_trace,
         noise_variance=noise_variance,
         objective_smoothness=objective_smoothness,
         **chain,
@@ -135,6 +158,7 @@ def excess_of(
     square: float,
     distance: float,
     dimension: float,
+    hessian_trace: float,
     noise_variance: float,
     step_size: float,
     strong_convexity: float,
@@ -146,20 +170,26 @@ def excess_of(
         square: Upper bound on E‖θ − θ*‖².
         distance: Upper bound on the W₂-distance from the stationary law.
         dimension: d.
+        hessian_trace: T.
         noise_variance: σ².
         step_size: η.
         strong_convexity: m.
         objective_smoothness: M.
     """
-    noise = {"dimension": dimension, "noise_variance": noise_variance, "step_size": step_size}
-    product = stationary_product(**noise, objective_smoothness=objective_smoothness)
-    stationary = stationary_excess(
-        **noise, strong_convexity=strong_convexity, objective_smoothness=objective_smoothness
-    )
+    chain = {
+        "hessian_trace": hessian_trace,
+        "noise_variance": noise_variance,
+        "step_size": step_size,
+        "objective_smoothness": objective_smoothness,
+    }
+    stationary = stationary_excess(dimension=dimension, strong_convexity=strong_convexity, **chain)
     return min(
         objective_smoothness / 2 * square,
         excess_at_distance(
-            stationary=stationary, product=product, distance=distance, objective_smoothness=objective_smoothness
+            stationary=stationary,
+            gradient_square=stationary_gradient_square(**chain),
+            distance=distance,
+            objective_smoothness=objective_smoothness,
         ),
     )
 

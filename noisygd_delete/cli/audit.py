@@ -42,9 +42,8 @@ def register(commands: Any) -> None:
     chosen.add_argument(
         "--by",
         choices=WAYS,
-        default=WAYS[0],
-        help="chains (default): noisy steps on the worst-case loss, thousands of runs; releases: learn and delete themselves, many times "
-        "over; one-run: a canary on every column, in one learn and one deletion",
+        help="chains (default, where it covers the method): noisy steps on the worst-case loss, thousands of runs; releases (default elsewhere, as for most "
+        "networks): learn and delete themselves, many times over; one-run: a canary on every column, in one learn and one deletion",
     )
     chosen.add_argument(
         "--chains", type=parse_integer, default=20_000, help="by chains: synthetic runs per world (default 20000)"
@@ -122,14 +121,14 @@ def _run_audit(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
     import numpy as np
 
     from ..audit import audit, audit_one_run, audit_releases
-    from ..audit.membership import QUESTIONS
+    from ..audit.membership import QUESTIONS, is_simulated
     from ..audit.releases import WORLDS
 
-    rng = np.random.default_rng(parsed.seed)
-    if parsed.by == "one-run":
+    rng, way = np.random.default_rng(parsed.seed), parsed.by or WAYS[not is_simulated(plan)]
+    if way == "one-run":
         return audit_one_run(plan, factor=_FACTOR, rng=rng)
-    with progress_bar("audit", WORLDS if parsed.by == "releases" else QUESTIONS) as progress:
-        if parsed.by == "releases":
+    with progress_bar("audit", WORLDS if way == "releases" else QUESTIONS) as progress:
+        if way == "releases":
             return audit_releases(plan, runs=parsed.runs, progress=progress, rng=rng)
         return audit(plan, chains=parsed.chains, later_releases=parsed.later_releases, progress=progress, rng=rng)
 

@@ -175,7 +175,7 @@ class Loss(ABC):
 
     @property
     def curvature_trace(self) -> float:
-        """Bound on the trace of one record's Hessian, R² · sup tr ∂²ℓ/∂z²; used for forecasts of utility only."""
+        """Bound on the trace of one record's Hessian, R² · sup tr ∂²ℓ/∂z²; bounds and forecasts of utility use it."""
         return self.constants.smoothness * self.outputs
 
     def dimension(self, features: int) -> int:

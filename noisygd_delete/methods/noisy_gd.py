@@ -22,14 +22,14 @@ from .noisy_steps import (
     explain_deletion,
     explain_learning,
     explain_noise,
-    minimiser_move,
     outlook_of_steps,
-    stationary_distance,
 )
 from .plan import Calibration, Plan
 from .problem import Problem
 
 _ATTEMPTS = 60
+_SIZES = 24  # step sizes compared, beside 1/M
+_MOST_OF_LIMIT = 0.98  # largest of them, as a part of 2/(m+M)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,14 +61,15 @@ class NoisyGDRun(GridRun):
 
 @dataclass(frozen=True)
 class NoisyGD(GridMethod):
-    """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction of E‖θ − θ*‖².
+    """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction towards the stationary law.
 
     Covers convex losses, and others with λ > β₋; for the rest Theorem 5.2 sharpened (`near_gibbs.py`). A larger η, up
-    to 2/(m+M), contracts faster but widens the stationary law (σ²/(h(1 − ηh/2)) along curvature h), so it is left to
-    the caller.
+    to 2/(m+M), contracts faster at the same privacy but widens the stationary law along the steepest directions
+    (σ²/(h(1 − ηh/2)) along curvature h). The plan takes the η with the fewest deletion steps that keep the excess risk
+    (`bounds.utility`).
 
     Attributes:
-        step_size: η; None takes 1/(λ+β).
+        step_size: η; None takes the one from 1/M to almost 2/(m+M) with the fewest deletion steps.
         noise_variance: σ²; None takes the calibrated one, a larger value is allowed; "cheapest" applies to Theorem 5.2
             only.
         excess_risk_target: If set, replaces the utility condition: enough steps that the excess risk of every release
@@ -105,56 +106,86 @@ class NoisyGD(GridMethod):
             from .noisy_gd_gibbs import GibbsNoisyGD  # rarely needed
 
             return GibbsNoisyGD.instead_of(self.step_size, self.noise_variance, form="sharper").plan(problem)
-        constants, m = problem.loss.constants, problem.strong_convexity
-        eta = contracting_step_size(problem, self.step_size)
-        by_tolerance = problem.utility and self.excess_risk_target is None
-        budget_dp, budget_deletion = problem.dp_gdp(), problem.deletion_gdp()
-        chain = {"step_size": eta, "strong_convexity": m}
-        move = shifted_interpolation.minimiser_move(
-            lipschitz=constants.lipschitz, strong_convexity=m, records=problem.records, batch=problem.batch
-        )
+        eta = self._step_size(problem)
+        budget_dp = problem.dp_gdp()
 
         def complete(noise_variance: float) -> Plan:
-            before = shifted_interpolation.gdp_limit(
-                sensitivity=problem.sensitivity(problem.deletion_notion),
-                noise_variance=noise_variance,
-                records=problem.records,
-                **chain,
-            )
-            stationary = shifted_interpolation.stationary_distance(
-                dimension=problem.dimension, noise_variance=noise_variance, **chain
-            )
-            init_variance = theorem_5_1.init_variance(noise_variance=noise_variance, regularization=m, step_size=eta)
-            # ‖θ*‖ ≤ L/λ: at the minimiser λθ* is minus a mean of gradients of norm at most L
-            farthest = math.sqrt(problem.dimension * init_variance) + constants.lipschitz / problem.regularization
-            kept = (math.sqrt((1 + problem.utility_tolerance) * stationary) + move) ** 2
-            target = {"tolerance": problem.utility_tolerance, "stationary": stationary, **chain}
-            numbers = Calibration(
-                step_size=eta,
-                noise_variance=noise_variance,
-                init_variance=init_variance,
-                learn_steps=max(1, shifted_interpolation.steps_to_distance(distance_before=farthest**2, **target)),
-                delete_steps_for_deletion=max(
-                    shifted_interpolation.deletion_steps(gdp_before=before, gdp_after=budget_deletion, **chain),
-                    1,  # publishing the same weights again would forget nothing
-                ),
-                delete_steps_for_utility=(
-                    shifted_interpolation.steps_to_distance(distance_before=kept, **target) if by_tolerance else 0
-                ),
-            )
-            return self.assemble(problem, numbers)
+            return self.assemble(problem, self._numbers(problem, eta, noise_variance))
 
         def affordable(together: Guarantee) -> bool:
             return together.gdp_squared <= budget_dp**2
 
-        single = shifted_interpolation.noise_variance(
-            gdp=budget_dp,
-            sensitivity=problem.sensitivity(problem.adjacency),
+        plan = calibrate_noise(problem, _single_noise(problem, eta), self.noise_variance, complete, affordable)
+        target = self.excess_risk_target
+        if target is not None and not _largest_distance(problem, eta, plan.calibration.noise_variance, target) > 0:
+            raise PlanInfeasible(
+                f"an excess risk of {target:g} cannot be promised at σ²={plan.calibration.noise_variance:.4g}: the bound is above "
+                f"{_stationary_excess(problem, eta, plan.calibration.noise_variance):.4g}; ask for more than that, or for less noise",
+                plan=plan,
+            )
+        return plan
+
+    def _step_size(self, problem: Problem) -> float:
+        """Return η: the caller's value, or the one with the fewest deletion steps."""
+        least = contracting_step_size(problem, self.step_size)
+        most = _MOST_OF_LIMIT * shifted_interpolation.largest_step_size(
+            strong_convexity=problem.strong_convexity, objective_smoothness=problem.objective_smoothness
+        )
+        if self.step_size is not None or not most > least:
+            return least
+
+        def deletion_steps(eta: float) -> float:
+            variance = _single_noise(problem, eta)
+            if not _largest_distance(problem, eta, variance, self._target(problem, variance)) > 0:
+                return math.inf
+            numbers = self._numbers(problem, eta, variance)
+            return max(numbers.delete_steps_for_deletion, numbers.delete_steps_for_utility)
+
+        return min((least + (most - least) * k / _SIZES for k in range(_SIZES + 1)), key=deletion_steps)
+
+    def _target(self, problem: Problem, noise_variance: float) -> float:
+        """Return the excess risk that every release may have."""
+        if self.excess_risk_target is not None:
+            return self.excess_risk_target
+        usual = contracting_step_size(problem, self.step_size)
+        noise = (1 + problem.utility_tolerance) * _stationary_excess(problem, usual, noise_variance)
+        return max(noise, sampling_error(problem))
+
+    def _numbers(self, problem: Problem, eta: float, noise_variance: float) -> Calibration:
+        """Return the steps that meet the deletion budget and keep the excess risk within its target."""
+        constants, m = problem.loss.constants, problem.strong_convexity
+        chain = {"step_size": eta, "strong_convexity": m}
+        before = shifted_interpolation.gdp_limit(
+            sensitivity=problem.sensitivity(problem.deletion_notion),
+            noise_variance=noise_variance,
             records=problem.records,
             **chain,
         )
-        plan = calibrate_noise(problem, single, self.noise_variance, complete, affordable)
-        return plan if self.excess_risk_target is None else with_target_risk(plan, self.excess_risk_target)
+        stationary = shifted_interpolation.stationary_distance(
+            dimension=problem.dimension, noise_variance=noise_variance, **chain
+        )
+        init_variance = theorem_5_1.init_variance(noise_variance=noise_variance, regularization=m, step_size=eta)
+        # from the initial law to the stationary one: their centres are ‖θ*‖ ≤ L/λ apart, because at the minimiser λθ* is
+        # minus a mean of gradients of norm at most L
+        farthest = math.sqrt(problem.dimension * init_variance) + math.sqrt(stationary)
+        farthest += constants.lipschitz / problem.regularization
+        kept = _largest_distance(problem, eta, noise_variance, self._target(problem, noise_variance)) or farthest
+        move = shifted_interpolation.minimiser_move(
+            lipschitz=constants.lipschitz, strong_convexity=m, records=problem.records, batch=problem.batch
+        )
+        return Calibration(
+            step_size=eta,
+            noise_variance=noise_variance,
+            init_variance=init_variance,
+            learn_steps=max(1, utility.steps_to_distance(before=farthest, after=kept, **chain)),
+            delete_steps_for_deletion=max(
+                shifted_interpolation.deletion_steps(gdp_before=before, gdp_after=problem.deletion_gdp(), **chain),
+                1,  # publishing the same weights again would forget nothing
+            ),
+            delete_steps_for_utility=(
+                utility.steps_to_distance(before=kept + move, after=kept, **chain) if problem.utility else 0
+            ),
+        )
 
     def _exactly(self, problem: Problem) -> Plan | None:
         """Return the plan over the reals with the additional noise and deletion steps that rounding requires.
@@ -241,44 +272,49 @@ def contracting_step_size(problem: Problem, asked: float | None) -> float:
     return eta
 
 
-def with_target_risk(plan: Plan, target: float) -> Plan:
-    """Return the plan with enough steps that the excess risk of every release is at most `target`.
+def sampling_error(problem: Problem) -> float:
+    """Return d/(2n), the excess risk of an estimate from n records, at most 1 % of the loss at 0; 0 if no scale is public.
 
-    Raises:
-        PlanInfeasible: If the noise alone costs more than `target`, or the steps exceed the dp budget.
+    Noise and steps that cost less than this are not what limits a model.
     """
-    numbers = plan.calibration
-    problem, constants = plan.problem, plan.problem.loss.constants
-    facts = {
-        "dimension": plan.problem.dimension,
-        "noise_variance": numbers.noise_variance,
-        "step_size": numbers.step_size,
+    scale = problem.loss.gap_at_zero
+    return min(problem.dimension / (2 * problem.records), scale / 100) if scale < math.inf else 0.0
+
+
+def _single_noise(problem: Problem, eta: float) -> float:
+    """Return the σ² of one release of any length."""
+    return shifted_interpolation.noise_variance(
+        gdp=problem.dp_gdp(),
+        sensitivity=problem.sensitivity(problem.adjacency),
+        records=problem.records,
+        step_size=eta,
+        strong_convexity=problem.strong_convexity,
+    )
+
+
+def _law(problem: Problem, eta: float, noise_variance: float) -> dict[str, float]:
+    return {
+        "hessian_trace": problem.hessian_trace,
+        "noise_variance": noise_variance,
+        "step_size": eta,
         "objective_smoothness": problem.objective_smoothness,
     }
-    stationary = utility.stationary_excess(**facts, strong_convexity=problem.strong_convexity)
-    kept = utility.largest_distance(
+
+
+def _stationary_excess(problem: Problem, eta: float, noise_variance: float) -> float:
+    return utility.stationary_excess(
+        dimension=problem.dimension,
+        strong_convexity=problem.strong_convexity,
+        **_law(problem, eta, noise_variance),
+    )
+
+
+def _largest_distance(problem: Problem, eta: float, noise_variance: float, target: float) -> float:
+    """Return the W₂-distance from the stationary law at which the excess risk reaches `target`; 0 if it is above it."""
+    law = _law(problem, eta, noise_variance)
+    return utility.largest_distance(
         target=target,
-        stationary=stationary,
-        product=utility.stationary_product(**facts),
+        stationary=_stationary_excess(problem, eta, noise_variance),
+        gradient_square=utility.stationary_gradient_square(**law),
         objective_smoothness=problem.objective_smoothness,
     )
-    if not kept > 0:
-        raise PlanInfeasible(
-            f"an excess risk of {target:g} cannot be promised at σ²={numbers.noise_variance:.4g}: the bound is above {stationary:.4g}; ask "
-            "for more than that, or for less noise",
-            plan=plan,
-        )
-    # from the initial law to the stationary one: their centres are ‖θ*‖ ≤ L/λ apart
-    farthest = math.sqrt(plan.problem.dimension * numbers.init_variance) + math.sqrt(stationary_distance(plan))
-    farthest += constants.lipschitz / problem.regularization
-    chain = {"step_size": numbers.step_size, "strong_convexity": problem.strong_convexity}
-    complete = plan.changed(
-        learn_steps=max(1, utility.steps_to_distance(before=farthest, after=kept, **chain)),
-        delete_steps_for_utility=utility.steps_to_distance(before=kept + minimiser_move(plan), after=kept, **chain),
-    )
-    if not complete.dp_observed().gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
-        raise PlanInfeasible(
-            f"the steps for an excess risk of {target:g} cost more than the dp budget over {plan.problem.releases} releases",
-            plan=complete,
-        )
-    return complete

@@ -49,9 +49,10 @@ def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
         learn_steps=learn_steps,
         delete_steps=numbers.delete_steps,
         move=minimiser_move(plan),
-        dimension=problem.dimension,
-        noise_variance=numbers.noise_variance,
-        step_size=numbers.step_size,
+        dimension=plan.problem.dimension,
+        hessian_trace=problem.hessian_trace,
+        noise_variance=plan.calibration.noise_variance,
+        step_size=plan.calibration.step_size,
         strong_convexity=problem.strong_convexity,
         objective_smoothness=problem.objective_smoothness,
     )

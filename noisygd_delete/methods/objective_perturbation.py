@@ -332,7 +332,7 @@ def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 
         noise=noise,
         records=problem.records,
         dimension=problem.dimension,
-        hessian_trace=hessian_trace(problem),
+        hessian_trace=problem.hessian_trace,
     )
     exponent = math.frexp(wanted)[1] - 1
     least = _ROUNDING_ROOM * rounding_of_gradient(problem, noise, chain)
@@ -385,11 +385,6 @@ def linear_term_bound(problem: Problem, noise: float) -> float:
     """Return a bound on ‖b‖/n that fails once in 10¹⁸ draws."""
     widest = math.sqrt(max(problem.noise_shape or (1.0,)))
     return noise * (math.sqrt(problem.noise_trace) + _UNUSUAL * widest) / problem.records
-
-
-def hessian_trace(problem: Problem) -> float:
-    """Return a public bound on the trace of the objective's Hessian."""
-    return problem.loss.curvature_trace + problem.dimension * problem.regularization
 
 
 _CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult
@@ -598,7 +593,7 @@ def _risk_facts(plan: Plan) -> dict[str, float]:
         "strong_convexity": plan.problem.strong_convexity,
         "records": plan.problem.records,
         "output_noise": plan.calibration.output_noise * (1 + 2.0**-10),  # the grid's rounding included
-        "hessian_trace": hessian_trace(plan.problem),
+        "hessian_trace": plan.problem.hessian_trace,
     }
 
 

@@ -13,7 +13,7 @@ from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the comm
 from ..bounds.arithmetic import sensitivity_slack
 from ..bounds.objective_perturbation import column_variances
 from ..bounds.solver_steps import proven_steps, sample_rows
-from ..errors import InvalidParameter, check_choice, check_count, check_probability, check_scale
+from ..errors import InvalidParameter, check_choice, check_count, check_positive, check_scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
@@ -62,7 +62,7 @@ class Problem:
         batch: r, the maximum number of edits of a request.
         rows_per_subject: Rows of one data subject that count as one record.
         utility: Whether steps must keep the accuracy over any number of requests.
-        utility_tolerance: Relative tolerance of that condition, on the stationary distance.
+        utility_tolerance: How far the excess risk of a release may exceed that of the stationary law, relative to it.
         dtype: Floating-point type of gradient sums, for the rounding slack.
         slack_in_budget: Whether the bounds meet the budget with the rounding slack included.
         requested_regularization: The requested λ, if the noise forecast raised it.
@@ -87,7 +87,7 @@ class Problem:
     batch: int = 1
     rows_per_subject: int = 1
     utility: bool = True
-    utility_tolerance: float = 0.01
+    utility_tolerance: float = 1.5
     dtype: str = "float32"
     slack_in_budget: bool = (
         True  # False: the bounds meet the budget over the reals, and exceed it by the rounding slack
@@ -116,7 +116,7 @@ class Problem:
             "deletion_notion": Worlds(check_choice("deletion_notion", self.deletion_notion, DELETION_NOTIONS)),
             "utility": bool(self.utility),
             "slack_in_budget": bool(self.slack_in_budget),
-            "utility_tolerance": check_probability("utility_tolerance", self.utility_tolerance),
+            "utility_tolerance": check_positive("utility_tolerance", self.utility_tolerance),
             "dtype": check_choice("dtype", self.dtype, DTYPES),
         }
         for name in ("records", "features", "releases", "batch", "rows_per_subject"):
@@ -197,6 +197,11 @@ class Problem:
     def objective_smoothness(self) -> float:
         """M = λ + β₊."""
         return self.regularization + self.loss.constants.smoothness
+
+    @property
+    def hessian_trace(self) -> float:
+        """Upper bound T on the trace of the objective's Hessian."""
+        return self.loss.curvature_trace + self.dimension * self.regularization
 
     @property
     def slack(self) -> float:

@@ -13,7 +13,7 @@ Example:
     ...     method="noisy-gd",
     ... )
     >>> plan.calibration.learn_steps, plan.calibration.delete_steps
-    (227, 44)
+    (156, 9)
 """
 
 from .advise import advise, make_advised_plan

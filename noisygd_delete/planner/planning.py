@@ -33,7 +33,7 @@ def make_plan(
     batch: int = 1,
     rows_per_subject: int = 1,
     utility: bool = True,
-    utility_tolerance: float = 0.01,
+    utility_tolerance: float = 1.5,
     dtype: str = "float32",
     slack_in_budget: bool = True,
     ridge: str = "given",

@@ -31,7 +31,7 @@ FEW = make_plan(
     losses.Logistic(1.0),
     records=4,
     features=3,
-    regularization=0.5,
+    regularization=0.05,
     budget=Budget(order=4, dp=2.0, deletion=0.5),
     method="noisy-gd",
 )

@@ -29,10 +29,10 @@ def split(rows, labels, count: int):
     [
         # 14,000 passes over the table; its steps here are counted in tests/bounds too
         pytest.param({"method": "noisy-gd:analysis=paper"}, 2_312, 7_164, marks=pytest.mark.long, id="paper"),
-        pytest.param({"method": "noisy-gd", "exact": False}, 115, 286, id="sharp over the reals"),
-        # exact: not one step more for the deletion; its noise is smaller by the slack of the reals, and to come as near to it takes one step more
-        pytest.param({"method": "noisy-gd"}, 115, 287, id="noisy-gd"),
-        pytest.param({"method": "noisy-gd", "deletion_notion": "pairwise"}, 289, 287, id="sharp pairwise"),
+        pytest.param({"method": "noisy-gd", "exact": False}, 62, 59, id="sharp over the reals"),
+        # exact: not one step more
+        pytest.param({"method": "noisy-gd"}, 62, 59, id="noisy-gd"),
+        pytest.param({"method": "noisy-gd", "deletion_notion": "pairwise"}, 148, 76, id="sharp pairwise"),
     ],
 )
 def test_adult(adult, options, deletion: int, utility: int) -> None:

@@ -84,7 +84,7 @@ def test_a_claim_that_is_not_gaussian_is_refuted_by_its_lines_alone() -> None:
 
 @pytest.mark.parametrize("method", METHODS_THAT_RUN)
 def test_one_run_of_every_method_stays_within_its_claims_and_rows_left_in_are_seen(method) -> None:
-    plan = plan_of(method, records=400, features=400)
+    plan = plan_of(method, records=800, features=800)
     honest = audit_one_run(plan, rng=np.random.default_rng(4))
     assert honest.verdict != "fail", honest.text()
     assert honest.rows[0].measured.gdp > 0.2  # it sees the records that are there

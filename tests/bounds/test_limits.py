@@ -132,7 +132,6 @@ def test_no_steps_are_needed_where_nothing_is_to_be_forgotten_or_travelled() -> 
     chain = {"step_size": 0.5, "strong_convexity": 0.4}
     assert shifted_interpolation.deletion_steps(gdp_before=0.5, gdp_after=0.5, **chain) == 0
     assert shifted_interpolation.deletion_steps(gdp_before=0.5, gdp_after=0.5 * (1 - 1e-15), **chain) == 1
-    assert shifted_interpolation.steps_to_distance(distance_before=1.0, tolerance=0.1, stationary=1.0, **chain) == 0
     assert utility.steps_to_distance(before=1.0, after=1.0, **chain) == 0
     assert shifted_interpolation.distance_after(distance_before=4.0, move=1.0, steps=0, stationary=1.0, **chain) == 9.0
     for before, after in ((3.0, 1.0), (1e9, 1e-9)):

@@ -170,13 +170,10 @@ def test_utility_recursion_covers_the_linear_chain() -> None:
         dimension=dimension, noise_variance=sigma2, strong_convexity=lam, step_size=eta
     )
     assert dimension * variance == pytest.approx(stationary, rel=1e-9)
-    for before, move in ((stationary, 0.3), (50.0, 0.0)):
-        start = (math.sqrt(before) + move) ** 2
-        steps = shifted_interpolation.steps_to_distance(
-            distance_before=start, tolerance=0.05, stationary=stationary, step_size=eta, strong_convexity=lam
-        )
+    for before, move, steps in ((stationary, 0.3, 5), (50.0, 0.0, 40)):
+        exact = (math.sqrt(before) + move) ** 2
+        for _ in range(steps):
+            exact = (1 - eta * lam) ** 2 * exact + 2 * eta * dimension * sigma2
         chain = {"step_size": eta, "strong_convexity": lam, "stationary": stationary}
         after = shifted_interpolation.distance_after(distance_before=before, move=move, steps=steps, **chain)
-        assert after <= 1.05 * stationary * (1 + 1e-12)
-        one_less = shifted_interpolation.distance_after(distance_before=before, move=move, steps=steps - 1, **chain)
-        assert one_less > 1.05 * stationary
+        assert after == pytest.approx(exact, rel=1e-9)

@@ -17,12 +17,12 @@ ADULT = ["plan", "--records", "26000", "--features", "108"]
 
 def test_plan_as_text_and_json(as_json, printed) -> None:
     said = printed(*ADULT)
-    assert "287 for a publication that deletes" in said
+    assert "62 for a publication that deletes" in said
     assert said.endswith("more: --explain\n")
     assert len(said.splitlines()) <= 6
-    assert "K_Ā=287" in printed(*ADULT, "--explain")
+    assert "K_Ā=62" in printed(*ADULT, "--explain")
     answer = as_json(*ADULT, "--method", "noisy-gd")
-    assert answer["delete_steps_for_deletion"] == 115
+    assert answer["delete_steps_for_deletion"] == 62
     assert answer["gradient_evaluations"]["delete"] == 26_000 * answer["delete_steps"]
     assert {"step_size", "noise_variance", "init_variance", "learn_steps", "order", "dp", "deletion", "saving"} <= set(
         answer

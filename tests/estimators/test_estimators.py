@@ -60,12 +60,12 @@ ACCURACY_CHECKS = ("check_class_weight_classifiers", "check_classifiers_train")
 @pytest.mark.parametrize(
     ("estimator", "passing"),
     [
-        (NoisyGDClassifier(feature_bounds=(-4, 4), random_state=0), 30),
+        (NoisyGDClassifier(feature_bounds=(-4, 4), random_state=0), 27),
         (NoisyGDRegressor(feature_bounds=(-4, 4), target_bounds=(-4, 4), random_state=0), 16),
     ],
 )
 def test_on_the_default_budget_a_check_fails_only_where_its_few_records_are_refused(estimator, passing: int) -> None:
-    """A check makes 20 to 200 records, of which no model worth having comes at ε = 2: `fit` says so and learns nothing."""
+    """A check makes 20 to 200 records, of which no model worth having comes at ε = 1.2 a release: `fit` says so and learns nothing."""
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = [result for result in results if result["status"] == "failed"]
     for result in failed:

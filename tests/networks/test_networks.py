@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 
@@ -191,7 +192,7 @@ def store_plan(method):
 
 
 @pytest.mark.parametrize("method", [SAMPLED, STAGED], ids=["noisy-gd:analysis=composition", "staged"])
-def test_a_store_learns_deletes_and_certifies(method, tmp_path) -> None:
+def test_a_store_learns_deletes_certifies_and_is_audited(method, tmp_path, capsys) -> None:
     plan, held = store_plan(method), store_records()
     rows = held.features[held.occupied]
     records = Records(rows, np.arange(len(rows)) % 2, ids=held.ids, slots=12)
@@ -209,6 +210,11 @@ def test_a_store_learns_deletes_and_certifies(method, tmp_path) -> None:
     with Store.open(tmp_path / "store") as store:
         assert store.plan == plan
         assert store.model.predict(rows).shape == (len(rows),)
+    capsys.readouterr()
+    assert main(["audit", str(tmp_path / "store"), "--runs", "50", "--seed", "1", "--json"]) == 0
+    audited = json.loads(capsys.readouterr().out)
+    assert len(audited["rows"]) >= 2
+    assert all(row["measured_lower_bound"] <= row["claimed_advantage"] for row in audited["rows"])
 
 
 def test_the_command_line_takes_a_module_of_ones_own(tmp_path, monkeypatch, capsys) -> None:

@@ -24,8 +24,9 @@ def adult(loss: losses.Loss | None = None, **changes) -> Plan:
 
 
 def test_sharp_adult_figures_of_the_design() -> None:
-    assert adult(method="noisy-gd").calibration.delete_steps_for_deletion == 115
-    assert adult(method="noisy-gd", deletion_notion="pairwise").calibration.delete_steps_for_deletion == 289
+    usual = {"method": "noisy-gd", "step_size": 1 / 0.251}
+    assert adult(**usual).calibration.delete_steps_for_deletion == 115
+    assert adult(**usual, deletion_notion="pairwise").calibration.delete_steps_for_deletion == 289
     eight_times = adult(utility=False).calibration.delete_steps / 289
     assert eight_times == pytest.approx(8, rel=1e-3)
 
@@ -108,6 +109,23 @@ def test_epsilon_delta_under_the_theorem_takes_the_order_of_least_noise() -> Non
             assert chosen <= by_hand * (1 + 1e-9)
 
 
+def test_the_step_size_is_the_one_with_the_fewest_deletion_steps() -> None:
+    """The plan against every step size, each planned on its own; a deletion costs a fifth of what 1/M costs at 1.01 V∞."""
+    chosen, steepest = adult(method="noisy-gd"), 0.251
+    assert chosen.calibration.delete_steps == 62
+    fewest = min(
+        adult(method="noisy-gd", step_size=share / steepest).calibration.delete_steps_for_deletion
+        for share in (1.0, 1.4, 1.8)
+    )
+    assert chosen.calibration.delete_steps < fewest
+    reference = adult(method="noisy-gd", step_size=1 / steepest)
+    assert chosen.outlook.excess_risk <= 1.01 * reference.outlook.excess_risk
+    assert chosen.calibration.step_size < 2 / (0.252 + 0.25 * 2e-6)  # beyond 2/(m+M) nothing contracts
+    patient = adult(method="noisy-gd", utility_tolerance=0.5)
+    assert patient.outlook.excess_risk < chosen.outlook.excess_risk
+    assert patient.calibration.delete_steps > chosen.calibration.delete_steps
+
+
 def test_more_noise_is_allowed_and_less_is_not() -> None:
     least = adult().calibration.noise_variance
     assert adult(noise_variance=2 * least).dp.with_slack().renyi(10) == pytest.approx(0.5, rel=1e-5)
@@ -118,14 +136,18 @@ def test_more_noise_is_allowed_and_less_is_not() -> None:
 def test_rows_of_one_subject_cost_their_square() -> None:
     assert adult(rows_per_subject=3).calibration.noise_variance == pytest.approx(9 * adult().calibration.noise_variance)
     sharp = adult(rows_per_subject=3, method="noisy-gd")
-    assert sharp.calibration.noise_variance == pytest.approx(9 * adult(method="noisy-gd").calibration.noise_variance)
+    assert sharp.calibration.noise_variance == pytest.approx(
+        9 * adult(method="noisy-gd").calibration.noise_variance, rel=1e-3
+    )
     assert sharp.deletion.rows == 3
 
 
 def test_zero_out_needs_a_quarter_of_the_noise() -> None:
     for method in ("noisy-gd:analysis=paper", "noisy-gd"):
         plan = adult(method=method, adjacency="zero-out")
-        assert plan.calibration.noise_variance == pytest.approx(adult(method=method).calibration.noise_variance / 4)
+        assert plan.calibration.noise_variance == pytest.approx(
+            adult(method=method).calibration.noise_variance / 4, rel=1e-3
+        )
 
 
 def test_a_plan_that_takes_steps_back_is_refused() -> None:
@@ -144,13 +166,13 @@ def test_explanation_names_the_drivers_and_the_rival() -> None:
         "κ=251",
         "Utility decides",
         "'noisy-gd'",
-        "K_Ā=287",
-        "forgetting 115",
+        "K_Ā=62",
+        "forgetting 62",
     ):
         assert fact in text
     text = explain_plan(adult(method="noisy-gd", utility=False))
     assert "Careful" not in text
-    for fact in ("K_Ā=115", "Deletion decides", "'noisy-gd:analysis=paper'", "12009"):
+    for fact in ("K_Ā=59", "Deletion decides", "'noisy-gd:analysis=paper'", "12009"):
         assert fact in text
 
 
@@ -189,7 +211,7 @@ def test_a_plan_whose_bound_is_worse_than_guessing_says_so_and_names_a_better_on
         ({"deletion_notion": "pairwise"}, "'tight'"),
         ({"budget": Budget.from_gdp(dp=0.5, deletion=0.05)}, "'tight'"),
         ({"budget": 1.0}, "must be a Budget"),
-        ({"utility_tolerance": 0}, "strictly between"),
+        ({"utility_tolerance": 0}, "must be > 0"),
         ({"dtype": "float16"}, "dtype='float16'"),
         ({"noise_variance": 0}, "must be > 0"),
     ],

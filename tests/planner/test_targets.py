@@ -24,22 +24,32 @@ def worst_excess(plan: Plan, requests: int = 400) -> float:
     problem = plan.problem
     contraction = 1 - numbers.step_size * problem.strong_convexity
     facts = {
-        "dimension": problem.dimension,
-        "noise_variance": numbers.noise_variance,
-        "step_size": numbers.step_size,
+        "hessian_trace": problem.loss.constants.smoothness
+        + plan.problem.dimension * plan.problem.regularization,  # of one output
+        "noise_variance": plan.calibration.noise_variance,
+        "step_size": plan.calibration.step_size,
         "objective_smoothness": problem.objective_smoothness,
     }
-    product = utility.stationary_product(**facts)
-    stationary = utility.stationary_excess(**facts, strong_convexity=problem.strong_convexity)
-    moved = 2 * problem.loss.constants.lipschitz * problem.batch / (problem.strong_convexity * problem.records)
-    far = (problem.dimension * numbers.init_variance) ** 0.5 + problem.loss.constants.lipschitz / problem.regularization
-    distance = contraction**numbers.learn_steps * (far + stationary_distance(plan) ** 0.5)
+    square = utility.stationary_gradient_square(**facts)
+    stationary = utility.stationary_excess(
+        dimension=plan.problem.dimension, strong_convexity=problem.strong_convexity, **facts
+    )
+    moved = (
+        2 * plan.problem.loss.constants.lipschitz * problem.batch / (problem.strong_convexity * plan.problem.records)
+    )
+    far = (
+        plan.problem.dimension * plan.calibration.init_variance
+    ) ** 0.5 + plan.problem.loss.constants.lipschitz / problem.regularization
+    distance = contraction**plan.calibration.learn_steps * (far + stationary_distance(plan) ** 0.5)
     farthest = distance
     for _ in range(requests):
         distance = contraction**numbers.delete_steps * (distance + moved)
         farthest = max(farthest, distance)
     return utility.excess_at_distance(
-        stationary=stationary, product=product, distance=farthest, objective_smoothness=problem.objective_smoothness
+        stationary=stationary,
+        gradient_square=square,
+        distance=farthest,
+        objective_smoothness=problem.objective_smoothness,
     )
 
 
