@@ -64,7 +64,7 @@ def _run(parsed: argparse.Namespace) -> int:
         target.write(format_plan_file(problem))
     plan, line = plan_command(problem), _init(parsed) + rows
     begin = "To begin so:" if advice.worth_having else "To go on all the same:"
-    text = advice.table() if parsed.explain else f"{advice.comparison.table()}\n\n{advice.in_short()}\n{MORE}"
+    text = advice.table() if parsed.explain else f"{advice.comparison.table()}\n\n{advice.summarize()}\n{MORE}"
     steps = line if target is not None else f"{plan}\n  {line}"
     print_result(parsed, {**advice.to_dict(), "plan_command": plan, "init": line}, f"{text}\n\n{begin}\n  {steps}")
     return 0

@@ -247,7 +247,9 @@ def report_store(parsed: argparse.Namespace, schema: Schema, found: StoreRows, *
     if outside:
         text += f"values clipped to their bounds (shown here only, not stored): {_format_cell_counts(outside)}\n"
     if parsed.source is not None:
-        left_out = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
+        left_out = found.left_out.describe(
+            plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column)
+        )
         text += f"{left_out}\n" if left_out else ""
     text += f"{numbered_line(facts, parsed.data)}; new rows name theirs in a column {NUMBERED!r}\n" if numbered else ""
     if not numbered and parsed.data is not None:

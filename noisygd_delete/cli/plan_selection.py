@@ -57,7 +57,7 @@ def describe_plan(parsed: argparse.Namespace, plan: Plan, why: str = "") -> str:
         why: Why its method was chosen, for a first line that says which method runs; "" for none.
     """
     which = f"Runs {plan.method.describe()}; {why}.\n" if why else ""
-    return which + (explain_plan(plan) if parsed.explain else f"{plan.in_short()}\n{MORE}")
+    return which + (explain_plan(plan) if parsed.explain else f"{plan.summarize()}\n{MORE}")
 
 
 def named_reason(parsed: argparse.Namespace) -> str:
@@ -271,7 +271,7 @@ class Chosen:
     def text(self, *, whole: bool) -> str:
         """Return how the plan was chosen, in full if `whole`, else in short."""
         stream = "" if self.stream is None else self.stream.text()
-        advice = "" if self.advice is None else self.advice.table() if whole else self.advice.in_short()
+        advice = "" if self.advice is None else self.advice.table() if whole else self.advice.summarize()
         return "\n\n".join(filter(None, (stream, advice)))
 
 
@@ -333,7 +333,7 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
 
 def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
     """Return the given options completed by the advice; `plan --out` on them gives the advised plan."""
-    chosen, budget, problem = advice.options(), advice.plan.problem.budget, advice.plan.problem
+    chosen, budget, problem = advice.list_options(), advice.plan.problem.budget, advice.plan.problem
     options = {
         name: value for name, value in parsed.given_options.items() if name not in (*STREAM, *SIZES, "proof", "ridge")
     }

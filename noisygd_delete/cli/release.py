@@ -160,7 +160,7 @@ def report_release(
             f"\n{date}: {what}; the first request from then on makes it, `publish --due` in a daily job, or `serve`"
         )
     out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
-    left_out = store.table.left_out.text(
+    left_out = store.table.left_out.describe(
         store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id"
     )
     text = "\n\n".join(

@@ -267,7 +267,7 @@ def sums_of(
     if isinstance(records, RowsElsewhere):
         if by_content:
             raise InvalidParameter(
-                "rows that lie elsewhere come in any order, which this plan does not charge for; take plan.in_any_order()"
+                "rows that lie elsewhere come in any order, which this plan does not charge for; take plan.allow_any_order()"
             )
         return records.sums(loss)
     records = expand_codes(records)

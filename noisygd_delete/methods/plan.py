@@ -70,12 +70,14 @@ class Method(MethodRef):
         Only numbers calibrated by this method are valid.
         """
 
-    def in_any_order(self) -> Self:
+    def allow_any_order(self) -> Self:
         """Return the variant for rows in a different order in every release; the method itself if it has none."""
         return self
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
         """Check that the proof covers rows that arrive in any order and change unobserved between releases.
+
+        The base method always refuses; a method whose proof covers such rows overrides this check.
 
         Args:
             problem: The problem, for its loss.
@@ -292,12 +294,12 @@ class Plan:
         """Return the same plan for rows of the public map with this digest."""
         return replace(self, problem=replace(self.problem, feature_map=digest))
 
-    def in_any_order(self) -> Plan:
+    def allow_any_order(self) -> Plan:
         """Return the plan for rows in a different order in every release.
 
         The cost of what the order may reveal is charged within the budgets.
         """
-        method = self.method.in_any_order()
+        method = self.method.allow_any_order()
         if method == self.method:
             return self
         charged = self.changed(method=method)
@@ -434,7 +436,7 @@ class Plan:
             filter(None, (*said, explanations.explain_rounding(self.serving.exactness), *self._promised()))
         )
 
-    def in_short(self) -> str:
+    def summarize(self) -> str:
         """Return loss, sizes, method, budget, cost and guarantees in a few lines."""
         from . import explanations
 

@@ -42,7 +42,17 @@ _MIX = np.cumprod(np.full(max(WIDTHS), 0x9E3779B97F4A7C15, np.uint64))
 
 
 def pack_texts(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
-    """Return the cells of the texts that begin at `starts`, in a buffer with at least 8 bytes after the last text."""
+    """Pack each text into one cell of `words` 64-bit words, padded with zeros, its length + 2 in the last byte.
+
+    Args:
+        buffer: Bytes of the texts, with at least 8 bytes after the last one.
+        starts: Where each text begins.
+        lengths: Bytes of each text, fewer than 8 · words.
+        words: Words per cell.
+
+    Returns:
+        Shape (texts, words).
+    """
     cells = gather_bytes(buffer, starts, lengths, words)
     cells[:, -1] |= (lengths + SHIFT).astype(WORD) << TAG
     return cells

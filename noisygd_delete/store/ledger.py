@@ -293,7 +293,7 @@ class Ledger:
     def plan(self) -> Plan:
         """The current plan."""
         plan = plan_from_dict(self.plans[-1])
-        return plan if self.source is None else plan.in_any_order()
+        return plan if self.source is None else plan.allow_any_order()
 
     @property
     def releases(self) -> int:

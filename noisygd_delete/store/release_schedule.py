@@ -110,8 +110,8 @@ def reserve(ledger: Ledger, *, now: float | None = None) -> Reserve | None:
     dates = Calendar(_time_of_release(ledger, learned), DAYS_BETWEEN * _DAY)
     since = pending_since(ledger)
     began = now if since is None else _seconds(since)
-    date = dates.start + (dates.dates(began) + 1) * dates.interval
-    ahead = max(0, DATES - dates.dates(now))
+    date = dates.start + (dates.count_dates(began) + 1) * dates.interval
+    ahead = max(0, DATES - dates.count_dates(now))
     return Reserve(left, max(0, left - ahead), date, dates.start + (DATES + 1) * dates.interval)
 
 

@@ -186,7 +186,7 @@ class Store:
             StoreError: If `path` holds something else.
         """
         source.check_over(schema, plan, memory)
-        plan = plan.in_any_order()
+        plan = plan.allow_any_order()
         return cls._founded(
             path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict(), stateless=stateless
         )

@@ -337,7 +337,7 @@ class Change(Protocol):
 
     @property
     def parts(self) -> tuple[tuple[str | None, EditCounts], ...]:
-        """The request ids and the edits of each."""
+        """The request ids and the edits of each if several requests share the change; empty for a single request."""
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
@@ -501,7 +501,7 @@ class TrainingTable:
         assert held is not None
         apply_to_table(self._files.disk, self._files.layout, held.edits, held.stamp)
 
-    def continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
+    def find_continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
         """Return what the noise of the next release continues: `model`, or the patch that covers the pending edits.
 
         Returns:

@@ -259,7 +259,7 @@ class StoreTransaction:
         """
         with self.table.read(plan, execution) as records:
             account, model, pending = self.ledger.account, self.files.model(), self.pending + ahead
-            after = None if model is None else self.table.continuation(model, pending)
+            after = None if model is None else self.table.find_continuation(model, pending)
             task = ReleaseTask(plan, account, model, pending, after, edits, learn)
             execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, task, self.ledger.codec))
             yield training_table.with_slots(records, plan.problem.records), task
@@ -382,7 +382,7 @@ class StoreTransaction:
         if change.drawn:
             return change, models.kept_candidate(files.layout.candidate, plan, change.stamp)
         models.destroy_candidate(files.disk, files.layout)
-        after = None if model is None else self.table.continuation(model, self.pending)
+        after = None if model is None else self.table.find_continuation(model, self.pending)
         if after is None or self.table.has_stamp(change.stamp):
             return change, None
         drawn: DrawnRelease | DrawnPatch
@@ -402,7 +402,7 @@ class StoreTransaction:
             drawn = DrawnRelease(change.stamp, event, release.model)
         drawn.keep(files.disk, files.layout.candidate)
         begun = replace(change, drawn=True)
-        journal.accept_drawn(files.disk, files.layout, begun)
+        journal.mark_drawn(files.disk, files.layout, begun)
         return begun, drawn
 
     def _commit_covering(

@@ -270,6 +270,6 @@ def test_rows_at_workers_need_a_plan_that_charges_for_any_order() -> None:
 
     plan = plan_by("objective-perturbation")
     records = Records(unit_rows(2000, 6).astype(np.float32), np.ones(2000))
-    with pytest.raises(InvalidParameter, match="in_any_order"):
+    with pytest.raises(InvalidParameter, match="allow_any_order"):
         Curator(in_partitions(records, 3), plan).learn(np.random.default_rng(0))
-    Curator(in_partitions(records, 3), plan.in_any_order()).learn(np.random.default_rng(0))
+    Curator(in_partitions(records, 3), plan.allow_any_order()).learn(np.random.default_rng(0))

@@ -163,7 +163,7 @@ def plan(method: str = "objective-perturbation", **options: object):
 
 def test_the_same_plan_makes_the_same_release_of_a_cluster() -> None:
     """Same noise, same certificate numbers, and weights as far apart as the solver's tolerance allows: on whichever engine."""
-    records, chosen, made = table(losses.Logistic(1.0)), plan().in_any_order(), {}
+    records, chosen, made = table(losses.Logistic(1.0)), plan().allow_any_order(), {}
     for name, held in (("memory", records), ("cluster", in_partitions(records, 7))):
         curator = Curator(held, chosen)
         release = curator.learn(execution=Execution(rng=np.random.default_rng(3)))

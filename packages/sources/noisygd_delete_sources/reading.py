@@ -116,7 +116,7 @@ def survey(source: Source, schema: Schema) -> SnapshotSurvey:
     source.check()
     found, _ = _read_snapshot(source, schema, None, None, lambda block: None, NOTHING_DONE)
     if not found.rows:
-        more = found.left_out.text(source.rows_per_subject, source.subject or source.id)
+        more = found.left_out.describe(source.rows_per_subject, source.subject or source.id)
         raise InvalidRecords(f"{source.address} holds no row to learn from" + (f" ({more})" if more else ""))
     return found
 

@@ -227,7 +227,7 @@ class TableInSource(TrainingTable):
                 f"{self._files.layout.root}: the plan is for {plan.problem.rows_per_subject} rows of one person, and the source gives "
                 f"{self.source.rows_per_subject}; make a new store for another number"
             )
-        return plan.in_any_order()
+        return plan.allow_any_order()
 
     def counts_of(self, request: EditRequest) -> EditCounts:
         ids, subjects = self._named(request)
@@ -282,6 +282,7 @@ class TableInSource(TrainingTable):
         return deletion
 
     def is_unfinished(self, change: Change) -> bool:
+        """Return whether the source committed the deletion but the ledger lacks it, or lacks the release after it."""
         assert isinstance(change, Deletion)
         ledger = self._files.ledger
         if ledger.length == change.base:
@@ -359,7 +360,8 @@ class TableInSource(TrainingTable):
             yield records
         self._gone.clear()
 
-    def continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
+    def find_continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
+        """Return what the next draw continues; None unless the rows just read are unchanged."""
         return self._chain.after if self._state[1] else None
 
     def is_cut(self, pending: EditCounts) -> bool:
