@@ -229,7 +229,7 @@ class Account:
         return parts
 
     @property
-    def alone(self) -> tuple[Stretch, ...]:
+    def last_stretches(self) -> tuple[Stretch, ...]:
         """The stretches that the last release alone reveals, about a record present from the start.
 
         A statistic also reveals the model that it was made with.
@@ -239,7 +239,7 @@ class Account:
         model = [(self.last.mechanism, self.since_fresh, 0.0)] if lone else []
         return (*self.carried, *model, *([] if self.statistic is None else [self.statistic]))
 
-    def everything(self, about: str, world: str, known: Known | None = None) -> Guarantee:
+    def compose_all(self, about: str, world: str, known: Known | None = None) -> Guarantee:
         """Return what all releases together reveal about a record present in all of them."""
         return self.answer(about, world, self.published, known)
 

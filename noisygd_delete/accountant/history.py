@@ -88,7 +88,7 @@ class History:
             raise InvalidParameter(f"must be at most {len(self)}, the number of releases", **{name: number})
         return number
 
-    def observed(self, observed: Iterable[int] | None) -> Collection[int]:
+    def resolve_observed(self, observed: Iterable[int] | None) -> Collection[int]:
         """Return the release numbers without repetitions; all of them for None. Reject numbers that do not exist."""
         if observed is None:
             return range(1, len(self) + 1)
@@ -132,7 +132,7 @@ class History:
             return self.account.stretches_around_erasure
         return self.account.since_erasing() if seen == range(erased, len(self) + 1) else None
 
-    def alone(self, first: int) -> list[tuple[Stretch, ...]]:
+    def stretches_of_each(self, first: int) -> list[tuple[Stretch, ...]]:
         """Return for each release from `first` on what it alone reveals about a record present from the start."""
         before = self.account_after(first - 1)
         if before is None:

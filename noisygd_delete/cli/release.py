@@ -59,9 +59,9 @@ def open_store(parsed: argparse.Namespace) -> Store:
             "save; one process alone, without torchrun, is faster",
             file=sys.stderr,
         )
-    if store.recovered is not None:
+    if store.recovered_release is not None:
         print(
-            f"a request that had been interrupted was finished first: {describe_release(store.recovered)}",
+            f"a request that had been interrupted was finished first: {describe_release(store.recovered_release)}",
             file=sys.stderr,
         )
     return store

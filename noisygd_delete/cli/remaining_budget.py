@@ -73,7 +73,7 @@ def room_text(plan: Plan) -> str:
     found = releases_remaining(plan)
     number = found["publications"]
     if number is None:
-        limit = "another one costs nothing" if plan.problem.capped else "no cap was set on their sum"
+        limit = "another one costs nothing" if plan.problem.is_capped else "no cap was set on their sum"
         return f"deletions: rows go at once; models without them as often as you publish: {limit}"
     if not number:
         return "deletions: rows go at once; no publication is left after the learn: a larger total has room for one"

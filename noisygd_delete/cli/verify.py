@@ -67,7 +67,7 @@ def _verify_tombstones(parsed: argparse.Namespace, result: Soundness) -> Soundne
     if result.faults:  # a faulty store cannot be opened
         return result
     with open_store(parsed) as store:
-        found = len(store.returned())
+        found = len(store.list_reappeared_ids())
     faults = (f"{found} records were erased before: a backup was restored; delete --reapply erases them again",)
     return replace(result, checked=(*result.checked, "the list of erased ids"), faults=faults if found else ())
 

@@ -86,7 +86,7 @@ class Model:
         """
         used = records.occupied
         rows: Any = records.features if records.sparse is None else records.sparse.part(0, records.slots)
-        rows = rows[used] if records.coded is None else records.coded.taken(used)
+        rows = rows[used] if records.coded_rows is None else records.coded_rows.select(used)
         return float((self.predict(rows) == records.labels[used]).mean())
 
 
@@ -135,6 +135,6 @@ class Training:
     gradient_passes: int
     seconds: float
 
-    def continuing(self, model: Model) -> Training:
+    def continue_from(self, model: Model) -> Training:
         """Return the result of a run that started from `model`: certified only if that model is."""
         return replace(self, model=replace(self.model, certified=self.model.certified and model.certified))

@@ -274,8 +274,8 @@ def sums_of(
     rows: Any = records.features if records.sparse is None else records.sparse
     labels = records.labels
     if by_content:
-        order = order_of_content(rows if records.coded is None else records.coded.codes, labels, group)
-        rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.taken(order)
+        order = order_of_content(rows if records.coded_rows is None else records.coded_rows.codes, labels, group)
+        rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.select(order)
         labels = labels[order]
     if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and rows.skips_zeros):
         return SparseSums(rows, labels, loss)
@@ -304,8 +304,8 @@ def to_sparse_records(records: Records) -> Records:
     if records.sparse is not None or records.width < _WIDE:
         return records
     most = min(records.slots * records.width / _MOSTLY, memory_limit() / _BYTES)
-    if records.coded is not None:
-        codes, codec = records.coded.codes, records.coded.codec
+    if records.coded_rows is not None:
+        codes, codec = records.coded_rows.codes, records.coded_rows.codec
         worth = records.slots * codec.entries <= most  # public, unlike the number of values
         return _with_rows(records, CodedRows(codes, codec, skips_zeros=True)) if worth else records
     rows, filled = records.features, 0
@@ -330,10 +330,10 @@ def _with_rows(records: Records, rows: Table) -> Records:
 
 def numbers_of(records: CurrentRecords) -> int:
     """Return how many numbers a product with all rows multiplies."""
-    thin, coded = (records.sparse, records.coded) if isinstance(records, Records) else (None, None)
+    thin, coded = (records.sparse, records.coded_rows) if isinstance(records, Records) else (None, None)
     if coded is not None and coded.skips_zeros:
         return records.slots * coded.codec.entries
-    return records.slots * records.width if thin is None else thin.filled
+    return records.slots * records.width if thin is None else thin.nonzeros
 
 
 def expand_codes(records: Records) -> Records:
@@ -341,7 +341,7 @@ def expand_codes(records: Records) -> Records:
 
     Codes that may be summed without their zeros, and rows that exceed the memory limit, stay codes.
     """
-    coded = records.coded
+    coded = records.coded_rows
     if coded is None or coded.skips_zeros or coded.nbytes > memory_limit():
         return records
     return _with_rows(records, np.asarray(coded))
@@ -380,7 +380,7 @@ class SparseSums(HeldSums):
         self._nested, self._whole = nest_codes(rows) if isinstance(rows, CodedRows) else nest_rows(rows), rows
         kept: Any = rows if self._nested is None else self._nested.rows
         super().__init__(kept, labels, loss)
-        self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], TransposableRows]()
+        self._numbers, self._parts = kept.nonzeros, dict[tuple[int, int, str], TransposableRows]()
 
     def _tasks(self) -> Iterator[slice]:
         most = SPAN
@@ -418,9 +418,9 @@ class SparseSums(HeldSums):
         whole, chosen = self._whole, slice(first, None, step)
         coded = isinstance(whole, CodedRows)
         if self._nested is None or self._loss.outputs > 1:
-            some = whole.taken(chosen).sparse() if isinstance(whole, CodedRows) else whole
+            some = whole.select(chosen).sparse() if isinstance(whole, CodedRows) else whole
             return some.part(0, len(some))[slice(None) if coded else chosen], self._short[chosen]
-        entries = whole.codec.entries if isinstance(whole, CodedRows) else whole.filled // self.slots
+        entries = whole.codec.entries if isinstance(whole, CodedRows) else whole.nonzeros // self.slots
         return NestedPart(self._rows.part(0, self.slots)[chosen], self._nested, entries), self._short[chosen]
 
     def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:

@@ -108,7 +108,7 @@ class StagedLoss(Loss):
         return [part.reshape(shape) for part, shape in zip(cut, shapes, strict=True)]
 
     @staticmethod
-    def joined(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def join_parts(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the weights of all stages in the one row that is published; read-only."""
         weights = np.concatenate([np.asarray(part, np.float64).reshape(-1) for part in parts])[None]
         weights.flags.writeable = False

@@ -189,7 +189,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for procedure, fresh in ((self.learning, True), (self.serving, self.mechanism.fresh)):
-            self.mechanism.check(procedure.counted, fresh=fresh)
+            self.mechanism.check(procedure.counted_steps, fresh=fresh)
 
     @classmethod
     def of(
@@ -244,7 +244,7 @@ class Plan:
             problem.loss if model_loss is None else model_loss,
         )
         unused = [name for name, kind in _OF_START.items() if getattr(numbers, name) and not isinstance(begin, kind)]
-        if plan.learning.counted != numbers.learn_steps:
+        if plan.learning.counted_steps != numbers.learn_steps:
             unused.append("learn_steps")
         if unused:
             given = {name: getattr(numbers, name) for name in unused}
@@ -465,13 +465,13 @@ class Plan:
         from . import explanations
 
         larger = () if self.mechanism.fading or not advise else (self._larger(factor) for factor in _LARGER)
-        untrained = isinstance(self.learning.start, InitialLaw) and not self.learning.counted
+        untrained = isinstance(self.learning.start, InitialLaw) and not self.learning.counted_steps
         risk = self.outlook.excess_risk
         return explanations.explain_worth(self.problem.loss, risk, filter(None, larger), untrained=untrained)
 
     def warn_if_vacuous(self) -> None:
         """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous."""
-        if self.learning.counted and not math.isfinite(self.outlook.excess_risk):
+        if self.learning.counted_steps and not math.isfinite(self.outlook.excess_risk):
             return
         if doubt := self.worth(advise=False):
             warnings.warn(doubt, NothingPromised, stacklevel=3)

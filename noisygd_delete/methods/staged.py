@@ -279,7 +279,7 @@ class Staged(Method):
             )
 
     @property
-    def sampled(self) -> bool:
+    def has_samples(self) -> bool:
         """Whether a stage uses samples of the rows."""
         return any(stage.sampling_rate is not None for stage in self.stages)
 
@@ -297,7 +297,7 @@ class Staged(Method):
             )
         if not math.isfinite(problem.loss.constants.lipschitz):
             raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
-        if self.sampled:
+        if self.has_samples:
             check_sampled(problem)
         amounts, staged, number = self._amounts(problem), self._staged(problem), self.level + 1
         kept, spent = self._kept(problem, staged, amounts)

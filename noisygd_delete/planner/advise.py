@@ -110,7 +110,7 @@ class Advice:
         """`share` times the square root of the number of `parts`: the forecast if a wide table is not split into parts."""
         return self.share * math.sqrt(parts(self.plan.problem))
 
-    def required(self) -> Plan:
+    def require_plan(self) -> Plan:
         """Return the plan if it is worth having.
 
         Raises:
@@ -346,7 +346,7 @@ def make_advised_plan(advice: Advice, total: Total | tuple[float, float] | str |
     Raises:
         NothingWorthHaving: If the plan is not worth having.
     """
-    plan = advice.required()
+    plan = advice.require_plan()
     return with_total(plan, default_total(plan) if isinstance(total, str) else total)
 
 

@@ -39,6 +39,6 @@ class Calendar:
             return None
         return max(0.0, self.start + (self.count_dates(since) + 1) * self.interval - now)
 
-    def unused(self, last: float, now: float) -> int:
+    def count_unused(self, last: float, now: float) -> int:
         """Return the number of dates without a release between the last release and the newest date."""
         return max(0, self.count_dates(now) - self.count_dates(last) - 1)

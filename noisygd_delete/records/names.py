@@ -156,7 +156,7 @@ class Names(Sequence[Any]):
         return cls(cells, texts=True, others=others)
 
     @classmethod
-    def joined(cls, parts: Sequence[Names]) -> Names:
+    def concatenate(cls, parts: Sequence[Names]) -> Names:
         """Concatenate the parts, whose cells may be reused."""
         if len(parts) == 1:
             return parts[0]
@@ -175,7 +175,7 @@ class Names(Sequence[Any]):
         """Return an independent copy."""
         return Names(np.array(self.cells), texts=self.texts, others=dict(self.others))
 
-    def extended(self, free: int) -> Names:
+    def with_free_slots(self, free: int) -> Names:
         """Return a copy with `free` empty slots appended."""
         cells = np.concatenate([self.cells, np.zeros((free, self.cells.shape[1]), WORD)])
         return Names(cells, texts=self.texts, others=dict(self.others))
@@ -214,12 +214,12 @@ class Names(Sequence[Any]):
         return isinstance(name, (int, str)) and len(self.find([name])) > 0
 
     @property
-    def held(self) -> NDArray[np.bool_]:
+    def is_set(self) -> NDArray[np.bool_]:
         """(slots,) True where there is a name."""
         return self.held_in(slice(None))
 
     def held_in(self, part: slice) -> NDArray[np.bool_]:
-        """Return `held` for some slots."""
+        """Return `is_set` for some slots."""
         return np.asarray(self.cells[part, -1] != 0)
 
     @property
@@ -237,7 +237,7 @@ class Names(Sequence[Any]):
             here.append(int(self.cells.max()) - SHIFT)
         return max([-1, *here])
 
-    def put(self, slot: int, name: Id | None) -> None:
+    def set_name(self, slot: int, name: Id | None) -> None:
         """Set the name of a slot."""
         self.cells[slot] = self._like([name]).cells[0]
         self.others.pop(slot, None)
@@ -317,7 +317,7 @@ class Names(Sequence[Any]):
             yield slots, (held[1:] == held[:-1]).all(axis=1)
 
     @property
-    def repeated(self) -> Id | None:
+    def first_duplicate(self) -> Id | None:
         """The first name, by its second slot, that occurs twice; None if all names differ."""
         found = self.first_repeat
         return None if found is None else self[found[1]]

@@ -113,7 +113,7 @@ def store_report(
         record=claim_sentence(Claim("record-fixed", {}), code),
         schedule=claim_sentence(Claim("schedule-calendar" if by_calendar else "schedule-fixed", {}), code),
         allowed=words.say(common.format_budget(plan)),
-        capped=plan.problem.capped,
+        capped=plan.problem.is_capped,
         publications=remaining.publications,
         delta=delta,
         rows=rows,
@@ -169,7 +169,7 @@ def compare_risk_bound(plan: Plan) -> LocalizedSentence | None:
 
 def _remaining_sentence(remaining: Remaining, plan: Plan) -> LocalizedSentence:
     """Return a sentence on the part of the total budget that is left."""
-    if not plan.problem.capped:
+    if not plan.problem.is_capped:
         return localized_sentence("no cap was set on the sum of all publications")
     if remaining.publications is None:
         return localized_sentence("the cap on the sum is not touched by further releases")

@@ -265,7 +265,7 @@ class StoreTransaction:
             yield training_table.with_slots(records, plan.problem.records), task
 
     @contextmanager
-    def changing(self, execution: Execution) -> Iterator[None]:
+    def run_change(self, execution: Execution) -> Iterator[None]:
         """Complete what an earlier failure left unfinished, run the body, then synchronise the destinations."""
         if execution.rng is not None:
             raise InvalidParameter(
@@ -308,7 +308,7 @@ class StoreTransaction:
         self.table.forget()
         journal.finish_interrupted(files.disk, files.layout)
         files.model()  # raises if the named model is missing, before anything is cleaned up
-        change = self.table.begun()
+        change = self.table.read_change()
         self.table.check()
         catch_up(files.disk, files.layout, self.ledger)
         sweep_leftovers(files.disk, files.layout, self.ledger)
@@ -437,7 +437,7 @@ class StoreTransaction:
             return
         self.files.lock.require()
         digest = models.write_model(self.files.disk, self.files.layout, release.model, release.release)
-        self.table.published(event, release.model, release.release)
+        self.table.prepare_release(event, release.model, release.release)
         facts: dict[str, Any] = {
             "event": models.plain_answer(event.to_dict()),
             "plan": plan,

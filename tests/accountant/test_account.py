@@ -102,7 +102,7 @@ def disagreements(events):
     account = accountant.account
     if account.published != Counter(iterate_stretches(events, present_from=1, erased_at=None, observed=range(1, end))):
         found.append("what all releases cost")
-    if account.alone != list(releases_alone(events))[-1]:
+    if account.last_stretches != list(releases_alone(events))[-1]:
         found.append("what the last release costs")
     for erased in erasing(events):
         for seen in (range(1, end), range(erased, end)):
@@ -266,7 +266,7 @@ def test_what_is_not_an_account_is_refused():
 def test_an_accountant_of_sums_alone_says_what_follows_from_them():
     events = some_history(4)
     whole = Accountant(events=events)
-    resumed = Accountant.resumed(None, whole.account)
+    resumed = Accountant.from_account(None, whole.account)
     assert (resumed.releases, resumed.last) == (whole.releases, events[-1])
     assert resumed.dp_cumulative() == whole.dp_cumulative()
     assert resumed.dp() == whole.dp()

@@ -73,7 +73,10 @@ def test_equal_rows_counts_the_same_by_codes_and_by_features() -> None:
         for here in (CodedRows(some, codec), codec.decode(some)):
             for there in (CodedRows(others, codec), codec.decode(others)):
                 parts = [
-                    (there.taken(slice(a, a + 7)) if isinstance(there, CodedRows) else there[a : a + 7], own[a : a + 7])
+                    (
+                        there.select(slice(a, a + 7)) if isinstance(there, CodedRows) else there[a : a + 7],
+                        own[a : a + 7],
+                    )
                     for a in range(0, 30, 7)
                 ]
                 assert equal_rows(parts, Encoded(here, labels, None, None)) == expected

@@ -228,7 +228,7 @@ def test_rows_made_to_have_one_key_are_still_told_apart(monkeypatch: pytest.Monk
         first = None
         for _ in range(3):
             order = rng.permutation(400)
-            moved = rows[order] if isinstance(held, np.ndarray) else held.taken(order)
+            moved = rows[order] if isinstance(held, np.ndarray) else held.select(order)
             slots = order_of_content(moved, labels[order], ALONE)
             assert sorted(slots.tolist()) == list(range(400))
             made = np.column_stack([labels[order][slots], rows[order][slots]]).tobytes()

@@ -150,7 +150,7 @@ def test_every_kill_leaves_the_deletion_done_or_not_and_never_certified_too_earl
             noted = opened.ledger.position(f"r{victim}")
             assert (noted is not None) == gone, "the ledger knows of it exactly where the source committed it"
             if gone:
-                covering = opened.ledger.covering(noted)
+                covering = opened.ledger.find_covering_release(noted)
                 assert covering is not None, "an accepted deletion is published"
                 assert position_covers(opened.ledger.entry(covering).position, opened.ledger.entry(noted).position)
                 if victim % 8 == 0:

@@ -207,7 +207,7 @@ class Batching:
         return None if self.deadline is None else max(0.0, since + self.deadline - now)
 
     @classmethod
-    def planned(cls, plan: Plan, *, deadline: float | None = None) -> Batching:
+    def from_plan(cls, plan: Plan, *, deadline: float | None = None) -> Batching:
         """Return the default batching of a plan.
 
         With more than one planned release: the planned number of edits per release, or the deadline. Otherwise the

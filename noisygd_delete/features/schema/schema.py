@@ -618,7 +618,7 @@ def _select_rows(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
     def of(names: Names | None) -> Names | None:
         return None if names is None else Names.of([name for name, stays in zip(names, kept, strict=True) if stays])
 
-    rows = block.rows.taken(kept) if isinstance(block.rows, CodedRows) else block.rows[kept]
+    rows = block.rows.select(kept) if isinstance(block.rows, CodedRows) else block.rows[kept]
     labels = block.labels[kept]
     targets = None if block.targets is None else block.targets[kept]
     return replace(block, rows=rows, labels=labels, ids=of(block.ids), subjects=of(block.subjects), targets=targets)

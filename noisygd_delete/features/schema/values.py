@@ -125,7 +125,7 @@ class TextColumn(Sequence[str]):
         return made
 
     @classmethod
-    def joined(cls, parts: Sequence[TextColumn]) -> TextColumn:
+    def concatenate(cls, parts: Sequence[TextColumn]) -> TextColumn:
         """Return the texts of all parts, in order."""
         import pyarrow
 
@@ -134,7 +134,7 @@ class TextColumn(Sequence[str]):
             arrays = [array.cast(pyarrow.large_string()) for array in arrays]
         return cls._of(pyarrow.concat_arrays(arrays))
 
-    def taken(self, rows: Sequence[int]) -> TextColumn:
+    def select(self, rows: Sequence[int]) -> TextColumn:
         """Return the texts of these rows, in this order."""
         import pyarrow
 

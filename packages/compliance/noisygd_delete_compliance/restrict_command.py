@@ -164,7 +164,7 @@ def lift(parsed: argparse.Namespace) -> int:
                 f"{store.request_log.lost_ids_in_words(store.ledger.outline)}"
             )
         taken = store.ledger.position(parsed.token)
-        if taken is not None and store.ledger.covering(taken) is None:
+        if taken is not None and store.ledger.find_covering_release(taken) is None:
             raise InvalidParameter(
                 f"no model was published since request {parsed.token!r} took the rows out, and none would be without them: publish first (or "
                 "relearn, where the budget is spent), then lift; nothing was changed"

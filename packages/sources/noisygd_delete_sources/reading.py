@@ -100,7 +100,7 @@ def _read_in_memory(
         filled = here.stop
 
     found, snapshot = _read_snapshot(source, schema, slots, since, take, done)
-    ids = Names.of(range(filled)).extended(slots - filled)
+    ids = Names.of(range(filled)).with_free_slots(slots - filled)
     held = Records.from_slots(rows, labels, ids, None)
     return held, snapshot.position, snapshot.changes, found.left_out, snapshot.definition
 

@@ -275,7 +275,7 @@ class TableInSource(TrainingTable):
         self._gone.append((ids, subjects))
         return begun[0]
 
-    def begun(self) -> Deletion | None:
+    def read_change(self) -> Deletion | None:
         deletion = read_deletion(self._files.layout)
         if deletion is not None:
             stored_journal.require_base(deletion.base, None, self._files.ledger)
@@ -286,7 +286,7 @@ class TableInSource(TrainingTable):
         assert isinstance(change, Deletion)
         ledger = self._files.ledger
         if ledger.length == change.base:
-            self._committed = self.source.committed(change.mark)
+            self._committed = self.source.find_commit(change.mark)
             return self._committed is not None  # else it never happened, and was never confirmed
         self._committed = None
         answered = any(map(self._answers, range(change.base, ledger.length)))
@@ -310,7 +310,7 @@ class TableInSource(TrainingTable):
             return False
         ledger, first = self._files.ledger, None
         for release in range(ledger.model_release, 0, -1):  # back to the first release that read the rows after it
-            place = ledger.made(release)
+            place = ledger.find_release(release)
             if place is not None and (read := ledger.entry(place).position) is not None:
                 if not position_covers(read, check_position(position)):
                     break
@@ -367,7 +367,7 @@ class TableInSource(TrainingTable):
     def is_cut(self, pending: EditCounts) -> bool:
         return not self.source.is_in(self._chain.state)
 
-    def published(self, event: Event, model: Model, number: int) -> None:
+    def prepare_release(self, event: Event, model: Model, number: int) -> None:
         self._chain.publish(event, model, number, self._state[0])
 
     def catch_up(self) -> None:
@@ -413,7 +413,7 @@ class TableInSource(TrainingTable):
         ledger = self._files.ledger
         for place in range(ledger.length - 1, 0, -1):
             entry = ledger.entry(place)
-            if entry.kind is EntryKinds.EDIT and entry.position is not None and ledger.edited(place).erased:
+            if entry.kind is EntryKinds.EDIT and entry.position is not None and ledger.edits_at(place).erased:
                 return entry.position
         return None
 
@@ -468,7 +468,7 @@ class TableInSource(TrainingTable):
             if self._made(place):
                 break
             if self._is_read(ledger.entry(place).position):
-                pending -= ledger.edited(place)
+                pending -= ledger.edits_at(place)
         return pending
 
     def _is_read(self, position: str | None) -> bool:
@@ -488,7 +488,7 @@ class TableInSource(TrainingTable):
 
     def _last_release(self) -> Entry | None:
         ledger = self._files.ledger
-        place = ledger.made(ledger.model_release) if ledger.releases else None
+        place = ledger.find_release(ledger.model_release) if ledger.releases else None
         return None if place is None else ledger.entry(place)
 
     def _made(self, place: int) -> bool:

@@ -61,7 +61,7 @@ def test_rows_from_codes_have_the_bits_of_the_rows_of_the_map(seed: int) -> None
     assert np.array_equal(codec.decode(stored).view(np.uint32), rows.view(np.uint32))
     thin = codec.decode_sparse(stored)
     assert np.array_equal(thin.written_out(), rows)
-    assert thin.filled == np.count_nonzero(rows)
+    assert thin.nonzeros == np.count_nonzero(rows)
     assert np.array_equal(codec.encode(rows), stored)
     assert np.array_equal(codec.encode(SparseRows.of("rows", thin.part(0, 200), InvalidRecords)), stored)
 
