@@ -59,7 +59,11 @@ class History:
         return iter(self.since(1))
 
     def since(self, number: int) -> Sequence[Event]:
-        """Return the releases from this number on."""
+        """Return the releases from this number on, reading those not held here from the event source.
+
+        Raises:
+            InvalidParameter: If only the sums of some of them are known.
+        """
         if number > self._before:
             return self._events[number - 1 - self._before :] if number > self._before + 1 else self._events
         if self._past is None:

@@ -28,7 +28,7 @@ NUMBERED = "record"  # id column given to a table without one
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `init` command and its options to the parser."""
     parser = add_command(
         commands,
         "init",
@@ -113,12 +113,12 @@ def init(parsed: argparse.Namespace) -> int:
 
 
 def _draft(parsed: argparse.Namespace) -> int:
-    from ..evidence.atomic_write import open_output
+    from ..evidence.atomic_write import check_output
     from ..features.schema import draft_schema, read_table
 
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
-    target = open_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
+    target = check_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
     from_file = parsed.data is not None
     table = read_table(parsed.data, parsed.delimiter) if from_file else _source_commands().sample_rows(parsed)
     text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject).text
@@ -192,10 +192,10 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     from ..records import LeftOut, check_slots
     from ..store import Store
     from ..store.store import DryRun
-    from .release import tombstones_from
+    from .release import open_tombstones
 
     reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
-    tombstones = tombstones_from(parsed)
+    tombstones = open_tombstones(parsed)
     made: list[Chosen] = []
 
     def plan_for(rows: int) -> Plan:

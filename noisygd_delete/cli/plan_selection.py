@@ -276,7 +276,9 @@ class Chosen:
 
 
 def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
-    """Return the plan for the arguments, by advice if they name no method.
+    """Return the plan for the arguments, with their total budget.
+
+    It is by advice for method `AUTO`, by forecast if --requests or --period is given, and by the options otherwise.
 
     Raises:
         NothingWorthHaving: If the advice finds no useful plan at these sizes.
@@ -372,7 +374,10 @@ def releases_from(parsed: argparse.Namespace) -> int:
 
 
 def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
-    """Return the budget that the arguments name, completed by the defaults in (ε, δ)."""
+    """Return the budgets for present and erased records that the arguments name, completed by the defaults in (ε, δ).
+
+    The default is that of one release, or of the total if several releases share it; a tenth of it is for erased records.
+    """
     if parsed.order is not None or parsed.gdp:
         return budget_from(parsed)
     shared = parsed.requests is not None or releases_from(parsed) > 1

@@ -30,7 +30,7 @@ _AT_ONCE = 500  # lines of a file held in memory at once
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `stream` command and its options to the parser."""
     parser = add_command(
         commands,
         "stream",

@@ -18,7 +18,7 @@ _INTEGRITY = 5
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `verify` command and its options to the parser."""
     checking = store_command(commands, "verify", "verify STORE --absent gone.txt", _verify)
     checking.take("--tombstones", "--tombstone-key")
     checking.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")

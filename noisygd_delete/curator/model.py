@@ -61,7 +61,9 @@ class Model:
         return np.exp(self.log_probabilities(features))
 
     def log_probabilities(self, features: Any) -> NDArray[np.float64]:
-        """Return the finite (rows, classes) log probabilities of a classifier, with the noise of its weights.
+        """Return the finite (rows, classes) log-softmax of the scores, of (0, score) for a binary loss.
+
+        The noise in the weights is not averaged out.
 
         Raises:
             InvalidParameter: If the loss has no probabilities.

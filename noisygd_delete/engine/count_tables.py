@@ -72,7 +72,7 @@ class CodedMoments(IntegerMoments):
     coding: Coding = field(kw_only=True)
 
     def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
-        """Return the exact sums over some rows, as codes or features."""
+        """Return the exact sums over rows, given as codes or features, in the directions of the coding."""
         codes, answers = self.coding.of_rows(rows), np.asarray(labels, np.float64)
         return (
             self._of_few(codes, self.answers(answers))

@@ -415,6 +415,7 @@ class SparseSums(HeldSums):
         return list(together.T.reshape(-1, outputs, self.width))
 
     def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
+        """Return every `step`-th slot from `first` on, as sparse rows, or as a `NestedPart` if one score reads nested rows."""
         whole, chosen = self._whole, slice(first, None, step)
         coded = isinstance(whole, CodedRows)
         if self._nested is None or self._loss.outputs > 1:

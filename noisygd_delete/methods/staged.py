@@ -138,7 +138,7 @@ def of_stage(stage: Stage, number: int, problem: Problem, staged: StagedLoss, *,
     return replace(
         problem,
         loss=staged.loss_of(number),
-        features=staged.features_of(number, problem.features),
+        features=staged.count_columns(number, problem.features),
         regularization=problem.regularization if stage.regularization is None else stage.regularization,
         budget=Budget.from_gdp(dp=gdp, deletion=gdp),
         # the same Δ under the names that methods calibrate by

@@ -416,7 +416,7 @@ class Stream:
             self.publish()
 
     def publish(self) -> None:
-        """Make one charged release for every pending edit."""
+        """Make one charged release for all pending edits, even if there are none, and add it to the summary."""
         started = time.perf_counter()
         release = self.curator.publish(execution=self._execution)
         seconds = time.perf_counter() - started

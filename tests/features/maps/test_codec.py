@@ -55,7 +55,7 @@ def test_rows_from_codes_have_the_bits_of_the_rows_of_the_map(seed: int) -> None
     map, radius = random_map(rng), float(rng.choice([1.0, 0.3, 7.0]))
     given = random_inputs(map, 200, rng)
     rows, codec = map.rows(given, radius=radius), RowCodec(map.coding, radius)
-    stored = codec.of_codes(map.codes(given))
+    stored = codec.to_stored(map.codes(given))
     assert stored.dtype.itemsize == (1 if max(map.coding.sizes) < 256 else 2)
     assert stored.all()
     assert np.array_equal(codec.decode(stored).view(np.uint32), rows.view(np.uint32))
@@ -68,7 +68,7 @@ def test_rows_from_codes_have_the_bits_of_the_rows_of_the_map(seed: int) -> None
 
 def test_null_records_are_zeros_as_codes_and_as_rows() -> None:
     codec = RowCodec(maps.Additive((0, 3), levels=3, gaps=(0,)).coding)
-    stored = codec.of_codes([[0, 0], [8, 3]])
+    stored = codec.to_stored([[0, 0], [8, 3]])
     stored = np.vstack([np.zeros((1, 2), np.uint8), stored, np.zeros((1, 2), np.uint8)])
     rows = codec.decode(stored)
     assert rows.any(axis=1).tolist() == [False, True, True, False]
