@@ -330,7 +330,7 @@ class Names(Sequence[Any]):
             found = hash_cells(block)
             own = self._are_folded(block)
             rest = np.flatnonzero((block[:, -1] != 0) & ~own)
-            forms = [fold_name(self[first + place]) for place in rest.tolist()]
+            forms = [fold_name(name) for place in rest.tolist() if (name := self[first + place]) is not None]
             found[rest] = self._hash_forms(forms)
             hashes.append(found[block[:, -1] != 0])
         _, counts = np.unique(np.concatenate(hashes), return_counts=True)

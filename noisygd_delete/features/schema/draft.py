@@ -125,7 +125,7 @@ def draft_column(name: str, texts: Sequence[str], prefer: tuple[str, str] | None
     """Return the proposed interpretation of a column with these texts; `prefer`: see `marks_of`."""
     counts, rows = _count_texts(texts), len(texts)
     marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_missing_words(counts, rows)})
-    plain = _without(counts, ("", *marks))
+    plain = _drop_texts(counts, ("", *marks))
     gaps = rows - sum(plain.values())
     if not plain:
         return ColumnDraft("empty")
@@ -155,7 +155,7 @@ def marks_of(columns: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     for texts in columns.values():
         if is_stored(texts):
             continue
-        plain = dict.fromkeys(_without(_count_texts(texts), ("", *EMPTY)), 1)
+        plain = dict.fromkeys(_drop_texts(_count_texts(texts), ("", *EMPTY)), 1)
         if not any("." in text or "," in text for text in plain):
             continue
         numbers = _parse_numbers(plain)
@@ -169,7 +169,7 @@ def _count_texts(texts: Sequence[str]) -> Counts:
     return texts.counts() if isinstance(texts, TextColumn) else Counter(texts)
 
 
-def _without(counts: Counts, marks: Sequence[str]) -> Counts:
+def _drop_texts(counts: Counts, marks: Sequence[str]) -> Counts:
     """Return the rows of each text that is none of `marks`."""
     left_out = {mark for mark in marks if mark in counts}
     return {text: count for text, count in counts.items() if text not in left_out} if left_out else counts
@@ -241,7 +241,7 @@ def _missing_words(counts: Counts, rows: int) -> list[str]:
     few = 0 < len(words) <= _MOST_WORDS and 5 * sum(counts[word] for word in words) <= rows
     if not few or len(counts) <= _MOST_CODES + len(words) or _rare_values({word: counts[word] for word in words}, rows):
         return []
-    return [] if _parse_numbers(_without(counts, ("", *words))) is None else words
+    return [] if _parse_numbers(_drop_texts(counts, ("", *words))) is None else words
 
 
 def _all_hold(texts: Counts, holds: Callable[[str], bool]) -> bool:

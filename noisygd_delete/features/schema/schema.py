@@ -474,7 +474,8 @@ class RecordFile:
         self.readable, self.skipped = readable, list[str]()
         self.labelled, self.unlabelled = labelled, 0
         self.schema, self.delimiter, self.held_out = schema, delimiter, held_out
-        self.path, self._table = (data.source, data) if isinstance(data, Table) else (data, None)
+        self._table = data if isinstance(data, Table) else None
+        self.path: str | Path = data.source if isinstance(data, Table) else data
         self.numbered = numbered and schema.id_column is None
         self.seen = self.rows = self.dropped = self.held = self.alike = 0
         self.clipped, self.unknown = Counter[str](), Counter[str]()
