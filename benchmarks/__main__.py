@@ -25,6 +25,7 @@ MEASUREMENTS = {
     "capacity": "how many rows may leave before quality goes: the forecast by public numbers, and ten models of wages",
     "cost": "the first page: a deletion by each method beside refits with scikit-learn on Adult, every chain whole",
     "paper": "the figures of docs/note/, drawn from committed results",
+    "board": "one page of certified deletion by every method: accuracy, cost, both figures, attacks, state, from committed results",
     "judge_dp_auditorium": "Google's DP-Auditorium on learn and delete as black boxes, with planted faults that it must find",
     "judge_sacroml": "SACRO-ML's attacks on the estimator before and after deletions, beside its bound and a planted fault",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",
