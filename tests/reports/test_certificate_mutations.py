@@ -78,7 +78,9 @@ def verifier(key: Path) -> Callable[[str], bool]:
     return verify
 
 
-@pytest.mark.parametrize("method", ["noisy-gd", "objective-perturbation", "sufficient-statistics", "staged with a head"])
+@pytest.mark.parametrize(
+    "method", ["noisy-gd", "objective-perturbation", "sufficient-statistics", "staged with a head"]
+)
 def test_no_number_of_the_facts_ends_the_verifier(method: str) -> None:
     """Squares of the least and the largest floats are 0 or infinite: every check is made, nothing is raised."""
     paper = json.loads(dumped(papers("published", method)))
