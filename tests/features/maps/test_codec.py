@@ -106,7 +106,7 @@ def test_a_few_rows_have_every_norm(seed: int, most: int, monkeypatch: pytest.Mo
     rng = np.random.default_rng(seed)
     map = random_map(rng)
     codec = RowCodec(map.coding)
-    stored = codec.of_codes(map.codes(random_inputs(map, 150, rng)))
+    stored = codec.to_stored(map.codes(random_inputs(map, 150, rng)))
     stored[rng.random(150) < 0.1] = 0
     norms = np.array([math.fsum(row) for row in np.square(codec.decode(stored).astype(np.float64))])
     places = codec.rows_of_each_norm(stored)
@@ -120,7 +120,7 @@ def test_a_few_rows_have_every_norm(seed: int, most: int, monkeypatch: pytest.Mo
 def test_a_pattern_that_ignores_a_block_loses_a_norm() -> None:
     """Planted: codes with and without entries count as alike."""
     codec = RowCodec(maps.Additive((0, 0), levels=3, amounts=(0,)).coding, radius=1.0)
-    stored = codec.of_codes([[0, 0], [8, 0]])
+    stored = codec.to_stored([[0, 0], [8, 0]])
     assert len(codec.rows_of_each_norm(stored)) == 2
     codec._patterns[0][:] = 0
     assert len(codec.rows_of_each_norm(stored)) == 1
