@@ -158,6 +158,14 @@ def test_the_answer_says_whether_the_schema_was_drafted_from_rows_measured_on(fo
     assert (answer["init"]["held_out"], answer["init"]["records"]) == (0, ROWS)
 
 
+def test_few_rows_get_the_sizes_at_which_less_is_lost(folder: Path, as_json, printed) -> None:
+    few = (folder / "people.csv").read_text().splitlines()[:500]
+    (folder / "people.csv").write_text("\n".join(few) + "\n")
+    made = as_json(*quickstart("--output-dir", "json"))["init"]
+    assert made["advice"]["remedies"]
+    assert all(remedy in printed(*quickstart("--output-dir", "text")) for remedy in made["advice"]["remedies"][:1])
+
+
 def test_without_scikit_learn_it_goes_to_the_certificate_and_measures_nothing(
     folder: Path, printed, monkeypatch
 ) -> None:
