@@ -328,15 +328,14 @@ def advise(
     found = compare_plans(requests=requests, target=_GOOD * guessing, ways=ways, alike=_ALIKE, **facts)
     found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing)
+    plan = advice.plan  # not the chained one, whose options are of another problem
     if advice.worth_having and method == AUTO and regularization is None:
         chained = chained_of(advice.plan)
         if chained is not None:
             advice = replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
     if advice.share < _DEAR:
         return advice
-    return replace(
-        advice, find=partial(find_remedies, found.chosen.plan, facts, _DEAR * guessing, free=regularization is None)
-    )
+    return replace(advice, find=partial(find_remedies, plan, facts, _DEAR * guessing, free=regularization is None))
 
 
 def make_advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:
