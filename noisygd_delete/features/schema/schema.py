@@ -466,7 +466,7 @@ class HeldOut:
 def _block_rows(schema: Schema, *, coded: bool) -> int:
     """Return how many rows to read at a time."""
     width = schema.map.inputs if coded and schema.codec is not None and schema.map is not None else schema.features
-    return max(1, min(BLOCK_ROWS, _CELLS // max(1, width)))
+    return max(1, min(BLOCK_ROWS, _CELLS // max(1, width or 1)))
 
 
 class RecordFile:
