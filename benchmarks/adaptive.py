@@ -203,8 +203,8 @@ def claims(chains: int = 1_000_000) -> None:
         facts = {"steps_with": linear.learn_steps, "steps_without": number}
         row = {
             "K": number,
-            "Theorem 5.1 (G.15)": printed.interval("deletion", "definition-4.1", **facts).renyi(order),
-            "noisy-gd": plan.mechanism.interval("deletion", "definition-4.1", **facts).renyi(order),
+            "Theorem 5.1 (G.15)": printed.interval("deletion", "erased-vs-never", **facts).renyi(order),
+            "noisy-gd": plan.mechanism.interval("deletion", "erased-vs-never", **facts).renyi(order),
         }
         for name, counts in measured.items():
             row |= {

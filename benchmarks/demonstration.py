@@ -36,7 +36,7 @@ OUT = datasets.ROOT / "docs" / "demonstration.html"
 LEARNT, OLD, REGULARIZATION = 22_000, 10, 1e-3
 EPSILON, DELTA = 1.0, 1e-6
 BUDGET = Budget.from_epsilon_delta(dp=(EPSILON, DELTA), deletion=(EPSILON / 10, DELTA))
-SURELY = 0.99  # of runs in which luck takes an attacker at the bound no further than the page's line
+SURELY = 0.99  # of runs in which luck takes an attacker at the bound no further than the page's figure, over all persons' rounds
 LOSS = losses.Logistic(1.0)
 
 Weights = np.ndarray
@@ -225,7 +225,7 @@ def computed(persons: int, rounds: int, seed: int) -> dict[str, Any]:
         "rounds": rounds,
         "advantages": advantages,
         "most": [rounds * chance for chance in chances],
-        "luck": [int(binom.ppf(SURELY, rounds, chance)) for chance in chances],
+        "luck": [int(binom.ppf(SURELY, rounds * persons, chance)) for chance in chances],
         "records": LEARNT,
         "tested": len(survey.labels) - LEARNT,
         "epsilon": EPSILON,

@@ -76,7 +76,7 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
     )
     charged = exact.in_any_order()
     one_more = charged.mechanism.interval(
-        "deletion", "definition-4.1", steps_with=0, steps_without=charged.calibration.delete_steps
+        "deletion", "erased-vs-never", steps_with=0, steps_without=charged.calibration.delete_steps
     )
     gone = f"{one_more.renyi(2) ** 0.5 / BUDGET.deletion_gdp():.1e}"
     solved = (

@@ -175,7 +175,7 @@ class Case:
         """NoisyGD Noisy-GD's chain and noise, but deletion steps from the plain bound of Chien et al. (full batch)."""
         plan = self.plan(dp, method="noisy-gd")
         steps = chien_steps(
-            plan, sensitivity=plan.problem.sensitivity(Worlds("definition-4.1")), renyi=0.1 * dp, order=ORDER
+            plan, sensitivity=plan.problem.sensitivity(Worlds("erased-vs-never")), renyi=0.1 * dp, order=ORDER
         )
         return Measured(
             "Chien et al., plain bound",

@@ -202,7 +202,7 @@ def why_not() -> str | None:
     return None
 
 
-def compile_file(path: Path, folder: Path, seconds: float = 600) -> subprocess.CompletedProcess[str]:
+def compile_file(path: Path, folder: Path, seconds: float = 1800) -> subprocess.CompletedProcess[str]:
     """Run coqc on one file, beside the compiled development in `folder`."""
     silent = "-ambiguous-paths,-notation-overridden,-deprecated"
     return subprocess.run(

@@ -10,7 +10,7 @@ from noisygd_delete.accountant import Accountant
 from . import chapters
 from .framework import RIGOROUS, Finding, close, require, statement
 
-_NOTIONS = (("pairwise", "replace", 2), ("definition-4.1", "zero-out", 1))
+_NOTIONS = (("pairwise", "replace", 2), ("erased-vs-never", "zero-out", 1))
 _ORDER = 3.0  # among the orders at which an extractor's cost is listed
 
 

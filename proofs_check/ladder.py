@@ -99,7 +99,7 @@ def _ancestors(claim, effort: int) -> Finding:
             seen = sorted({run for release in chosen for run in published[int(release)]})
             asked = {
                 "about": "deletion",
-                "worlds": "definition-4.1",
+                "worlds": "erased-vs-never",
                 "person": person,
                 "observed": seen,
                 "seen_by_requesters": watched,
@@ -127,7 +127,7 @@ def _base_forgotten(account: Accountant, start: int, end: int, observed: list[in
     if not learned or start > 1:
         return full
     kept = math.fsum(
-        (stage.interval("deletion", "definition-4.1", steps_with=steps).gdp_squared)
+        (stage.interval("deletion", "erased-vs-never", steps_with=steps).gdp_squared)
         for stage, steps in zip(learned[-1].mechanism.kept, learned[-1].mechanism.kept_steps, strict=True)  # type: ignore[attr-defined]
     )
     return math.sqrt(max(full**2 - kept, 0.0))
@@ -196,7 +196,7 @@ def _product(claim, effort: int) -> Finding:
             ]
             observed = {run for release in seen for run in models[release - 1]}
             person = [Presence(0, start, end)]
-            right = ancestor_guarantee(runs, "deletion", "definition-4.1", person=person, observed=observed).gdp or 0.0
+            right = ancestor_guarantee(runs, "deletion", "erased-vs-never", person=person, observed=observed).gdp or 0.0
             found = claim.deletion(account, start, end, seen)
             require(right <= found * (1 + 1e-9) + 1e-12, f"{start} to {end}, {seen} observed: {found} below {right}")
             require(found <= right * (1 + 1e-9) + 1e-9, f"{start} to {end}, {seen} observed: {found} above {right}")
@@ -206,7 +206,7 @@ def _product(claim, effort: int) -> Finding:
         number = int(rng.integers(1, 6))
         single.record(single.planned_event("unlearn"), number)
         costs = [
-            stage.mechanism.interval("deletion", "definition-4.1", steps_with=stage.calibration.learn_steps).gdp or 0.0
+            stage.mechanism.interval("deletion", "erased-vs-never", steps_with=stage.calibration.learn_steps).gdp or 0.0
             for stage in plan.calibration.stages
         ]
         kept, later = costs[: plan.calibration.kept], costs[plan.calibration.kept :]

@@ -243,7 +243,7 @@ def _stated(run: SufficientStatisticsRun, worlds: Worlds, steps_with: int, steps
 def _chain(claim, effort: int) -> Finding:
     closest = 0.0
     for joiners, releases, worlds in itertools.product(
-        (True, False), (2, 4, 7), (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)
+        (True, False), (2, 4, 7), (Worlds.ERASED_VS_NEVER, Worlds.PAIRWISE)
     ):
         run = SufficientStatisticsRun(
             records=1000,
@@ -294,7 +294,7 @@ def _patches(claim, effort: int) -> Finding:
     run = SufficientStatisticsRun(
         records=1000, features=3, outputs=1, norm_squared=2**28, label_weight=9830, variance=1e18, releases=6
     )
-    worlds = Worlds.DEFINITION_4_1
+    worlds = Worlds.ERASED_VS_NEVER
     apart = (float(2**28) ** 2 + 9830.0**2 * 2**28) / 1e18
     for _ in range(60 * effort):
         draws, releases, spread = [], [], 0

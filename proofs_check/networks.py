@@ -378,7 +378,7 @@ def _chains(claim, effort: int) -> Finding:
                 mechanism, left = _stage(kinds[stage], float(mus[stage]))
                 soft = (current[stage],) if kinds[stage] == "warm" and stage in current else ()
                 inputs = tuple(current[j] for j in range(stage))
-                cost = mechanism.interval("deletion", "definition-4.1", steps_with=mechanism.exposure(3)).gdp or 0.0
+                cost = mechanism.interval("deletion", "erased-vs-never", steps_with=mechanism.exposure(3)).gdp or 0.0
                 number = len(runs)
                 runs.append(StageRun(number, stage, mechanism, 3, release, inputs, soft=soft, group="linear"))
                 reads.append({other: float(rng.uniform(-2, 2)) for other in inputs})
@@ -387,7 +387,7 @@ def _chains(claim, effort: int) -> Finding:
             models.append(list(current.values()))
         chosen = rng.choice(np.arange(gone, releases), int(rng.integers(1, releases - gone + 1)), replace=False)
         seen = sorted({run for release in chosen for run in models[release]})
-        asked = {"about": "deletion", "worlds": "definition-4.1", "person": [Presence(0, 0, gone)]}
+        asked = {"about": "deletion", "worlds": "erased-vs-never", "person": [Presence(0, 0, gone)]}
         stated = claim(list(runs), **asked, observed=seen).gdp
         closure = ancestors(parents={run.number: run.parents or () for run in runs}, seen=seen)
         shifts = [  # a solver that started where nobody looked may show by its tolerance that this start had seen the record
@@ -419,7 +419,7 @@ def _stage(kind: str, mu: float) -> tuple[Any, float]:
         "lipschitz": 1.0,
     }
     run = OutputPerturbationRun(**facts, gradient_tolerance=0.02, warm=kind == "warm")
-    return run, run.interval("deletion", "definition-4.1", steps_with=3, steps_without=3).gdp or 0.0
+    return run, run.interval("deletion", "erased-vs-never", steps_with=3, steps_without=3).gdp or 0.0
 
 
 def _exact(shifts: list[float], reads: list[dict[int, float]], observed: list[int]) -> float:
@@ -436,7 +436,7 @@ def _exact(shifts: list[float], reads: list[dict[int, float]], observed: list[in
 def _requester(claim) -> None:
     """One statistic, run again at every release; somebody who saw the first wrote it into a row that the second reads."""
     runs = [StageRun(0, 0, _step(0.4), 1, 0, group="linear"), StageRun(1, 0, _step(0.4), 1, 1, group="linear")]
-    asked = {"about": "deletion", "worlds": "definition-4.1", "person": [Presence(0, 0, 1)], "observed": [1]}
+    asked = {"about": "deletion", "worlds": "erased-vs-never", "person": [Presence(0, 0, 1)], "observed": [1]}
     truth = _exact([0.4, 0.0], [{}, {0: 3.0}], [1])
     require(
         claim(list(runs), **asked).gdp == 0.0 < truth, "the figure for fixed requests is 0, and a requester breaks it"

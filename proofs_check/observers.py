@@ -55,7 +55,7 @@ def _deletion_adaptive(claim, effort: int) -> Finding:
         erased = int(generator.integers(start + 1, count + 1))
         after = set(range(erased, count + 1))
         seen = int(generator.integers(0, erased - start + 1))
-        answer = claim(accountant, seen, present_from=start, erased_at=erased, notion="definition-4.1")
+        answer = claim(accountant, seen, present_from=start, erased_at=erased, notion="erased-vs-never")
         costs = []
         for chosen in itertools.combinations(range(1, erased), min(seen, erased - 1)):
             real = chapters.truth(
@@ -148,7 +148,7 @@ def _without_extractors(accountant: Accountant, *, present_from: int, erased_at:
     shift = len(accountant.events) - len(kept)
     seen = [number - shift for number in observed if number > shift]
     return Accountant(events=kept).deletion(
-        max(1, present_from - shift), erased_at - shift, seen, notion="definition-4.1"
+        max(1, present_from - shift), erased_at - shift, seen, notion="erased-vs-never"
     )
 
 
@@ -157,7 +157,7 @@ def _without_extractors(accountant: Accountant, *, present_from: int, erased_at:
     "Theorem 5.2 for an observer who came after the erasure: the runs since the last fresh learn, every edit counted; nothing where an earlier "
     "model was seen, nor after an extractor trained with the record",
     evidence=(RIGOROUS,),
-    claim=lambda accountant, **query: accountant.deletion(notion="definition-4.1", **query),
+    claim=lambda accountant, **query: accountant.deletion(notion="erased-vs-never", **query),
     fault=("an extractor trained with the record is ignored", _without_extractors),
     licenses=(
         "accountant.history:History.hidden_past",
@@ -248,7 +248,7 @@ def _steps_with(events: list[Event], start: int, erased: int, observed: list[int
     " statement is the limit",
     evidence=(RIGOROUS,),
     claim=lambda plan, events: Accountant(plan, events).deletion_later_releases(),
-    fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=2 * plan.calibration.delete_steps)),
+    fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "erased-vs-never", steps_with=math.inf, steps_without=2 * plan.calibration.delete_steps)),
     licenses=("accountant.accountant:Accountant.deletion_later_releases", "methods.plan:Plan.deletion", "methods.base:Mechanism.interval"),
     scope="Plans by every convex way, learned once and asked up to six times: the joint law of the last release alone (closed form, linear "
     "loss) is never above; the stated figure is c^K μ_∞ resp. what Theorem 5.1 prints, a solver's tolerance, or 0; it says that requests "

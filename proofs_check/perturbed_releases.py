@@ -102,7 +102,7 @@ def _releases(claim, effort: int) -> Finding:
     truth = (
         2 * 1e-7 / 0.01 + 2.0**-32
     ) * 2**8  # two runs at opposite ends of the ball, whether or not one held the record
-    for notion in ("definition-4.1", "pairwise"):
+    for notion in ("erased-vs-never", "pairwise"):
         found = claim(warm, "deletion", notion, steps_with=math.inf, steps_without=1)
         require(truth <= found.gdp * (1 + 1e-12) and found.gdp <= truth * 1.001, f"{notion}: {found.gdp} for {truth}")
         cold = claim(_run(), "deletion", notion, steps_with=math.inf, steps_without=1)
@@ -178,7 +178,7 @@ def _two_runs(claim, effort: int) -> Finding:
             warm=True,
         )
         truth = 2 * (tolerance / convexity) / math.hypot(output, run.linear_term / (run.records * convexity))
-        for worlds in ("definition-4.1", "pairwise"):
+        for worlds in ("erased-vs-never", "pairwise"):
             found = claim(run, "deletion", worlds, steps_with=math.inf, steps_without=1)
             require(found.gdp is not None and truth <= found.gdp, f"{worlds}: {truth} above {found.gdp}")
             closest = min(closest, 1 - truth / found.gdp)
@@ -212,9 +212,9 @@ def _chains(claim, effort: int) -> Finding:
         require(one is not None, "one has a μ")
         close(claim(stiff, "dp", "replace", steps_with=1).gdp, math.sqrt(links) * one, "μ of a chain", 1e-9)
         for warm in (True, False):
-            owed = claim(replace(stiff, warm=warm), "deletion", "definition-4.1", steps_with=math.inf, steps_without=1)
+            owed = claim(replace(stiff, warm=warm), "deletion", "erased-vs-never", steps_with=math.inf, steps_without=1)
             single = claim(
-                replace(stiff, warm=warm, chain=1), "deletion", "definition-4.1", steps_with=math.inf, steps_without=1
+                replace(stiff, warm=warm, chain=1), "deletion", "erased-vs-never", steps_with=math.inf, steps_without=1
             )
             require(owed.gdp >= single.gdp and (warm or owed.gdp == 0), "what is owed to an erased record")
     require(closest < 0.01, f"the bound is far from the truth: {closest}")
@@ -299,11 +299,11 @@ def _composed(claim, effort: int) -> Finding:
         close(account.dp_cumulative(adjacency="replace").renyi(3.0), 5 * one, "five releases", 1e-12)
         close(account.dp(adjacency="replace").renyi(3.0), one, "one release", 1e-12)
         hidden = account.deletion(1, 3, [3, 4, 5]).renyi(3.0)
-        left = run.interval("deletion", "definition-4.1", steps_with=1, steps_without=1).renyi(3.0)
+        left = run.interval("deletion", "erased-vs-never", steps_with=1, steps_without=1).renyi(3.0)
         close(hidden, left, "nothing seen before the erasure", 1e-12)
         require((left == 0) != warm, "a cold solver shows nothing")
         seen = account.deletion(1, 3).renyi(3.0)
-        alone = run.interval("deletion", "definition-4.1", steps_with=1).renyi(3.0)
+        alone = run.interval("deletion", "erased-vs-never", steps_with=1).renyi(3.0)
         close(seen, 2 * alone, "two observed models, and nothing after them", 1e-12)
     return Finding("every part adds")
 
@@ -368,7 +368,7 @@ def _plans(claim, effort: int) -> Finding:
             features=4,
             regularization=loss.constants.weak_convexity + radius**2 * math.exp(generator.uniform(-3, 0)),
             adjacency=world,
-            deletion_notion=str(generator.choice(["definition-4.1", "pairwise"])),
+            deletion_notion=str(generator.choice(["erased-vs-never", "pairwise"])),
             rows_per_subject=rows,
             releases=releases,
             solver=str(generator.choice(["warm", "cold"])),

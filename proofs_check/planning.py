@@ -97,7 +97,7 @@ def _plans(claim, effort: int) -> Finding:
     for trial in range(90 * effort):
         problem, way = _problem(generator, trial), ("noisy-gd", "cold", "warm")[trial // 3 % 3]
         budget, dp, deletion = _budget(generator, ("gdp", "renyi", "epsilon-delta")[trial // 9 % 3])
-        problem["deletion_notion"] = str(generator.choice(["definition-4.1", "pairwise"]))
+        problem["deletion_notion"] = str(generator.choice(["erased-vs-never", "pairwise"]))
         if problem["loss"].constants.smoothness == 0:  # else η = 1/λ, and one step forgets all
             problem["step_size"] = generator.uniform(0.1, 0.9) / problem["regularization"]
         plan = claim(way, budget=budget, **problem)
@@ -310,7 +310,7 @@ def _composition(claim, effort: int) -> Finding:
         problem = _problem(generator, 2)
         budget, dp, deletion = _budget(generator, ("gdp", "renyi")[trial % 2])
         learn, delete, requests = (int(generator.integers(*bounds)) for bounds in ((20, 400), (1, 20), (2, 30)))
-        problem |= {"deletion_notion": str(generator.choice(["definition-4.1", "pairwise"]))}
+        problem |= {"deletion_notion": str(generator.choice(["erased-vs-never", "pairwise"]))}
         plan = claim(
             "noisy-gd:analysis=composition",
             budget=budget,

@@ -131,6 +131,6 @@ def _samples(claim, effort: int) -> Finding:
                 run.draws * both <= claim(run, "replace", order) * (1 + 1e-6),
                 f"two records at order {order}: {run.draws * both}",
             )
-        gone = run.interval("deletion", "definition-4.1", steps_with=1, steps_without=1)
+        gone = run.interval("deletion", "erased-vs-never", steps_with=1, steps_without=1)
         require(gone.renyi(8) == 0.0, "samples without the record cost it something")
     return Finding(f"closest approach {closest:.1e}")

@@ -200,7 +200,7 @@ def test_only_the_command_line_prints() -> None:
 
 # lowest first: a file of the sources imports files of lower rows, and of its own row none
 SOURCE_ROWS: tuple[tuple[str, ...], ...] = (
-    ("sql", "scratch", "session", "events", "residue_report", "parquet_files"),
+    ("sql", "scratch", "session", "events", "residue_report", "residue_vectors", "parquet_files"),
     ("source", "definition"),
     ("reading", "trigger"),
     ("carried_noise",),

@@ -553,7 +553,7 @@ class Accountant:
         if world is not None:
             return world
         if self.plan is None:
-            return "replace" if about == "dp" else "definition-4.1"
+            return "replace" if about == "dp" else "erased-vs-never"
         return self.plan.problem.adjacency if about == "dp" else self.plan.problem.deletion_notion
 
     def _first(self, last: int | None) -> int:
@@ -761,7 +761,7 @@ class Accountant:
 
 def _least(composed: Guarantee, world: str, hidden: Guarantee | None) -> Guarantee:
     """Return the smaller bound at the Rényi order of the second: two runs, or one run against an ideal law."""
-    if hidden is None or world != Worlds.DEFINITION_4_1:
+    if hidden is None or world != Worlds.ERASED_VS_NEVER:
         return composed
     order = hidden.points[0][0]
     return min(composed, hidden, key=lambda guarantee: guarantee.renyi(order))

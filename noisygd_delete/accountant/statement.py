@@ -97,7 +97,7 @@ def build_report(
         "deletion": None,
     }
     if erased is not None:
-        notions = ("definition-4.1", "pairwise")
+        notions = ("erased-vs-never", "pairwise")
         afterwards = range(erased, total + 1)
         answers["deletion"] = {
             "present_from": present_from,
@@ -242,8 +242,8 @@ def _format_deletion(answers: dict[str, Any]) -> str:
         return ""
     lines = [
         f"a record present from release {deletion['present_from']}, erased at release {deletion['erased_at']} "
-        f"({deletion['definition-4.1']['unit']}), observed {answers['observed']}, if {FIXED_TARGET} and {FIXED_SCHEDULE}:",
-        f"  was it ever there?   {_format_figures(deletion['definition-4.1'])}",
+        f"({deletion['erased-vs-never']['unit']}), observed {answers['observed']}, if {FIXED_TARGET} and {FIXED_SCHEDULE}:",
+        f"  was it ever there?   {_format_figures(deletion['erased-vs-never'])}",
         f"  was it x or x′?      {_format_figures(deletion['pairwise'])}",
         f"  seen only afterwards ({deletion['seen_only_afterwards']['adjacency']}): {_format_figures(deletion['seen_only_afterwards'])}",
         f"    (by an observer who came after the erasure, if {NON_ADAPTIVE})",

@@ -19,7 +19,7 @@ from .plan_file import ADVISED, add_plan_file, fill_arguments, plan_command
 from .terminal import print_result
 
 if TYPE_CHECKING:
-    from ..features.schema import HeldOut, Schema
+    from ..features.schema import HeldOut, Schema, Table
     from ..methods.plan import Plan
     from ..records import LeftOut
     from .plan_selection import Chosen
@@ -133,12 +133,13 @@ def _draft(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
+def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, table: Table | None = None) -> int:
     """Create a store and report it.
 
     Args:
         parsed: Arguments of the command.
         held_out: Holds out rows of the file for measuring; the store does not contain them.
+        table: The rows of the file, if they have been read.
     """
     from .plan_selection import with_schema_map
 
@@ -152,8 +153,9 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None) ->
     for option, default in (("table", None), ("query", None), ("engine", "local")):
         if getattr(parsed, option) != default:
             raise InvalidParameter(f"--{option} belongs to --source; a file of --data is copied into the store")
-    schema = with_schema_map(parsed, schema, partial(_count_rows, parsed, schema))
-    return report_store(parsed, schema, _create_from(parsed, schema, held_out), numbered=schema.id_column is None)
+    schema = with_schema_map(parsed, schema, partial(_count_rows, parsed, schema, table))
+    rows = _create_from(parsed, schema, held_out, table)
+    return report_store(parsed, schema, rows, numbered=schema.id_column is None)
 
 
 @dataclass(frozen=True)
@@ -185,8 +187,10 @@ class StoreRows:
     beyond: int = 0
 
 
-def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> StoreRows:
-    """Create a store whose rows are copied from a file."""
+def _create_from(
+    parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None, table: Table | None
+) -> StoreRows:
+    """Create a store whose rows are copied from a file, or from its table."""
     from ..features.schema import RecordFile
     from ..planner.defaults import default_slots
     from ..records import LeftOut, check_slots
@@ -194,7 +198,8 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     from ..store.store import DryRun
     from .release import tombstones_from
 
-    reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
+    data = parsed.data if table is None else table
+    reading = RecordFile(schema, data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
     tombstones = tombstones_from(parsed)
     made: list[Chosen] = []
 
@@ -315,9 +320,11 @@ def _format_arguments(parsed: argparse.Namespace, options: dict[str, Any]) -> st
     return plan_command(options, file=parsed.plan or "plan.toml") + again
 
 
-def _count_rows(parsed: argparse.Namespace, schema: Schema) -> int:
+def _count_rows(parsed: argparse.Namespace, schema: Schema, table: Table | None) -> int:
     from ..features.schema.files import read_blocks
 
+    if table is not None:
+        return len(table)
     return sum(len(block) for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()))
 
 

@@ -151,7 +151,7 @@ PLANNED: dict[str, Any] = {  # defaults of a plan
     **dict.fromkeys(("order", "dp", "deletion", "delta", "total_epsilon", "total_delta", "method")),
     **dict.fromkeys(("gdp", "no_total", "no_utility"), False),
     "adjacency": "replace",
-    "deletion_notion": "definition-4.1",
+    "deletion_notion": "erased-vs-never",
     "releases": 1,
     "batch": 1,
     "rows_per_subject": 1,
@@ -238,7 +238,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         choices=ADJACENCIES,
         help="relation of ε_dp (default: replace, the article's; zero-out, the field's add or remove, where a method is advised)",
     )
-    add(chosen, "--deletion-notion", choices=DELETION_NOTIONS, help="default: definition-4.1")
+    add(chosen, "--deletion-notion", choices=DELETION_NOTIONS, help="default: erased-vs-never")
     add(chosen, "--releases", type=parse_integer, metavar="N", help="N observed publications together within --dp")
     add(chosen, "--batch", type=parse_integer, help="records edited by one request")
     add(chosen, "--rows-per-subject", type=parse_integer, help="rows of one person (default 1, or as the schema says)")

@@ -99,7 +99,7 @@ def quickstart(parsed: argparse.Namespace) -> int:
             f"cannot make the folder {folder} ({error.strerror}); name a new one with --output-dir FOLDER"
         ) from error
     try:
-        return fill_folder(parsed, folder, len(table), draft)
+        return fill_folder(parsed, folder, table, draft)
     except BaseException:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
@@ -114,6 +114,8 @@ def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
     """
     from ..features.schema.schema import without_label
 
+    if not parsed.delete:
+        return
     column = parsed.subject or parsed.id or tomllib.loads(draft).get("id")
     names = table.columns[column] if column else [str(row) for row in range(1, len(table) + 1)]
     empty = without_label(table.columns[parsed.label])
@@ -127,13 +129,13 @@ def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
         )
 
 
-def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> int:
+def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: Draft) -> int:
     """Create schema, store and model in an empty folder, and print the result.
 
     Args:
         parsed: Arguments of the command.
         folder: The empty folder.
-        rows: Rows of the file.
+        table: The rows.
         draft: Draft of the schema.
     """
     from ..features.schema import HeldOut
@@ -144,12 +146,12 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draf
     schema = draft.text.replace("confirmed = false", "confirmed = true", 1)
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
-    share = min(parsed.holdout, _MOST_APART / rows) if _can_measure() else 0.0
-    apart = HeldOut(share if share * rows >= _ENOUGH_APART else 0.0, never=parsed.delete)
+    share = min(parsed.holdout, _MOST_APART / len(table)) if _can_measure() else 0.0
+    apart = HeldOut(share if share * len(table) >= _ENOUGH_APART else 0.0, never=parsed.delete)
 
     def init(found: argparse.Namespace) -> int:
         found.plan, found.map = parsed.plan, parsed.map
-        return create_store(found, held_out=apart)
+        return create_store(found, held_out=apart, table=table)
 
     made = _run_for_json(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
     _run_for_json(["learn", store])

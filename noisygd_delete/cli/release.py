@@ -67,6 +67,11 @@ def open_store(parsed: argparse.Namespace) -> Store:
     return store
 
 
+def publishes_now(parsed: argparse.Namespace, store: Store) -> bool:
+    """Return whether edits made now get a release of their own: not with --no-publish, nor if they wait for a date."""
+    return not parsed.no_publish and date_to_wait_for(store.ledger) is None
+
+
 def serve_request(
     parsed: argparse.Namespace,
     store: Store,
@@ -83,8 +88,7 @@ def serve_request(
         right: The right that a person exercises; None for an insertion, which no register records.
         **counts: Further counts for the JSON answer.
     """
-    note, date = None, date_to_wait_for(store.ledger)
-    publish = not parsed.no_publish and date is None
+    note, publish = None, publishes_now(parsed, store)
     if right is not None:
         request = with_request_id(request)
         note = request_note(store.request_log, right, stated_facts(parsed))

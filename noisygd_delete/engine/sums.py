@@ -485,6 +485,8 @@ def longest_rows(
     rows: NDArray[np.float32] | SparseRows | CodedRows, own: range, variances: NDArray[np.float64] | None
 ) -> list[tuple[float, int]]:
     """Return the largest ‖x‖ among the rows `own`, with its slot; with `variances`, also the largest √(xᵀΣ⁻¹x)."""
+    if isinstance(rows, CodedRows) and variances is None:
+        return [_longest_coded(rows, own)]
     weights = [np.ones(rows.shape[1]), *([] if variances is None else [1 / variances])]
     longest = [(0.0, own.start)] * len(weights)
     columns = np.array(weights).T
@@ -493,6 +495,20 @@ def longest_rows(
             slot = int(sums.argmax())  # argmax returns a NaN if there is one
             norm = math.inf if np.isnan(sums[slot]) else math.sqrt(sums[slot])
             longest[which] = max(longest[which], (norm, part.start + slot))
+    return longest
+
+
+def _longest_coded(rows: CodedRows, own: range) -> tuple[float, int]:
+    """Return the largest norm among the rows `own`, with its slot, from one row of each norm in a block."""
+    longest = (0.0, own.start)
+    for first in range(own.start, own.stop, SPAN):
+        codes = rows.codes[first : min(first + SPAN, own.stop)]
+        places = rows.codec.rows_of_each_norm(codes)
+        some = SparseRows.empty(0, rows.shape[1]) if not len(places) else rows.codec.decode_sparse(codes[places])
+        squares = some.part(0, len(some), "float64").power(2).sum(axis=1)
+        longest = max(
+            longest, *((math.sqrt(total), first + int(at)) for at, total in zip(places, squares, strict=True))
+        )
     return longest
 
 

@@ -81,7 +81,7 @@ class Parameters:
     proof: str = "computer-checked"
     total: Any = "auto"
     adjacency: str | None = None
-    deletion_notion: str = "definition-4.1"
+    deletion_notion: str = "erased-vs-never"
     releases: int = 1
     batch: int = 1
     rows_per_subject: int = 1

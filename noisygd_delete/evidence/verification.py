@@ -100,9 +100,9 @@ def _check_facts(certificate: Mapping[str, Any]) -> Check:
                 return Check("facts", False, f"{found} is not as this program writes it")
         plan, history, _ = read_history(certificate)
         check_facts(erasure, plan, history)
+        over = find_over_budget(plan)
     except REFUSALS as error:
         return Check("facts", False, f"out of their range: {shorten_error(error)}")
-    over = find_over_budget(plan)
     if over is not None:
         return Check("facts", False, f"the plan does not meet its own budget: {over}")
     return Check("facts", True, "in their ranges; the operator's word, but that the plan meets its budget")

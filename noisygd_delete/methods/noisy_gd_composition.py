@@ -281,7 +281,7 @@ def _check_zero_out(problem: Problem) -> None:
         worlds: Worlds = getattr(problem, name)
         if worlds.between_records:
             raise AssumptionViolated(
-                f"is not counted for steps on samples: give adjacency='zero-out' and deletion_notion={str(Worlds.DEFINITION_4_1)!r}, or leave "
+                f"is not counted for steps on samples: give adjacency='zero-out' and deletion_notion={str(Worlds.ERASED_VS_NEVER)!r}, or leave "
                 "batches out",
                 **{name: str(worlds)},
             )

@@ -283,7 +283,7 @@ class GibbsNoisyGD(Method):
                 f"the {problem.loss.name} loss has range ω={constants.range:g}: Theorem 5.2 needs a bounded loss. Use a "
                 f"bounded one, λ > β₋={constants.weak_convexity:g} with analysis 'tight', or analysis 'composition'"
             )
-        if problem.deletion_notion is not Worlds.DEFINITION_4_1:
+        if problem.deletion_notion is not Worlds.ERASED_VS_NEVER:
             raise InvalidParameter(
                 "is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)",
                 deletion_notion="pairwise",

@@ -188,7 +188,7 @@ class PaperNoisyGD(GridMethod):
 
 
 def _check_covered(problem: Problem) -> None:
-    if problem.deletion_notion is not Worlds.DEFINITION_4_1:
+    if problem.deletion_notion is not Worlds.ERASED_VS_NEVER:
         raise InvalidParameter(
             "needs analysis 'tight': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)",
             deletion_notion="pairwise",

@@ -82,7 +82,7 @@ class Problem:
     budget: Budget
     method: MethodRef
     adjacency: Worlds = Worlds.REPLACE
-    deletion_notion: Worlds = Worlds.DEFINITION_4_1
+    deletion_notion: Worlds = Worlds.ERASED_VS_NEVER
     releases: int = 1
     batch: int = 1
     rows_per_subject: int = 1

@@ -28,7 +28,7 @@ def make_plan(
     budget: Budget,
     method: str | Method = DEFAULT_METHOD,
     adjacency: str = "replace",
-    deletion_notion: str = "definition-4.1",
+    deletion_notion: str = "erased-vs-never",
     releases: int = 1,
     batch: int = 1,
     rows_per_subject: int = 1,
@@ -60,7 +60,7 @@ def make_plan(
             solver followed by noisy steps); "objective-perturbation" (exact in finite precision);
             "sufficient-statistics" (noisy second moments); and "staged" (networks).
         adjacency: "replace" or "zero-out", for the dp guarantee.
-        deletion_notion: "definition-4.1" (erased versus never present) or "pairwise" (x or x′).
+        deletion_notion: "erased-vs-never" (erased versus never present) or "pairwise" (x or x′).
         releases: Number N of observed releases that share the dp budget.
         batch: r, records edited by one request; used only in the utility condition.
         rows_per_subject: Rows of one data subject that must be forgotten together.

@@ -168,7 +168,7 @@ class Worlds(Word):
     Attributes:
         REPLACE: x or another record x′, for a record that is present.
         ZERO_OUT: x or the null record, for a record that is present.
-        DEFINITION_4_1: x or never present, for a record that was erased. The run without x is a law that never saw it,
+        ERASED_VS_NEVER: x or never present, for a record that was erased. The run without x is a law that never saw it,
             as required by Chourasia & Shah 2023, Definition 4.1.
         PAIRWISE: x or x′, for a record that was erased.
         IDEAL_LAW: x, for a record that was erased, or an ideal law of the remaining records, which no machine runs;
@@ -178,7 +178,7 @@ class Worlds(Word):
 
     REPLACE = "replace"
     ZERO_OUT = "zero-out"
-    DEFINITION_4_1 = "definition-4.1"
+    ERASED_VS_NEVER = "erased-vs-never"
     PAIRWISE = "pairwise"
     IDEAL_LAW = "ideal-law"
 
@@ -198,7 +198,7 @@ class Worlds(Word):
 
 
 ADJACENCIES = (Worlds.REPLACE, Worlds.ZERO_OUT)
-DELETION_NOTIONS = (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)  # those that a plan may use
+DELETION_NOTIONS = (Worlds.ERASED_VS_NEVER, Worlds.PAIRWISE)  # those that a plan may use
 
 LEAST_DELTA = 2.0**-256  # the noise key has 256 bits, and guessing it reveals the records
 LARGEST_DELTA = 0.01  # a larger δ would be meaningless
@@ -292,7 +292,7 @@ class Guarantee:
     Attributes:
         about: "dp" (a record that is present) or "deletion" (a record that was erased).
         adjacency: The neighbouring datasets: "replace" (x or x′) and "zero-out" (x or the null record) for dp;
-            "definition-4.1" (x or never present), "pairwise" (x or x′) and "ideal-law" (x or an ideal law that never
+            "erased-vs-never" (x or never present), "pairwise" (x or x′) and "ideal-law" (x or an ideal law that never
             saw it) for deletion.
         gdp_squared: Σ μ² of the Gaussian parts.
         rate: Σ of the rates.
@@ -463,7 +463,7 @@ class Guarantee:
     def advantage(self) -> float:
         """Upper bound on the true minus false positive rate of any membership test between two runs.
 
-        For "definition-4.1" and "zero-out" the test asks "was it ever present?" (Δ = L), for "pairwise" and "replace"
+        For "erased-vs-never" and "zero-out" the test asks "was it ever present?" (Δ = L), for "pairwise" and "replace"
         "was it x or x′?" (Δ = 2L). For "ideal-law" it asks "was it ever present?", with both runs within the guarantee
         of that law.
         """

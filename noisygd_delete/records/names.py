@@ -88,6 +88,10 @@ def hash_cells(cells: Cells) -> NDArray[np.uint64]:
 
 
 _MOST = (1 << 64) - SHIFT
+_HASH = (1 << 64) - 1
+_PLAIN_LETTERS = np.zeros(256, np.uint8)  # 1: a lower-case letter, 2: a digit 1 to 9, 3: the digit 0
+for _kind, _letters in enumerate((b"abcdefghijklmnopqrstuvwxyz", b"123456789", b"0"), start=1):
+    _PLAIN_LETTERS[list(_letters)] = _kind
 
 
 class Names(Sequence[Any]):
@@ -160,6 +164,12 @@ class Names(Sequence[Any]):
             others.update({at + slot: name for slot, name in settle_names(here, part.others, texts=part.texts).items()})
             at += len(part)
         return cls(cells, texts=parts[0].texts, others=others)
+
+    def chosen(self, kept: NDArray[np.bool_]) -> Names:
+        """Return the names of the slots where `kept`, (slots,), is True."""
+        places = kept.cumsum() - 1
+        others = {int(places[slot]): name for slot, name in self.others.items() if kept[slot]}
+        return Names(self.cells[kept], texts=self.texts, others=others)
 
     def copy(self) -> Names:
         """Return an independent copy."""
@@ -311,6 +321,43 @@ class Names(Sequence[Any]):
         """The first name, by its second slot, that occurs twice; None if all names differ."""
         found = self.first_repeat
         return None if found is None else self[found[1]]
+
+    def count_alike(self) -> int:
+        """Return how many names look like another one, compared by `similar.fold_name`."""
+        hashes = [np.zeros(0, np.uint64)]
+        for first in range(0, len(self), _BLOCK):
+            block = self.cells[first : first + _BLOCK]
+            found = hash_cells(block)
+            own = self._are_folded(block)
+            rest = np.flatnonzero((block[:, -1] != 0) & ~own)
+            forms = [fold_name(name) for place in rest.tolist() if (name := self[first + place]) is not None]
+            found[rest] = self._hash_forms(forms)
+            hashes.append(found[block[:, -1] != 0])
+        _, counts = np.unique(np.concatenate(hashes), return_counts=True)
+        return int(counts[counts > 1].sum())
+
+    def _are_folded(self, block: Cells) -> NDArray[np.bool_]:
+        """Return for some cells whether folding plainly leaves their names as they are.
+
+        That is: digits that do not begin with 0, or lower-case letters and digits that begin with a letter and in which
+        no 0 follows a letter.
+        """
+        if not self.texts:
+            return np.zeros(len(block), bool)
+        kinds = _PLAIN_LETTERS[np.ascontiguousarray(block).view(np.uint8)[:, :-1]]
+        lengths = (block[:, -1] >> TAG).astype(np.int64) - SHIFT
+        plain = (kinds != 0).sum(axis=1) == lengths  # padding is of kind 0, like other letters
+        digits = (kinds >= 2).sum(axis=1) == lengths
+        begins = np.where(digits, kinds[:, 0] == 2, kinds[:, 0] == 1)
+        return np.asarray(plain & begins & (lengths > 0) & ~((kinds[:, :-1] == 1) & (kinds[:, 1:] == 3)).any(axis=1))
+
+    def _hash_forms(self, forms: list[str]) -> NDArray[np.uint64]:
+        """Return a hash of each text, that of its cell if it fits one."""
+        packed = Names.texts_of(forms, self.cells.shape[1])
+        hashes = hash_cells(packed.cells)
+        for place in packed.others:
+            hashes[place] = hash(forms[place]) & _HASH
+        return hashes
 
     def has_similar(self, missing: Id) -> bool:
         """Return whether another name here looks like this one, compared by `similar.fold_name`."""

@@ -307,6 +307,9 @@ class Codec(Protocol):
     def parents(self) -> NDArray[np.int32]:
         """(width,) the feature that each feature implies in every row; −1 for none."""
 
+    def rows_of_each_norm(self, stored: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the places of rows among which is every norm of these rows; raise as `check`."""
+
     def decode_sparse(self, stored: NDArray[Any], *, last: bool = False) -> SparseRows:
         """Return the rows without their zeros; with `last`, without the values that others imply too."""
 

@@ -1,9 +1,9 @@
-"""Search bytes for texts, in every form in which a file may hold them."""
+"""Search bytes for texts and byte strings, in every form in which a file may hold them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from uuid import UUID
@@ -15,17 +15,26 @@ _LINES = 1 << 14
 
 
 class Needles:
-    """Texts in all forms in which bytes may hold them: UTF-8, UTF-16, JSON escapes; a UUID also as its 16 bytes."""
+    """Texts in all forms in which bytes may hold them: UTF-8, UTF-16, JSON escapes; a UUID also as its 16 bytes.
 
-    def __init__(self, tokens: Sequence[str]) -> None:
-        if not 0 < len(tokens) <= MOST_TOKENS:
-            raise InvalidParameter(f"give between 1 and {MOST_TOKENS} texts to look for, not {len(tokens)}")
+    Args:
+        tokens: The texts.
+        patterns: Further items to search for, each as its alternative byte strings; numbered after the texts.
+    """
+
+    def __init__(self, tokens: Sequence[str], patterns: Sequence[Collection[bytes]] = ()) -> None:
+        if not 0 < len(tokens) + len(patterns) <= MOST_TOKENS:
+            raise InvalidParameter(
+                f"give between 1 and {MOST_TOKENS} items to look for, not {len(tokens) + len(patterns)}"
+            )
         self.tokens = tuple(tokens)
-        self._forms = [(number, form) for number, token in enumerate(tokens) for form in sorted(_forms(token))]
+        alternatives = [*map(_forms, tokens), *patterns]
+        self._forms = [(number, form) for number, forms in enumerate(alternatives) for form in sorted(forms)]
         self._longest = max(len(form) for _, form in self._forms)
+        self._number = len(alternatives)
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return self._number
 
     def among(self, pieces: Iterable[bytes]) -> set[int]:
         """Return the numbers of the texts in these bytes, which may be cut anywhere."""

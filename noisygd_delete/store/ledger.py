@@ -197,9 +197,9 @@ class Ledger:
         The rows are all rows of the ledger, or the last ones. In the latter case the link of the first row is the
         trusted starting point of the check.
         """
-        if not rows:
-            raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
         looked_at = rows if first == 1 else rows[1:]
+        if not looked_at:
+            raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
         before = START if first == 1 else rows[0][2]
         tail = [
             parse_entry(path, number, body)

@@ -408,7 +408,7 @@ class TrainingTable:
         """Return how many of these rows are in the table, compared by id or by content (see `matched_by`)."""
         if self.matched_by(encoded) == "id":
             assert encoded.ids is not None
-            return len(set(encoded.ids) & set(self.records.ids))
+            return len(self.records.names.find(encoded.ids))
         return equal_rows(table_parts(self.records), encoded)
 
     def matched_by(self, encoded: Encoded) -> str:

@@ -18,7 +18,7 @@ from noisygd_delete.privacy.guarantee import Guarantee
 from tests.oracles import gaussian_dp
 from tests.oracles.linear_history import Run, squared_mu
 
-GAPS = {"replace": 2, "zero-out": 1, "definition-4.1": 1, "pairwise": 2}
+GAPS = {"replace": 2, "zero-out": 1, "erased-vs-never": 1, "pairwise": 2}
 
 
 def random_history(rng, method="noisy-gd-tight", longest=8):
@@ -87,7 +87,7 @@ def linear_chain(settings=120, seed=0, method="noisy-gd-tight"):
         about, adjacency = (
             ("dp", ["replace", "zero-out"][rng.integers(2)])
             if erased is None
-            else ("deletion", ["definition-4.1", "pairwise"][rng.integers(2)])
+            else ("deletion", ["erased-vs-never", "pairwise"][rng.integers(2)])
         )
         facts = events[0].mechanism
         truth = squared_mu(
@@ -150,7 +150,7 @@ def printed_rates(settings=60, seed=2):
             truth = (
                 mpmath.mpf(q) * bound**2 / (curve * noise * n**2) * (1 - mpmath.exp(-curve * step * learn / 2)) * decay
             )
-        bound = accountant.deletion(1, 2, [2], notion="definition-4.1").renyi(q)
+        bound = accountant.deletion(1, 2, [2], notion="erased-vs-never").renyi(q)
         assert abs(bound / truth - 1) < 1e-11, (bound, truth)
 
 
@@ -258,7 +258,7 @@ def composition(seed=5):
 
 def listed_orders():
     """A Rényi bound at listed orders covers smaller orders, never larger ones."""
-    guarantee = Guarantee("deletion", "definition-4.1", points=((2.0, 0.1), (8.0, 0.9)))
+    guarantee = Guarantee("deletion", "erased-vs-never", points=((2.0, 0.1), (8.0, 0.9)))
     assert guarantee.renyi(2) == 0.1
     assert guarantee.renyi(1.5) == 0.1
     assert guarantee.renyi(3) == 0.9

@@ -225,7 +225,7 @@ def test_sums_over_rows_in_any_order_read_as_ledgers_state_them(warm, kind):
     account = Account.of([Event("learn", 0, 0, facts), Event(kind, 0, 1, facts, EditCounts(deleted=1))])
     assert written.to_dict(account)["erasing"]["since"] == 1
     other = replace(account.erasing, since=0)
-    world = "definition-4.1"
+    world = "erased-vs-never"
     assert cost(compose_costs("deletion", world, Counter(other.parts), account.last)) == cost(
         compose_costs("deletion", world, Counter(account.erasing.parts), account.last)
     )

@@ -119,8 +119,8 @@ def test_adaptive_requests_lie_between_hidden_and_fully_observed():
 def test_adaptive_requests_under_theorem_5_1_cost_deletion_plus_p_times_dp():
     facts = PaperNoisyGDRun(**CHAIN)
     accountant = Accountant(events=[Event("learn", 4000, 0, facts), *[Event("unlearn", 4000, 1, facts)] * 30])
-    full = facts.interval("deletion", "definition-4.1", steps_with=math.inf)
-    left = facts.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=4000)
+    full = facts.interval("deletion", "erased-vs-never", steps_with=math.inf)
+    left = facts.interval("deletion", "erased-vs-never", steps_with=math.inf, steps_without=4000)
     assert accountant.deletion_adaptive(3).renyi(7) == pytest.approx(left.renyi(7) + 3 * full.renyi(7), rel=1e-9)
 
 
@@ -266,7 +266,7 @@ def test_the_report_answers_everything_and_is_json():
     assert answers["count"] == 5
     assert [row["release"] for row in answers["releases"]] == [1, 2, 3, 4, 5]
     assert answers["dp_cumulative"]["epsilon"] == accountant.dp_cumulative().with_slack().epsilon(1e-5)
-    assert answers["deletion"]["definition-4.1"]["gdp"] == accountant.deletion().with_slack().gdp
+    assert answers["deletion"]["erased-vs-never"]["gdp"] == accountant.deletion().with_slack().gdp
     assert answers["deletion"]["pairwise"]["gdp"] == pytest.approx(2 * accountant.deletion().with_slack().gdp, rel=1e-4)
     assert answers["deletion"]["seen_only_afterwards"]["gdp"] == accountant.deletion(1, 5, [5]).with_slack().gdp
     assert answers["remaining"]["publications"] == accountant.remaining().publications

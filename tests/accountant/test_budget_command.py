@@ -47,7 +47,7 @@ def test_every_question_reaches_the_library(store: Path, capsys: pytest.CaptureF
     direct = build_report(accountant, order=4, delta=1e-5, attack_advantage=0.5, **asked).to_dict()
     assert answer["statement"] == json.loads(json.dumps(direct))
     assert (
-        answer["statement"]["deletion"]["definition-4.1"]["gdp"]
+        answer["statement"]["deletion"]["erased-vs-never"]["gdp"]
         == accountant.deletion(2, 3, [1, 3, 4]).with_slack().gdp
     )
     assert answer["publications_left"] == accountant.remaining().publications == 2

@@ -25,7 +25,11 @@ parts = st.tuples(st.floats(0, 1e4), st.floats(0, 1e4), st.booleans())
 def build(part):
     squared, rate, listed = part
     return Guarantee(
-        "deletion", "definition-4.1", gdp_squared=squared, rate=rate, points=((2.0, 0.01), (9.0, 0.2)) if listed else ()
+        "deletion",
+        "erased-vs-never",
+        gdp_squared=squared,
+        rate=rate,
+        points=((2.0, 0.01), (9.0, 0.2)) if listed else (),
     )
 
 

@@ -52,7 +52,7 @@ def sensitivity(worlds):
 
 
 def without_subjects(patch):
-    worlds = {"replace": 2, "pairwise": 2, "zero-out": 1, "definition-4.1": 1}
+    worlds = {"replace": 2, "pairwise": 2, "zero-out": 1, "erased-vs-never": 1}
     patch.setattr(
         mechanism_module.NoisySteps, "sensitivity", lambda self, adjacency: worlds[str(adjacency)] * self.lipschitz
     )

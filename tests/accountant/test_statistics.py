@@ -89,7 +89,7 @@ def test_every_answer_is_that_of_the_models_and_of_the_statistics_that_read_the_
         agree(alone, accountant.dp(number), "", [])
     erasing = [n for n in every if n > 1 and events[n - 1].counts.erased]
     for number in erasing:
-        for world in ("definition-4.1", "pairwise"):
+        for world in ("erased-vs-never", "pairwise"):
             told = accountant.deletion(1, number, notion=world), models.deletion(1, numbers[number], notion=world)
             agree(*told, world, range(1, number))
             later, also = range(number, len(events) + 1), range(numbers[number], models.releases + 1)
@@ -170,7 +170,7 @@ def test_counts_of_neighbouring_tables_are_never_further_apart_and_once_that_far
         assert math.sqrt(found.gdp_squared) == pytest.approx(apart / 8.0, rel=1e-9)
         assert math.sqrt(found.gdp_squared) >= apart / 8.0
         assert found.rows == rows
-    assert facts.interval("deletion", "definition-4.1", steps_with=0, steps_without=1).gdp_squared == 0
+    assert facts.interval("deletion", "erased-vs-never", steps_with=0, steps_without=1).gdp_squared == 0
 
 
 @pytest.mark.parametrize("deviation", [0.0, 0.5, 3.0, 2.0**25, float("nan")])

@@ -73,7 +73,7 @@ def law(releases, *, come: int, gone: int, seen: set[int], pairwise: bool) -> fl
         plan = PLANS[releases[chain[0]][0]]
         held = [come <= number < gone for number in chain]
         if plan.method.name == "objective-perturbation":
-            world = "pairwise" if pairwise else "definition-4.1"
+            world = "pairwise" if pairwise else "erased-vs-never"
             each = plan.mechanism.interval("deletion", world, steps_with=1).gdp
             total += each**2 * sum(here and number in seen for here, number in zip(held, chain, strict=True))
             continue
@@ -116,7 +116,7 @@ def excess(trials: int, seed: int) -> tuple[float, int]:
         if not stands(releases, come):
             continue
         accountant = Accountant(None, events_of(releases))
-        for world, pairwise in (("definition-4.1", False), ("pairwise", True)):
+        for world, pairwise in (("erased-vs-never", False), ("pairwise", True)):
             for watched in (seen, set(range(len(releases))), set(range(gone, len(releases)))):
                 numbers = [one + 1 for one in sorted(watched)]
                 stated = accountant.deletion(come + 1, gone + 1, numbers, notion=world).gdp ** 2

@@ -30,8 +30,8 @@ def asked(accountant: Accountant, number: int) -> list[Guarantee]:
     """Everything that a certificate asks."""
     after = range(number, accountant.releases + 1)
     return [
-        *(accountant.deletion(erased_at=number, notion=notion) for notion in ("definition-4.1", "pairwise")),
-        *(accountant.deletion(erased_at=number, observed=after, notion=n) for n in ("definition-4.1", "pairwise")),
+        *(accountant.deletion(erased_at=number, notion=notion) for notion in ("erased-vs-never", "pairwise")),
+        *(accountant.deletion(erased_at=number, observed=after, notion=n) for n in ("erased-vs-never", "pairwise")),
         accountant.dp(),
         accountant.dp_cumulative(),
         accountant.dp_cumulative(adjacency="zero-out"),

@@ -114,7 +114,7 @@ def test_of_two_erasures_that_exceed_each_other_both_count():
 
 
 def test_a_worst_case_is_about_one_pair_of_worlds():
-    known, other = Guarantee("deletion", "pairwise", gdp_squared=1.0), Guarantee("deletion", "definition-4.1")
+    known, other = Guarantee("deletion", "pairwise", gdp_squared=1.0), Guarantee("deletion", "erased-vs-never")
     assert WorstCase.of([known, known]).cases == (known,)
     for wrong in ([], [known, other]):
         with pytest.raises(InvalidParameter):

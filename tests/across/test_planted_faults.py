@@ -88,7 +88,7 @@ def test_a_network_divides_by_the_slots_and_not_by_the_records_in_them() -> None
 
 
 @pytest.mark.parametrize("world", ["replace", "zero-out"])
-@pytest.mark.parametrize("notion", ["definition-4.1", "pairwise"])
+@pytest.mark.parametrize("notion", ["erased-vs-never", "pairwise"])
 def test_estimators_plan_for_the_worlds_they_were_asked_for(world, notion) -> None:
     pytest.importorskip("sklearn", reason="estimators need scikit-learn")
     from noisygd_delete.estimators import NoisyGDClassifier, NoisyGDRegressor
@@ -141,7 +141,7 @@ def test_a_model_near_its_law_does_not_make_an_extractor_forget() -> None:
     ]
     head = Accountant(plan, run)
     carried = Accountant(plan, [Event("extractor", 30, 0, extractor), *run])
-    trained = extractor.interval("deletion", "definition-4.1", steps_with=30).renyi(2)
+    trained = extractor.interval("deletion", "erased-vs-never", steps_with=30).renyi(2)
     assert trained > 1
     assert head.deletion(1, 2, observed=[2]).renyi(2) <= 0.5
     assert carried.deletion(1, 3, observed=[3]).renyi(2) >= trained
@@ -219,7 +219,7 @@ def guarantee(**facts) -> Guarantee:
 
 
 def test_two_records_each_near_a_third_world_are_twice_as_far_apart() -> None:
-    for about, adjacency in (("dp", "zero-out"), ("deletion", "definition-4.1")):
+    for about, adjacency in (("dp", "zero-out"), ("deletion", "erased-vs-never")):
         half = guarantee(about=about, adjacency=adjacency)
         assert half.advantage == pytest.approx(2 * norm.cdf(0.25) - 1)
         assert half.advantage_between_records == pytest.approx(2 * norm.cdf(0.5) - 1)

@@ -53,7 +53,7 @@ def audit_loss(
             World(here, null),
             World(null, null),
             later,
-            accountant.deletion(1, 2, later, notion="definition-4.1"),
+            accountant.deletion(1, 2, later, notion="erased-vs-never"),
         ),
     ]
     jury = Jury(lambda world: simulate(engine, world, 2 * chains, rng))

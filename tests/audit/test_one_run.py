@@ -72,7 +72,7 @@ def test_more_right_guesses_prove_more_and_half_of_them_nothing() -> None:
 
 
 def test_a_claim_that_is_not_gaussian_is_refuted_by_its_lines_alone() -> None:
-    claimed = Guarantee("deletion", "definition-4.1", rate=0.02)
+    claimed = Guarantee("deletion", "erased-vs-never", rate=0.02)
     assert OneRun(400, 400, 400).refutes(claimed)
     assert not OneRun(400, 400, 220).refutes(claimed)
     row = AuditRow("left?", "one run", claimed, OneRun(400, 400, 400), 3.0)

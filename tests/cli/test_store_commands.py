@@ -369,7 +369,7 @@ def test_what_waits_stands_in_one_row(folder: Path, printed) -> None:
     assert [row.split() for row in rows] == [["pending", "edits", "0"]]
 
 
-@pytest.mark.parametrize(("rows", "unit"), [(1, "(definition-4.1),"), (3, "(definition-4.1, one data subject with at most 3 rows),")])  # fmt: skip
+@pytest.mark.parametrize(("rows", "unit"), [(1, "(erased-vs-never),"), (3, "(erased-vs-never, one data subject with at most 3 rows),")])  # fmt: skip
 def test_a_release_says_whose_rows_its_figures_are_about(rows: int, unit: str) -> None:
     plan = make_plan(losses.Logistic(radius=1.0), records=500, features=3, regularization=0.05, rows_per_subject=rows,
                      budget=Budget(order=10, dp=1.0, deletion=0.1), method="noisy-gd")  # fmt: skip

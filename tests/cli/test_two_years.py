@@ -155,3 +155,32 @@ def test_planted_faults_are_seen(
     assert sound is not None
     assert wrong is not None
     assert sound.left - sound.at_once == DATES != wrong.left - wrong.at_once
+
+
+@pytest.mark.parametrize("command", ["restrict", "object"])
+def test_restrictions_and_their_end_wait_for_a_date_like_deletions(
+    total: dict[str, Any], as_json: Run, clock: Clock, command: str
+) -> None:
+    def take_out(number: int) -> dict[str, Any]:
+        where = ["--to", f"{number}.bin", "--archive-key", "archive.key", "--request-id", f"r{number}"]
+        answer: dict[str, Any] = as_json(command, "store", f"p{number}", *where)
+        return answer
+
+    def put_back(number: int) -> dict[str, Any]:
+        where = ["--from", f"{number}.bin", "--archive-key", "archive.key", "--informed", "2026-01-01"]
+        answer: dict[str, Any] = as_json("lift", "store", f"r{number}", *where)
+        return answer
+
+    kept = reserve(ledger())
+    assert kept is not None
+    for number in range(kept.at_once):
+        answer = take_out(number)
+        assert answer["status"] == "published"
+    assert answer["left"]["publications"] == DATES
+    for answer in (put_back(0), take_out(kept.at_once)):
+        assert (answer["status"], answer["left"]["publications"]) == ("pending", DATES)
+        assert answer["publishes_on"] is not None
+    clock.now += DAYS_BETWEEN * DAY
+    assert as_json("publish", "store", "--due")["left"]["publications"] == DATES - 1
+    assert put_back(kept.at_once)["left"]["publications"] == DATES - 1
+    assert serves()

@@ -103,7 +103,7 @@ def test_both_observers_stand_there_each_with_its_unit_and_its_condition(store: 
         assert f"right at most {figure['of_hundred']} times in 100" in card
         assert all(condition in card for condition in figure["holds_only_if"])
     first, annex = card.split("Annex: the figures")
-    for symbol in ("ε", "δ", "definition-4.1", "zero-out", "replace (", "Rényi", "λ"):
+    for symbol in ("ε", "δ", "erased-vs-never", "zero-out", "replace (", "Rényi", "λ"):
         assert symbol not in first
     assert "(ε=" in annex
     assert "present." not in card

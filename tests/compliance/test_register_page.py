@@ -249,7 +249,7 @@ def test_the_report_says_requests_due_dates_budget_pending_and_withheld_first_an
     before, annex = map(shown_text, page.split("Annex: the figures"))
     total, top = "(ε=40, δ=1e-6)", shown_text(page.split("<h2>")[0])
     assert top.count(total) == 1  # the odds name the total that they hold for, and no other figure has symbols
-    for symbol in ("ε", "δ", "definition-4.1", "(replace", "λ"):
+    for symbol in ("ε", "δ", "erased-vs-never", "(replace", "λ"):
         assert symbol not in top.replace(total, ""), symbol
     assert "of 40 is spent (at δ=1e-6)" in annex
     assert "In the terms of the field" in annex

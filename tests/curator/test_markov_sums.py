@@ -342,7 +342,7 @@ def test_figures_of_a_release_say_their_worlds_and_conditions() -> None:
     told = curator.delete([0]).guarantees
     assert told["deletion"].gdp == 0
     assert told["deletion"].non_adaptive
-    assert told["deletion_observed"].adjacency is Worlds.DEFINITION_4_1
+    assert told["deletion_observed"].adjacency is Worlds.ERASED_VS_NEVER
     assert 0 < told["deletion_observed"].gdp < told["dp_cumulative"].gdp <= 1
 
 

@@ -89,7 +89,7 @@ def test_who_adapts_is_seen_in_later_models_and_stays_under_the_bound_of_all(wat
     length = run.apart(between_records=False)
     told = closed_forms.seen_charge(draws=run.draws[:watched], moved=[length] * watched, seen=range(watched))
     assert advantage == pytest.approx(math.erf(math.sqrt(told / 8)), abs=0.01 + 4 * noise)
-    assert advantage < math.erf(math.sqrt(run.charges(Worlds.DEFINITION_4_1)[watched] / 8)) + 4 * noise
+    assert advantage < math.erf(math.sqrt(run.charges(Worlds.ERASED_VS_NEVER)[watched] / 8)) + 4 * noise
     assert chosen.deletion.gdp == 0
     assert chosen.deletion.non_adaptive
 
@@ -118,7 +118,7 @@ def test_a_thief_of_table_and_releases_learns_what_he_saw_before_the_erasure(fau
     for seen, (held, never) in scores.items():
         cut = np.median(np.concatenate([held, never]))
         advantage[seen] = abs(float((held > cut).mean() - (never > cut).mean()))
-    bound = math.erf(math.sqrt(float(chosen.mechanism.charges(Worlds.DEFINITION_4_1)[1]) / 8))
+    bound = math.erf(math.sqrt(float(chosen.mechanism.charges(Worlds.ERASED_VS_NEVER)[1]) / 8))
     noise = math.sqrt(1 / (2 * TRIALS))
     if fault:
         assert advantage["later"] > 0.2

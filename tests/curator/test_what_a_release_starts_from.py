@@ -48,7 +48,7 @@ def test_two_runs_are_two_balls_of_the_solver(gamma: float) -> None:
     mechanism = replace(plan_by("objective-perturbation").mechanism, gradient_tolerance=gamma)
     ball, tau = gamma / mechanism.strong_convexity, mechanism.output_noise
     room = mechanism.grid * math.sqrt(mechanism.dimension)
-    for notion in ("definition-4.1", "pairwise"):
+    for notion in ("erased-vs-never", "pairwise"):
         stated = mechanism.interval("deletion", notion, steps_with=1, steps_without=1).gdp
         least, most = 2 * ball / tau, (2 * ball + room) / tau
         assert least <= stated <= most * (1 + 1e-9), notion

@@ -29,8 +29,10 @@ def right(data: dict[str, Any], way: str) -> np.ndarray:
 def test_exact_retraining_is_read_off_and_the_library_stays_under_its_bound() -> None:
     assert right(DATA, "exact")[:, 1:].all()
     ours = right(DATA, "ours")
-    for kept, most in enumerate(DATA["most"]):
+    assert len(ours) >= 100
+    for kept, (most, luck) in enumerate(zip(DATA["most"], DATA["luck"], strict=True)):
         assert ours[:, kept].sum() <= binom.ppf(0.9999, len(ours), most / DATA["rounds"])
+        assert luck == binom.ppf(demonstration.SURELY, len(ours), most / DATA["rounds"])
     for person in DATA["people"]:
         assert person["exact"]["cosine"] > 0.99
         assert {name: person["exact"]["read"][name] for name in ("region", "smsa", "paid")} == {
@@ -80,12 +82,12 @@ document.body.dataset.said = JSON.stringify({said, wide: document.documentElemen
     shown = dom(TEXT.replace("</body>", script), tmp_path, width=width)
     found = json.loads(re.search(r'data-said="([^"]*)"', shown)[1].replace("&quot;", '"').replace("&amp;", "&"))
     first, second, none_kept = found["said"]
-    people, rounds = DATA["people"], DATA["rounds"]
+    people, total = DATA["people"], len(right(DATA, "exact"))
     for place, (cosines, said, pictures) in enumerate((first, second)):
         one = people[place]
         assert f"{one['exact']['cosine']:.3f} after exact" in cosines
-        assert f"person {rounds} times of {rounds} after exact" in said
-        assert f"{sum(each[1] for each in one['ours']['right'])} times after this library" in said
+        assert f"person {total} times of {total} after exact" in said
+        assert f"{right(DATA, 'ours')[:, 1].sum()} times after this library" in said
         assert pictures == len(one["shapes"])
     assert "exact retraining shows nothing here" in none_kept[1]
     assert found["wide"] <= 0, "nothing is cut off"

@@ -11,10 +11,12 @@ from tests.docs.prose import ROOT, prose, words
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
 DOCS = ROOT / "docs"
-# pages of the site; the threat model, the note and what a repository has for contributors are documents of their own, and
-# article.md is made of a table
+# pages of the site; the threat model, the note and what a repository has for contributors are documents of their own;
+# article.md, literature.md and conformance.md are tables in which one row is looked up
 APART = {
     "article.md",
+    "literature.md",
+    "conformance.md",
     "threat-model.md",
     "releasing.md",
     "CONTRIBUTING.md",
@@ -26,7 +28,7 @@ APART = {
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.name not in APART)]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
 # upper bounds on the words of all pages, of the guide, and of the first page
-LIMIT = 34_300
+LIMIT = 32_840
 PATH = 8_500
 FIRST = 900
 

@@ -12,7 +12,7 @@ PAGE = (ROOT / "docs" / "literature.md").read_text()
 CELLS = ["work", "what it says", "what it has that is not here", "what is here instead", "known from"]
 READ = {"abstract", "its package, run", "its statements, checked"}
 NAMED = """Cohen, Kohen, Nissim & Stemmer; Van Waerebeke; Allouah; Mehta; Nori; Qiao; Guo & Cao; Inane; Fichtenberger; Huang & Canonne; Ullah & Arora;
-Kalinin; Bertran; Regehr; Benarroch, Atif & Cappé; Chourasia & Shah; Guo et al."""
+Kalinin; Dvijotham; Pandey; Cortild & Cartis; Dolgova & Stich; Bertran; Regehr; Benarroch, Atif & Cappé; Chourasia & Shah; Guo et al."""
 
 
 def works(page: str) -> list[list[str]]:

@@ -139,7 +139,7 @@ def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Tabl
     ]
     mechanism = asked.mechanism
     grid = mechanism.exact.grid(mechanism)
-    told = mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=asked.calibration.learn_steps)
+    told = mechanism.interval("deletion", "erased-vs-never", steps_with=0, steps_without=asked.calibration.learn_steps)
     gone = np.sqrt(2 * told.rate) if told.gdp is None else told.gdp  # R_q ≤ q μ²/2
     assert 0 < np.linalg.norm(models[0] - models[1]) + grid <= gone * mechanism.noise_scale + grid
 

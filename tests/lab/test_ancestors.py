@@ -75,7 +75,7 @@ def random_history(rng, *, vary=True, warm=0.2, requesters=False, most_rows=3) -
 
 def stated(history: History, observed, seen=()) -> float:
     found = ancestor_guarantee(
-        history.runs, "deletion", "definition-4.1", person=history.person, observed=observed, seen_by_requesters=seen
+        history.runs, "deletion", "erased-vs-never", person=history.person, observed=observed, seen_by_requesters=seen
     )
     return found.gdp
 
@@ -184,7 +184,7 @@ def test_refreshed_bases_rows_that_come_back_masks_and_trials_are_summed_exactly
             flat += [
                 replace(trial, reads=tuple((first[other], weight) for other, weight in trial.reads)) for trial in trials
             ]
-        ask = {"about": "deletion", "worlds": "definition-4.1", "person": person}
+        ask = {"about": "deletion", "worlds": "erased-vs-never", "person": person}
         for release in {0, releases - 1, int(rng.integers(releases))}:
             closure = ancestors(parents={run.number: run.parents for run in runs}, seen=shown[release])
             stated_here = ancestor_guarantee(runs, observed=shown[release], **ask).gdp
@@ -243,19 +243,19 @@ def test_a_base_learned_again_beneath_observed_heads_by_hand():
     """Base 0 and head 1 with the record; base learned again without it (2), head on it (3). Who saw both models pays for 0 and 1."""
     runs = [run_of(0, 0, 0.3, 0), run_of(1, 1, 0.4, 0, (0,)), run_of(2, 0, 0.3, 1), run_of(3, 1, 0.4, 1, (2,))]
     ask = {"person": [Presence(0, 0, 1)]}
-    assert ancestor_guarantee(runs, "deletion", "definition-4.1", observed=[0, 1, 2, 3], **ask).gdp == pytest.approx(
+    assert ancestor_guarantee(runs, "deletion", "erased-vs-never", observed=[0, 1, 2, 3], **ask).gdp == pytest.approx(
         0.5
     )
-    assert ancestor_guarantee(runs, "deletion", "definition-4.1", observed=[2, 3], **ask).gdp == 0.0
+    assert ancestor_guarantee(runs, "deletion", "erased-vs-never", observed=[2, 3], **ask).gdp == 0.0
     twice = {"person": [Presence(0, 0, 1), Presence(5, 0, None)]}  # and a row of hers that stays
-    found = ancestor_guarantee(runs, "deletion", "definition-4.1", observed=range(4), **twice).gdp
+    found = ancestor_guarantee(runs, "deletion", "erased-vs-never", observed=range(4), **twice).gdp
     assert found == pytest.approx(math.sqrt(0.6**2 + 0.8**2 + 0.3**2 + 0.4**2))
 
 
 def test_a_mask_keeps_rows_that_join_later_out_of_a_run():
     runs = [run_of(0, 0, 0.3, 0), run_of(1, 0, 0.3, 4, slots=frozenset({0, 1})), run_of(2, 1, 0.4, 4, (1,))]
     joined = [Presence(2, 3)]
-    found = ancestor_guarantee(runs, "deletion", "definition-4.1", person=joined, observed=[1])
+    found = ancestor_guarantee(runs, "deletion", "erased-vs-never", person=joined, observed=[1])
     assert found.gdp == 0.0
     assert ancestor_guarantee(runs, "dp", "zero-out", person=joined, observed=[2]).gdp == pytest.approx(0.4)
 
@@ -270,13 +270,13 @@ def test_a_solver_started_at_an_old_answer_costs_its_tolerance_alone():
     solved = OutputPerturbationRun(**facts, gradient_tolerance=0.01, warm=True)
     runs = [StageRun(0, 0, solved, 3, 0), StageRun(1, 0, solved, 3, 1, soft=(0,))]
     gone = [Presence(0, 0, 1)]
-    blind = ancestor_guarantee(runs, "deletion", "definition-4.1", person=gone, observed=[1])
-    tolerance = solved.interval("deletion", "definition-4.1", steps_with=3, steps_without=3).gdp
+    blind = ancestor_guarantee(runs, "deletion", "erased-vs-never", person=gone, observed=[1])
+    tolerance = solved.interval("deletion", "erased-vs-never", steps_with=3, steps_without=3).gdp
     assert blind.gdp == pytest.approx(tolerance)
     assert tolerance > 0
-    both = ancestor_guarantee(runs, "deletion", "definition-4.1", person=gone, observed=[0, 1])
+    both = ancestor_guarantee(runs, "deletion", "erased-vs-never", person=gone, observed=[0, 1])
     assert both.gdp == pytest.approx(
-        solved.interval("deletion", "definition-4.1", steps_with=3).gdp
+        solved.interval("deletion", "erased-vs-never", steps_with=3).gdp
     )  # the start was seen
 
 
@@ -336,7 +336,7 @@ def test_the_accountant_of_a_ladder_gives_the_ancestor_sum_for_every_lifetime_an
             seen = rng.choice(np.arange(1, len(events) + 1), int(rng.integers(1, len(events) + 1)), replace=False)
             observed = sorted(set().union(*(model[int(k)] for k in seen)))
             ask = {"observed": observed}
-            erased = ancestor_guarantee(runs, "deletion", "definition-4.1", person=[Presence(0, start, end)], **ask)
+            erased = ancestor_guarantee(runs, "deletion", "erased-vs-never", person=[Presence(0, start, end)], **ask)
             assert account.deletion(start, end, seen.tolist()).gdp == pytest.approx(erased.gdp, rel=1e-9, abs=1e-12)
             there = ancestor_guarantee(runs, "dp", "zero-out", person=[Presence(0, start)], **ask)
             shown = account.dp_cumulative(seen.tolist(), present_from=start, adjacency="zero-out")
@@ -363,7 +363,7 @@ def test_sums_of_an_account_are_those_of_its_releases():
         assert account.deletion_observed().gdp == pytest.approx(walked, rel=1e-12)
         runs = stage_runs(account.events)
         everything = ancestor_guarantee(
-            runs, "deletion", "definition-4.1", person=[Presence(0, 1, last)], observed=[run.number for run in runs]
+            runs, "deletion", "erased-vs-never", person=[Presence(0, 1, last)], observed=[run.number for run in runs]
         )
         assert walked == pytest.approx(everything.gdp, rel=1e-9, abs=1e-12)
         assert "every run is observed" in everything.assumptions
@@ -382,7 +382,7 @@ def test_a_statistic_between_releases_reads_the_model_in_force_and_hides_no_base
         Event("unlearn", rerun, 1, mechanism),
     ]
     account, runs = Accountant(events=events), stage_runs(events)
-    ask = {"about": "deletion", "worlds": "definition-4.1", "person": [Presence(0, 1, 3)]}
+    ask = {"about": "deletion", "worlds": "erased-vs-never", "person": [Presence(0, 1, 3)]}
     last = [run.number for run in runs if run.table == 3]
     kept = account.deletion(1, 3, [3]).gdp
     assert kept > 0

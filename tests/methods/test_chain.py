@@ -68,7 +68,7 @@ def test_an_observed_release_of_a_chain_costs_its_links_squared() -> None:
     plan = planned(
         method=methods.ObjectivePerturbation(chain=3, solver="cold"), budget=Budget.from_gdp(dp=0.6, deletion=0.1)
     )
-    single = replace(plan.mechanism, chain=1).interval("deletion", "definition-4.1", steps_with=1).gdp
+    single = replace(plan.mechanism, chain=1).interval("deletion", "erased-vs-never", steps_with=1).gdp
     for models in (1, 4):
         assert plan.deletion_observed(models).gdp == pytest.approx(math.sqrt(3 * models) * single, rel=1e-9)
 

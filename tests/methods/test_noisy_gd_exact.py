@@ -213,11 +213,11 @@ def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guar
         found.append(release.weights)
     assert len({one.tobytes() for one in gradients}) > 1, "another order rounds otherwise"
     apart = max(float(np.linalg.norm(one - other)) for one in found for other in found)
-    gone = mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.calibration.delete_steps)
+    gone = mechanism.interval("deletion", "erased-vs-never", steps_with=0, steps_without=plan.calibration.delete_steps)
     charged = math.sqrt(gone.renyi(2))  # μ, or what has the same Rényi bounds
     assert apart / mechanism.noise_scale <= charged, "a shift of the last noise"
     kept = plan_by(method, **sizes).mechanism
-    clean = kept.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.calibration.delete_steps)
+    clean = kept.interval("deletion", "erased-vs-never", steps_with=0, steps_without=plan.calibration.delete_steps)
     assert charged > 0 == clean.renyi(2)
     in_memory = train(table(), plan, plan.serving, start, Execution(rng=np.random.default_rng(1))).model.weights
     assert np.linalg.norm(in_memory - found[0]) <= apart + charged * mechanism.noise_scale
@@ -289,7 +289,7 @@ def test_what_is_gone_leaves_nothing_after_a_model_that_was_seen() -> None:
         for held in (first, other)
     ]
     assert (found[0] == found[1]).all()
-    assert plan.mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=9).gdp == 0
+    assert plan.mechanism.interval("deletion", "erased-vs-never", steps_with=0, steps_without=9).gdp == 0
 
 
 @pytest.mark.parametrize("releases", [2, 12, 50])

@@ -330,7 +330,7 @@ def test_composition_noise_meets_both_budgets():
         assert accountant.dp_cumulative().gdp <= budget.dp_gdp() * (1 + 1e-9)
         assert plan.deletion.gdp <= budget.deletion_gdp() * (1 + 1e-9)
         worst = plan.mechanism.interval(
-            "deletion", "definition-4.1", steps_with=plan.calibration.learn_steps + 4 * plan.calibration.delete_steps
+            "deletion", "erased-vs-never", steps_with=plan.calibration.learn_steps + 4 * plan.calibration.delete_steps
         )
         assert worst.gdp <= budget.deletion_gdp()
 

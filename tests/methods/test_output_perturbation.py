@@ -49,7 +49,7 @@ def solved(loss=None, **changes) -> Plan:
     dp=st.floats(1e-3, 10),
     share=st.floats(1e-9, 1),
     adjacency=st.sampled_from(["replace", "zero-out"]),
-    notion=st.sampled_from(["definition-4.1", "pairwise"]),
+    notion=st.sampled_from(["erased-vs-never", "pairwise"]),
     solver=st.sampled_from(["warm", "cold", "fixed"]),
     steps=st.sampled_from([None, 1, 7, 1000]),
     releases=st.sampled_from([1, 2, 17]),
@@ -91,7 +91,7 @@ def test_a_history_costs_its_observed_releases(solver) -> None:
     plan = solved(solver=solver)
     one = plan.dp.gdp_squared  # replace, 2L
     present = plan.mechanism.interval(
-        "deletion", "definition-4.1", steps_with=plan.calibration.delete_steps
+        "deletion", "erased-vs-never", steps_with=plan.calibration.delete_steps
     ).gdp_squared  # L
     left = plan.deletion.gdp_squared
     assert one == pytest.approx(4 * present, rel=0.05)

@@ -111,7 +111,7 @@ def test_with_uniforms_of_53_bits_it_would_have_been_large() -> None:
     """The sampler of before, beyond 8.3: 2e-8 at μ = 2.83; now it is nothing that the key does not exceed."""
     assert float(mpmath.ncdf(2.83 + ndtri(2.0**-54))) == pytest.approx(2.3e-8, rel=0.1)
     assert gaussian(2.83).least_delta == LEAST_DELTA
-    assert Guarantee(about="deletion", adjacency="definition-4.1").least_delta == 0.0
+    assert Guarantee(about="deletion", adjacency="erased-vs-never").least_delta == 0.0
 
 
 def test_no_smaller_delta_is_stated() -> None:

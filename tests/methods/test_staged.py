@@ -59,7 +59,7 @@ OTHERS = [  # with stages of other kinds
 
 @pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
 @pytest.mark.parametrize("adjacency", ["zero-out", "replace"])
-@pytest.mark.parametrize("notion", ["definition-4.1", "pairwise"])
+@pytest.mark.parametrize("notion", ["erased-vs-never", "pairwise"])
 def test_a_plan_spends_its_budgets_and_no_more(stages, level, adjacency, notion):
     plan = plan_for(stages, level, adjacency=adjacency, deletion_notion=notion, rows_per_subject=2)
     dp, deletion = plan.dp.with_slack(), plan.deletion.with_slack()
@@ -227,7 +227,7 @@ def test_any_number_of_deletions_costs_the_base_and_every_observed_release_the_r
     for name in range(8):
         release = curator.delete([name])
     kept, later = (
-        stage.mechanism.interval("deletion", "definition-4.1", steps_with=stage.calibration.learn_steps).gdp_squared
+        stage.mechanism.interval("deletion", "erased-vs-never", steps_with=stage.calibration.learn_steps).gdp_squared
         for stage in plan.calibration.stages
     )
     shown = release.guarantees

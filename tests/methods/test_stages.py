@@ -58,7 +58,7 @@ def test_the_account_is_the_sum_over_ancestors(stages, level):
             kept if len(seen) > 1 else set()
         )
         person = [Presence(0, 1, gone)]
-        right = ancestor_guarantee(runs, "deletion", "definition-4.1", person=person, observed=observed)
+        right = ancestor_guarantee(runs, "deletion", "erased-vs-never", person=person, observed=observed)
         assert account.deletion(1, gone, seen).renyi(8) == pytest.approx(right.renyi(8), rel=1e-9, abs=1e-12)
 
 
@@ -196,7 +196,7 @@ def test_the_charge_of_samples_is_the_divergence_of_their_densities():
             integral = top + math.log(float(np.exp(exponents - top).sum()) * (grid[1] - grid[0]))
             assert stated.renyi(order) == pytest.approx(draws * integral / (order - 1), rel=1e-6)
         assert run.passes == math.ceil(rate * draws)
-        gone = run.interval("deletion", "definition-4.1", steps_with=1, steps_without=1)
+        gone = run.interval("deletion", "erased-vs-never", steps_with=1, steps_without=1)
         assert gone.renyi(8) == 0
 
 

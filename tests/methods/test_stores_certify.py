@@ -47,5 +47,5 @@ def test_a_store_learns_deletes_and_certifies(
         assert store.plan == plan
         if isinstance(method, str):
             steps = {"steps_with": plan.calibration.learn_steps, "steps_without": plan.calibration.delete_steps}
-            bound = plan.mechanism.interval("deletion", "definition-4.1", **steps)
+            bound = plan.mechanism.interval("deletion", "erased-vs-never", **steps)
             assert store.accountant.deletion(1, 2, [2]).renyi(4) == pytest.approx(bound.renyi(4))

@@ -60,7 +60,7 @@ def test_a_warm_solver_is_charged_for_both_runs():
             found = plan.mechanism.interval("deletion", worlds, steps_with=1, steps_without=1)
             assert excess(plan, found.gdp) <= 1, (plan.problem.records, worlds)
             assert plan.problem.budget.affords(replace(found, adjacency=plan.problem.deletion_notion))
-        assert plan.deletion.adjacency == Worlds.DEFINITION_4_1
+        assert plan.deletion.adjacency == Worlds.ERASED_VS_NEVER
     one_ball = [excess(plan, plan.deletion.gdp / 2) for plan in plans]  # the planted fault
     assert max(one_ball) > 1.5
 

@@ -53,7 +53,7 @@ budgets = st.one_of(
     budget=budgets,
     method=st.sampled_from(["noisy-gd:analysis=paper", "noisy-gd"]),
     adjacency=st.sampled_from(["replace", "zero-out"]),
-    notion=st.sampled_from(["definition-4.1", "pairwise"]),
+    notion=st.sampled_from(["erased-vs-never", "pairwise"]),
     releases=st.sampled_from([1, 2, 17]),
     records=st.integers(10, 10**6),
     regularization=st.floats(1e-4, 10),

@@ -63,7 +63,7 @@ def test_worlds_say_whom_they_are_about_and_a_typo_is_refused() -> None:
 
 
 def test_figures_about_different_worlds_have_no_sum() -> None:
-    stays, erased = about(Worlds("replace"), gdp_squared=1.0), about(Worlds("definition-4.1"), gdp_squared=1.0)
+    stays, erased = about(Worlds("replace"), gdp_squared=1.0), about(Worlds("erased-vs-never"), gdp_squared=1.0)
     with pytest.raises(InvalidParameter, match="cannot compose"):
         Guarantee.composed([(stays, 1), (erased, 1)])
     with pytest.raises(InvalidParameter, match="cannot compose"):

@@ -14,6 +14,7 @@ from noisygd_delete import Records
 from noisygd_delete.errors import InvalidRecords
 from noisygd_delete.records import Names, names
 from noisygd_delete.records import names as all_cells
+from noisygd_delete.records.similar import fold_name
 
 TEXTS = st.text(max_size=12) | st.text("aé\0", min_size=15, max_size=60) | st.integers(200, 400).map(lambda n: "x" * n)
 NUMBERS = st.integers(-3, 9) | st.integers() | st.sampled_from([2**64 - 1, 2**64 - 2, 2**64 - 3])
@@ -150,3 +151,19 @@ def test_a_name_that_differs_by_how_it_was_written_is_told_of(there: int | str, 
     assert not table.has_similar("170")
     assert not table.has_similar("7")
     assert not Names.of(["1717", "b17", "17.05", None]).has_similar(asked)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.text("aA0b1e-.", max_size=5) | st.text("0123", max_size=3) | TEXTS | NUMBERS, max_size=40))
+def test_names_that_look_alike_are_counted_as_their_folded_forms(listed) -> None:
+    listed = encodable(listed)
+    counts = Counter(map(fold_name, listed))
+    assert Names.of(listed).count_alike() == sum(count for count in counts.values() if count > 1)
+
+
+@settings(deadline=None, max_examples=80)
+@given(LISTS, st.randoms(use_true_random=False))
+def test_chosen_names_are_those_of_the_chosen_slots(listed, random) -> None:
+    listed = encodable(listed)
+    kept = np.array([random.random() < 0.5 for _ in listed], bool)
+    alike(Names.of(listed).chosen(kept), [name for name, stays in zip(listed, kept, strict=True) if stays])

@@ -18,7 +18,7 @@ from noisygd_delete.records import EditCounts, limited_io
 
 from ..bank import plan_by
 from ..evidence.reading_papers import at
-from .certificate_mutations import dumped, mixtures, mutants, verdicts, with_value
+from .certificate_mutations import dumped, leaves, mixtures, mutants, verdicts, with_value
 
 STATED = {
     "request_id": "5b0c7e",
@@ -76,6 +76,20 @@ def verifier(key: Path) -> Callable[[str], bool]:
             return False
 
     return verify
+
+
+@pytest.mark.parametrize(
+    "method", ["noisy-gd", "objective-perturbation", "sufficient-statistics", "staged with a head"]
+)
+def test_no_number_of_the_facts_ends_the_verifier(method: str) -> None:
+    """Squares of the least and the largest floats are 0 or infinite: every check is made, nothing is raised."""
+    paper = json.loads(dumped(papers("published", method)))
+    stated = [path for path, value in leaves(paper["public_facts"]) if isinstance(value, float) and value]
+    assert len(stated) > 6
+    for path in stated:
+        for value in (1e-300, 1e300):
+            checks = verify_certificate(with_value(paper, ("public_facts", *path), value)).checks
+            assert [check.name for check in checks] == ["format", "signature", "facts", "claims"], (path, value)
 
 
 def tried(count: int, seed: int, key: Path, *kinds: tuple[str, str]) -> tuple[list[str], int]:

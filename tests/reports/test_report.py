@@ -263,7 +263,7 @@ def test_pages_escape_what_they_are_given_and_fetch_nothing(plan):
 
 
 def test_a_bound_that_does_not_exist_is_null_and_not_a_number(plan):
-    known_at_four = Guarantee(about="deletion", adjacency="definition-4.1", points=((4.0, 0.5),))
+    known_at_four = Guarantee(about="deletion", adjacency="erased-vs-never", points=((4.0, 0.5),))
     told = derivation.figure_claim(
         "erased.all", known_at_four, plan, rows=1, whole=False, delta=1e-6, by_calendar=False
     )

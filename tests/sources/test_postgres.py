@@ -232,7 +232,7 @@ def test_noisy_steps_down_to_the_last_bit_over_a_database(database: str, tmp_pat
     theirs, ours = Accountant(asked, kept), Accountant(charged, events)
     assert ours.dp_cumulative().gdp == pytest.approx(theirs.dp_cumulative().gdp, rel=1e-5)
     gone = charged.mechanism.interval(
-        "deletion", "definition-4.1", steps_with=0, steps_without=charged.calibration.delete_steps
+        "deletion", "erased-vs-never", steps_with=0, steps_without=charged.calibration.delete_steps
     )
     assert theirs.deletion(1, 2, [3]).gdp > 0, "the second release was not seen: its steps count"
     extra = ours.deletion(1, 2, [2, 3]).gdp_squared - theirs.deletion(1, 2, [2, 3]).gdp_squared

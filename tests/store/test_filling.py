@@ -19,7 +19,7 @@ import pytest
 
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
-from noisygd_delete.features.schema import RecordFile
+from noisygd_delete.features.schema import RecordFile, read_table
 from noisygd_delete.planner.defaults import default_slots
 from noisygd_delete.records import Names
 from noisygd_delete.store import Store, Tombstones, file_footer, verify
@@ -98,6 +98,8 @@ def test_the_bytes_are_those_of_the_whole_file(ids: str, block: int, tmp_path: P
     assert verify(tmp_path / "filled").faults == ()
     with Store.open(tmp_path / "filled") as store:
         assert store.records.ids == IDS[ids]
+    Store.create_from(tmp_path / "read", RecordFile(SCHEMA, read_table(file)), SCHEMA, plan_for).close()
+    assert content(tmp_path / "read") == content(tmp_path / "whole")
 
 
 def test_so_are_those_of_parquet_and_gzip_of_capped_persons_and_of_a_map(tmp_path: Path, monkeypatch) -> None:

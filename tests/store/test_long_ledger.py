@@ -226,6 +226,14 @@ def test_a_request_that_somebody_hid_from_the_table_of_places_is_found(tmp_path)
         store.ledger.position("r-2")
 
 
+def test_a_last_entry_without_one_to_check_it_from_is_refused(tmp_path):
+    """A damaged page can hide every row between the first that was asked for and the last."""
+    ledger = Ledger.read(old_store(tmp_path / "store", 3) / "ledger.sqlite")
+    row = (ledger.length, link_entry(ledger.digest, ledger.head)[0], ledger.digest)
+    with pytest.raises(StoreCorrupt):
+        Ledger.from_rows(ledger.path, [row], first=ledger.length)
+
+
 def test_a_ledger_without_its_table_of_places_is_refused(tmp_path):
     path = old_store(tmp_path / "store", 100)
     sql(path / "ledger.sqlite", "DROP TABLE places")

@@ -401,7 +401,7 @@ def test_what_a_copy_tells_counts_chains_before(path: Path) -> None:
         store.serve(EditRequest.delete([name(3)]), publish=False)  # in all of the releases
         told = carried_noise.patch_guarantee(store.plan, store.ledger.account, patch_of(path))
         alone = store.plan.mechanism.patched(
-            "definition-4.1", draws=1, variance=carried_noise.planned_patch_variance(store.plan, 1, 1)
+            "erased-vs-never", draws=1, variance=carried_noise.planned_patch_variance(store.plan, 1, 1)
         )
         draws = [
             (number - 1 if number else None, Fraction(carry), Fraction(math.sqrt(variance)))

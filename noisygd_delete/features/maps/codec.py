@@ -28,6 +28,7 @@ from .coding import NO_ENTRY, Coding
 Codes = NDArray[np.unsignedinteger[Any]]
 _AT_ONCE = 4096  # rows
 _NUMBERS = 1 << 22  # of dense rows processed at a time
+_MOST_PATTERNS = 64  # combinations of lengths looked for in a block of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +147,35 @@ class RowCodec:
             there = block.places != NO_ENTRY
             found.append(there / np.sqrt(np.maximum(1, there.sum(axis=1)))[:, None])
         return found
+
+    @cached_property
+    def _patterns(self) -> list[NDArray[np.int32]]:
+        """(codes + 1,) of each block: equal numbers for codes with equal entry values; the first is the null row's."""
+        found = []
+        for values in self._entry_values:
+            numbers = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
+            found.append(np.concatenate([[-1], numbers]).astype(np.int32))
+        return found
+
+    def rows_of_each_norm(self, stored: Codes) -> NDArray[np.intp]:
+        """Return the places of rows among which is every norm of these rows, usually very few.
+
+        The values of a row, in the order of its features, are a function of how long each of its blocks' entries are
+        (`_parts`): one row is returned for each combination of these, and all rows if there are many combinations.
+
+        Raises:
+            InvalidRecords: As `check`.
+        """
+        self.check(stored)
+        patterns = [own[block] for own, block in zip(self._patterns, stored.T, strict=True)]
+        left, found = np.arange(len(stored)), list[int]()
+        while len(left) and len(found) < _MOST_PATTERNS:
+            found.append(int(left[0]))
+            other = np.zeros(len(left), bool)
+            for own in patterns:
+                other |= own[left] != own[found[-1]]
+            left = left[other]
+        return np.concatenate([np.array(found, np.intp), left])
 
     def _parts(
         self, stored: Codes, *, last: bool = False

@@ -13,13 +13,14 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import InvalidSchema
 from .files import Table
 from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
 from .published import DAY, NONE, number_reader, read_moment
 from .schema import without_label
-from .values import EMPTY, FloatColumn, Fractions, fold_spelling
+from .values import EMPTY, FloatColumn, Floats, Fractions, TextColumn, fold_spelling
 
 # --- recognise ---
 #
@@ -49,6 +50,7 @@ _FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
 _PLAIN, _GROUPED = [(".", "")], (",", ".")
 _PLAIN_LETTERS = frozenset("0123456789.+-")
+_A_DIGIT = re.compile(r"\d")
 _STORED = ("", "")  # no marks: the file stores numbers
 _TRIED = 400  # texts on which a form is tried first
 _MOST_ODD, _ROWS_PER_ODD = 10, 20  # fewer rows than this do not settle how all others are read, nor one row in these
@@ -96,9 +98,10 @@ class ColumnDraft:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Sorted values with their row counts, their notation, whether it is unambiguous, and whether other columns settled it."""
+    """Different values, ascending, the rows of each, their notation, whether it is unambiguous, and whether other columns settled it."""
 
-    counts: list[tuple[float, int]]
+    values: Floats
+    rows: NDArray[np.int64]
     decimal: str
     thousands: str
     unit: str
@@ -107,7 +110,7 @@ class _Numbers:
 
     @property
     def whole(self) -> bool:
-        return all(value.is_integer() for value, _ in self.counts)
+        return bool((self.values == np.trunc(self.values)).all())
 
     @property
     def marks(self) -> dict[str, str]:
@@ -120,9 +123,9 @@ class _Numbers:
 
 def draft_column(name: str, texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
     """Return the proposed interpretation of a column with these texts; `prefer`: see `marks_of`."""
-    counts, rows = Counter(texts), len(texts)
+    counts, rows = _count_texts(texts), len(texts)
     marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_missing_words(counts, rows)})
-    plain = {text: count for text, count in counts.items() if text and text not in marks}
+    plain = _drop_texts(counts, ("", *marks))
     gaps = rows - sum(plain.values())
     if not plain:
         return ColumnDraft("empty")
@@ -150,13 +153,26 @@ def marks_of(columns: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     """
     found = set()
     for texts in columns.values():
-        plain = {text: 1 for text in set(texts) if text and text not in EMPTY}
-        if is_stored(texts) or not any("." in text or "," in text for text in plain):
+        if is_stored(texts):
+            continue
+        plain = dict.fromkeys(_drop_texts(_count_texts(texts), ("", *EMPTY)), 1)
+        if not any("." in text or "," in text for text in plain):
             continue
         numbers = _parse_numbers(plain)
         if numbers is not None and numbers.sure:
             found.add(_PLAIN[0] if numbers.decimal == "." else _GROUPED)
     return found.pop() if len(found) == 1 else None
+
+
+def _count_texts(texts: Sequence[str]) -> Counts:
+    """Return the number of rows of each text, in the order of their first rows."""
+    return texts.counts() if isinstance(texts, TextColumn) else Counter(texts)
+
+
+def _drop_texts(counts: Counts, marks: Sequence[str]) -> Counts:
+    """Return the rows of each text that is none of `marks`."""
+    left_out = {mark for mark in marks if mark in counts}
+    return {text: count for text, count in counts.items() if text not in left_out} if left_out else counts
 
 
 def is_stored(texts: Sequence[str]) -> bool:
@@ -166,7 +182,7 @@ def is_stored(texts: Sequence[str]) -> bool:
 
 def draft_label(texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
     """Return the proposed interpretation of the label: a number with bounds, or a category of classes."""
-    counts = Counter(texts)
+    counts = _count_texts(texts)
     numbers = _parse_numbers(counts, prefer)
     rare = _rare_values(counts, len(texts))
     asks = (f"{len(rare)} value(s) with fewer than {_RARE} rows each: classes, or typing errors?",) if rare else ()
@@ -200,8 +216,7 @@ def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> 
 
 
 def _are_in_a_row(numbers: _Numbers | None) -> bool:
-    values = [] if numbers is None else [value for value, _ in numbers.counts]
-    return bool(values) and values[-1] - values[0] == len(values) - 1
+    return numbers is not None and float(numbers.values[-1] - numbers.values[0]) == len(numbers.values) - 1
 
 
 def _have_digits_of_ids(plain: Counts) -> bool:
@@ -222,15 +237,11 @@ def _pair(plain: Counts) -> list[str]:
 
 def _missing_words(counts: Counts, rows: int) -> list[str]:
     """Return words without a digit among many different numbers, which mark missing values."""
-    words = [text for text in counts if text and not any(map(str.isdecimal, text))]
-    few = len(words) <= _MOST_WORDS and 5 * sum(counts[word] for word in words) <= rows
+    words = [text for text in counts if text and not _A_DIGIT.search(text)]
+    few = 0 < len(words) <= _MOST_WORDS and 5 * sum(counts[word] for word in words) <= rows
     if not few or len(counts) <= _MOST_CODES + len(words) or _rare_values({word: counts[word] for word in words}, rows):
         return []
-    return (
-        []
-        if _parse_numbers({text: count for text, count in counts.items() if text and text not in words}) is None
-        else words
-    )
+    return [] if _parse_numbers(_drop_texts(counts, ("", *words))) is None else words
 
 
 def _all_hold(texts: Counts, holds: Callable[[str], bool]) -> bool:
@@ -255,7 +266,9 @@ def _parse_numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Num
 
     def fits(marks: tuple[str, str]) -> bool:
         read = number_reader(*marks, unit)
-        return all(math.isfinite(read(text)) for text in few) and all(map(math.isfinite, reading.values(*marks)))
+        if not isinstance(reading.iterate(*marks), np.ndarray) and not all(math.isfinite(read(text)) for text in few):
+            return False
+        return bool(np.isfinite(reading.values(*marks)).all())
 
     fitting = list(filter(fits, every[:1])) or list(filter(fits, every[1:]))
     if not fitting:
@@ -280,10 +293,10 @@ def _parse_numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Num
     if preferred:
         fitting = preferred
         inferred, sure = not sure, reads_alike(fitting)
-    counts: Counter[float] = Counter()
-    for value, count in zip(reading.values(*fitting[0]), plain.values(), strict=True):
-        counts[value] += count
-    return _Numbers(sorted(counts.items()), *fitting[0], unit, sure, inferred and sure)
+    values, places = np.unique(reading.values(*fitting[0]), return_inverse=True)
+    counts = np.zeros(len(values), np.int64)
+    np.add.at(counts, places, np.fromiter(plain.values(), np.int64, len(plain)))
+    return _Numbers(values, counts, *fitting[0], unit, sure, inferred and sure)
 
 
 class _Readings:
@@ -293,21 +306,23 @@ class _Readings:
     """
 
     def __init__(self, texts: list[str], unit: str) -> None:
-        self._texts, self._unit, self._held = texts, unit, dict[tuple[str, str], list[float]]()
+        self._texts, self._unit, self._held = texts, unit, dict[tuple[str, str], Floats]()
         self._letters = set("".join(texts))
 
     def iterate(self, decimal: str, thousands: str) -> Iterable[float]:
-        """Return the values one by one; NaN for a text that is not a number."""
+        """Return the values, an array if they are known; NaN for a text that is not a number."""
         marks = self._effective(decimal, thousands)
         if marks not in self._held and (*marks, self._unit) == (".", "", "") and self._letters <= _PLAIN_LETTERS:
             with suppress(ValueError):  # of digits, points and signs, float reads what `number_reader` reads
-                self._held[marks] = list(map(float, self._texts))
+                self._held[marks] = np.array(list(map(float, self._texts)))
         return self._held[marks] if marks in self._held else map(number_reader(*marks, self._unit), self._texts)
 
-    def values(self, decimal: str, thousands: str) -> list[float]:
+    def values(self, decimal: str, thousands: str) -> Floats:
         """Return the values of all texts."""
         marks = self._effective(decimal, thousands)
-        return self._held.setdefault(marks, list(self.iterate(*marks)))
+        if marks not in self._held:
+            self._held[marks] = np.fromiter(self.iterate(*marks), np.float64, len(self._texts))
+        return self._held[marks]
 
     def _effective(self, decimal: str, thousands: str) -> tuple[str, str]:
         occurs = any(map(str.isspace, self._letters)) if thousands == " " else thousands in self._letters
@@ -317,7 +332,10 @@ class _Readings:
 def _reads_most(plain: Counts, reading: _Readings, marks: tuple[str, str], rows: int) -> bool:
     """Return whether all but a few rows are numbers in this notation."""
     odd, most = 0, min(_MOST_ODD, rows // _ROWS_PER_ODD + 1)
-    for value, count in zip(reading.iterate(*marks), plain.values(), strict=True):
+    read = reading.iterate(*marks)
+    if isinstance(read, np.ndarray) and np.isfinite(read).all():
+        return True
+    for value, count in zip(read, plain.values(), strict=True):
         odd += 0 if math.isfinite(value) else count
         if odd >= most:
             return False
@@ -325,7 +343,7 @@ def _reads_most(plain: Counts, reading: _Readings, marks: tuple[str, str], rows:
 
 
 def _draft_number(name: str, numbers: _Numbers, plain: Counts) -> ColumnDraft:
-    distinct, rows = len(numbers.counts), sum(plain.values())
+    distinct, rows = len(numbers.values), sum(plain.values())
     if not numbers.whole or distinct > _MOST_CODES or rows < _ROWS_PER_CODE * distinct or numbers.unit:
         found = _draft_range(numbers, curve=True)
         called = f"{name} percent" if numbers.unit == "%" else name
@@ -349,9 +367,9 @@ def _draft_range(numbers: _Numbers, *, curve: bool) -> ColumnDraft:
 
     It does not single out a person, and outliers do not compress the other values.
     """
-    low, middle, high = (_quantile(numbers.counts, share) for share in (_EDGE, 0.5, 1 - _EDGE))
+    low, middle, high = (_quantile(numbers.values, numbers.rows, share) for share in (_EDGE, 0.5, 1 - _EDGE))
     if not low < high:
-        low, high = numbers.counts[0][0], numbers.counts[-1][0]
+        low, high = float(numbers.values[0]), float(numbers.values[-1])
     if not low < high:
         high = low + 1
     lower, upper = _round_outward(low, high)
@@ -370,13 +388,10 @@ def _draft_range(numbers: _Numbers, *, curve: bool) -> ColumnDraft:
     return ColumnDraft("number", fields, tuple(asks), tuple(doubts), inferred=numbers.inferred)
 
 
-def _quantile(counts: Sequence[tuple[float, int]], share: float) -> float:
-    wanted, seen = share * sum(count for _, count in counts), 0
-    for value, count in counts:
-        seen += count
-        if seen > wanted:
-            return value
-    return counts[-1][0]
+def _quantile(values: Floats, rows: NDArray[np.int64], share: float) -> float:
+    """Return the first of these ascending values up to which there is more than this share of the rows."""
+    seen = rows.cumsum()
+    return float(values[min(int(seen.searchsorted(share * int(seen[-1]), side="right")), len(values) - 1)])
 
 
 def _round_outward(low: float, high: float) -> tuple[float, float]:
@@ -417,7 +432,8 @@ def _draft_dates(plain: Counts, fitting: Sequence[str | None]) -> ColumnDraft:
     for text, count in plain.items():
         counts[read_moment(text, form)] += count
     ordered = sorted(counts.items())
-    first, last = (_START + timedelta(seconds=_quantile(ordered, share)) for share in (_EDGE, 1 - _EDGE))
+    moments, rows = np.array([at for at, _ in ordered]), np.array([count for _, count in ordered])
+    first, last = (_START + timedelta(seconds=_quantile(moments, rows, share)) for share in (_EDGE, 1 - _EDGE))
     after = (last.replace(day=1) + timedelta(days=31)).replace(day=1)
     ends = [first.date().replace(day=1).isoformat(), after.date().isoformat()]
     hours = any(at % DAY for at in counts)
@@ -545,7 +561,7 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     prefer = marks_of({name: texts for name, texts in table.columns.items() if name not in (id, subject)})
     labelled = _format_label(table, label, prefer)
     looks = {
-        name: draft_column(name, list(texts), _STORED if is_stored(texts) else prefer)
+        name: draft_column(name, texts, _STORED if is_stored(texts) else prefer)
         for name, texts in table.columns.items()
         if name not in (label, id, subject, *(() if index is None else (index.column, *index.stored)))
     }
@@ -580,9 +596,9 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
 
 
 def _format_label(table: Table, label: str, prefer: tuple[str, str] | None) -> ColumnDraft:
-    texts = list(table.columns[label])
-    look = draft_label(texts, _STORED if is_stored(table.columns[label]) else prefer)
-    different = len(set(texts))
+    texts = table.columns[label]
+    look = draft_label(texts, _STORED if is_stored(texts) else prefer)
+    different = len(_count_texts(texts))
     if different < 2:
         raise InvalidSchema(
             f"{table.source}, column {label!r}: {len(texts)} row(s) with a label, which is the same in all, so there is nothing to tell apart; name another label, or "

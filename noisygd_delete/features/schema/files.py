@@ -221,6 +221,21 @@ class Table:
         columns = {name: of(texts) for name, texts in self.columns.items()}
         return replace(self, columns=columns, lines=[int(self.lines[row]) for row in rows])
 
+    def blocks(self, rows: int, columns: Container[str]) -> Iterator[Table]:
+        """Yield the table in tables of at most `rows` consecutive rows; of its columns, only these."""
+
+        def of(texts: Sequence[str], part: slice) -> Sequence[str]:
+            if isinstance(texts, (TextColumn, FloatColumn)):
+                return texts.part(part)
+            return Fractions(texts[part]) if isinstance(texts, Fractions) else texts[part]
+
+        kept = {name: texts for name, texts in self.columns.items() if name in columns}
+        header = self.header or tuple(self.columns)
+        for first in range(0, len(self), rows):
+            part = slice(first, first + rows)
+            taken = {name: of(texts, part) for name, texts in kept.items()}
+            yield replace(self, columns=taken, lines=self.lines[part], header=header)
+
 
 def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
     """Return the whole file as one table.
@@ -242,7 +257,7 @@ def read_table(path: str | Path, delimiter: str | None = None, columns: Containe
             )
         blocks.append(block)
     columns = {name: _join_texts([block.columns[name] for block in blocks]) for name in blocks[0].columns}
-    return replace(blocks[0], columns=columns, lines=[line for block in blocks for line in block.lines])
+    return replace(blocks[0], columns=columns, lines=np.concatenate([np.asarray(block.lines) for block in blocks]))
 
 
 def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:

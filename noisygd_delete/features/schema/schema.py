@@ -51,7 +51,6 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidSchema, UnreadableRows
 from ...records import CodedRows, Id, Names, Rows, limited_io
-from ...records.similar import fold_name
 from ..maps.base import PublicMap, normalize_rows, shrink_factors
 from ..maps.codec import RowCodec, codec_of
 from . import values
@@ -412,7 +411,9 @@ class HeldOut:
         """Keep the block's held-out rows, and return a mask of the rows that remain for learning."""
         names = block.ids if block.subjects is None else block.subjects
         assert names is not None
-        held = np.array([str(name) not in self._never and self._coin(str(name)) < self._below for name in names], bool)
+        held = np.zeros(len(names), bool)
+        if self._below:
+            held[:] = [name not in self._never and self._coin(name) < self._below for name in map(str, names)]
         self._parts.append(_select_rows(block, held))
         return ~held
 
@@ -436,11 +437,11 @@ class HeldOut:
 
 
 class RecordFile:
-    """A CSV or Parquet file read by a schema; of each subject the first `rows_per_subject` rows, in file order.
+    """A table, or a CSV or Parquet file, read by a schema; of each subject the first `rows_per_subject` rows, in file order.
 
     Args:
         schema: The schema.
-        path: The file.
+        data: The file, or its rows.
         delimiter: See `read_blocks`.
         numbered: Whether records without an id column get the ids 1, 2, …, in file order.
         held_out: Takes some rows for evaluation, which are then not yielded.
@@ -462,7 +463,7 @@ class RecordFile:
     def __init__(
         self,
         schema: Schema,
-        path: str | Path,
+        data: str | Path | Table,
         delimiter: str | None = None,
         *,
         numbered: bool = False,
@@ -472,7 +473,9 @@ class RecordFile:
     ) -> None:
         self.readable, self.skipped = readable, list[str]()
         self.labelled, self.unlabelled = labelled, 0
-        self.schema, self.path, self.delimiter, self.held_out = schema, path, delimiter, held_out
+        self.schema, self.delimiter, self.held_out = schema, delimiter, held_out
+        self._table = data if isinstance(data, Table) else None
+        self.path: str | Path = data.source if isinstance(data, Table) else data
         self.numbered = numbered and schema.id_column is None
         self.seen = self.rows = self.dropped = self.held = self.alike = 0
         self.clipped, self.unknown = Counter[str](), Counter[str]()
@@ -496,7 +499,7 @@ class RecordFile:
             raise
         names = taken()
         self._check_ids(names)
-        self.alike = 0 if names is None or self.numbered else _count_alike(names)
+        self.alike = 0 if names is None or self.numbered else names.count_alike()
 
     def blocks(self, *, coded: bool = False) -> Iterator[Encoded]:
         """Yield the rows from the first one on, at each call; ids are not compared."""
@@ -513,7 +516,9 @@ class RecordFile:
         coded = coded and schema.codec is not None
         width = schema.map.inputs if coded and schema.map is not None else schema.features
         size = max(1, min(BLOCK_ROWS, _CELLS // max(1, width or 1)))
-        for whole in read_blocks(self.path, self.delimiter, rows=size, columns=schema.reads()):
+        columns = schema.reads()
+        given = read_blocks(self.path, self.delimiter, rows=size, columns=columns)
+        for whole in given if self._table is None else self._table.blocks(size, columns):
             table, places = self._with_label(whole)
             numbers, self.seen = [self.seen + 1 + place for place in places], self.seen + len(whole)
             if not len(table):
@@ -579,13 +584,6 @@ class RecordFile:
         return found
 
 
-def _count_alike(names: Iterable[str]) -> int:
-    """Return how many names read like another one."""
-    folded = (name.lstrip("0") if name.isdecimal() and name.isascii() else fold_name(name) for name in map(str, names))
-    _, counts = np.unique(np.fromiter(map(hash, folded), np.int64), return_counts=True)
-    return int(counts[counts > 1].sum())
-
-
 def without_label(texts: Sequence[str], classes: Sequence[str] = ()) -> Mask:
     """Return (rows,), whether a cell is empty or marks a missing value, and is not one of the classes."""
     if "" in classes:
@@ -616,7 +614,7 @@ def _select_rows(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
         return block
 
     def of(names: Names | None) -> Names | None:
-        return None if names is None else Names.of([name for name, stays in zip(names, kept, strict=True) if stays])
+        return None if names is None else names.chosen(kept)
 
     rows = block.rows.taken(kept) if isinstance(block.rows, CodedRows) else block.rows[kept]
     labels = block.labels[kept]

@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
@@ -83,6 +84,10 @@ class FloatColumn(Sequence[str]):
             return [self[place] for place in range(*cell.indices(len(self)))]
         return "" if self.missing[cell] else repr(float(str(self._values[cell])))
 
+    def part(self, rows: slice) -> FloatColumn:
+        """Return consecutive cells, which share memory with these."""
+        return FloatColumn(self._values[rows], self.missing[rows])
+
     def numbers(self) -> Floats:
         """Return the fractions, NaN for missing ones."""
         narrow = self._values.dtype.itemsize < 8  # converted through their shorter text: 0.1 is 0.1 in every format
@@ -102,6 +107,8 @@ SPACES = (
 )
 # few enough digits that neither overflow nor exceptions occur; other numbers are read cell by cell
 _NUMBER = r"\A-?[0-9]{1,40}(\.[0-9]{1,40})?\z"
+_LONGEST = 40
+_DIGITS = np.isin(np.arange(256), list(b"0123456789.-"))
 
 
 _MOST_SHORT = 1 << 30  # bytes of an array whose texts have 32-bit offsets
@@ -140,6 +147,15 @@ class TextColumn(Sequence[str]):
 
         return self._of(self._texts.take(pyarrow.array(rows, pyarrow.int64())))
 
+    def part(self, rows: slice) -> TextColumn:
+        """Return consecutive texts, which share memory with these."""
+        return self._of(self._texts[rows])
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows of each text, in the order of their first rows."""
+        found = self._texts.value_counts()
+        return dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         """(rows,) length of each text, in bytes."""
@@ -166,11 +182,24 @@ class TextColumn(Sequence[str]):
         import pyarrow
         from pyarrow import compute
 
+        if self._has_only_digits():
+            with suppress(pyarrow.ArrowInvalid):
+                return np.array(self._texts.cast(pyarrow.float64()))
         plain = compute.match_substring_regex(self._texts, _NUMBER)
         values = np.array(compute.if_else(plain, self._texts, "0").cast(pyarrow.float64()))
         for cell in np.flatnonzero(~np.asarray(plain)).tolist():
             values[cell] = read_number(self[cell])
         return values
+
+    def _has_only_digits(self) -> bool:
+        """Return whether all texts are short and of digits, points and minus signs, which Arrow parses as `float`."""
+        texts, lengths = self._texts, self.lengths
+        if texts.null_count or not 0 < lengths.min(initial=_LONGEST + 1) <= lengths.max(initial=0) <= _LONGEST:
+            return False
+        _, ends, letters = texts.buffers()
+        kind = np.int64 if str(texts.type) == "large_string" else np.int32
+        at = np.frombuffer(ends, kind)[[texts.offset, texts.offset + len(texts)]]
+        return bool(_DIGITS[np.frombuffer(letters, np.uint8)[at[0] : at[1]]].all())
 
     def positions(self, values: Sequence[str]) -> NDArray[np.intp]:
         """Return the position of every text in the list, or the list's length."""

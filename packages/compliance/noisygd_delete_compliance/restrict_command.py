@@ -70,7 +70,7 @@ def register(commands: Any) -> None:
 
 def restrict(parsed: argparse.Namespace) -> int:
     """Run `restrict` or `object` and return its exit status."""
-    from noisygd_delete.cli.release import open_store, report_release, tracking_progress
+    from noisygd_delete.cli.release import open_store, publishes_now, report_release, tracking_progress
     from noisygd_delete.errors import InvalidRequest
     from noisygd_delete.evidence.atomic_write import check_outside_store, open_output
     from noisygd_delete.records import EditRequest
@@ -108,7 +108,7 @@ def restrict(parsed: argparse.Namespace) -> int:
                 restricted = RestrictedRecords.of(store.records, request)
                 warn_restricted(parsed.command, store, restricted, back=False)
                 restricted.write(place, Path(parsed.archive_key), str(request.request_id))
-            release = store.serve(request, publish=not parsed.no_publish, note=note, execution=execution)
+            release = store.serve(request, publish=publishes_now(parsed, store), note=note, execution=execution)
             if parsed.withdraw:
                 store.withdraw()
         return report_release(parsed, store, release)
@@ -138,7 +138,7 @@ def erasures_since(store: Store, taken: int | None) -> list[str]:
 
 def lift(parsed: argparse.Namespace) -> int:
     """Run `lift` and return its exit status."""
-    from noisygd_delete.cli.release import open_store, report_release, tracking_progress
+    from noisygd_delete.cli.release import open_store, publishes_now, report_release, tracking_progress
 
     from .restricted_records import RestrictedRecords, read_key
 
@@ -184,5 +184,5 @@ def lift(parsed: argparse.Namespace) -> int:
                 register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or informed)
                 )
-            release = store.serve(request, publish=not parsed.no_publish, execution=execution)
+            release = store.serve(request, publish=publishes_now(parsed, store), execution=execution)
         return report_release(parsed, store, release)

@@ -232,7 +232,7 @@ class PrivateBaseThenTuning(Baseline):
     def certificate(self, held: Held) -> Certificate:
         delta = self.delta
         epsilon = self.base.mechanism.interval(
-            "deletion", "definition-4.1", steps_with=self.base.calibration.learn_steps
+            "deletion", "erased-vs-never", steps_with=self.base.calibration.learn_steps
         )
         return Certificate(
             (epsilon.with_slack().epsilon(delta), delta), None, adaptive=False, basis="post-processing of the base"

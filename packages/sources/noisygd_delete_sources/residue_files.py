@@ -24,6 +24,7 @@ from noisygd_delete.store.ledger import Ledger
 
 from .duckdb_tables import DeltaTable
 from .residue_report import Place, not_covered, verdict
+from .residue_vectors import column_bytes
 
 _PIECE = 1 << 22
 _MOST_FILES = 1_000_000
@@ -368,6 +369,7 @@ def _parquet(content: Any, needles: Needles) -> set[int]:
             for batch in file.iter_batches():
                 for column in batch.columns:
                     found |= needles.within(value for value in column.to_pylist() if value is not None)
+                    found |= needles.among(column_bytes(column))
     except (pyarrow.ArrowException, ValueError) as error:
         raise SourceError("a damaged Parquet file") from error
     return found

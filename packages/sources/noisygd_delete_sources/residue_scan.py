@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from numpy.typing import NDArray
+
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.facts import Verdicts
 from noisygd_delete.store.byte_search import Needles
@@ -20,6 +22,7 @@ from .mysql import MySQL
 from .postgres import Postgres
 from .residue_files import published_of, scan_files, source_of
 from .residue_report import Place, Residue, not_covered, verdict
+from .residue_vectors import encode_vectors
 from .session import format_error, library
 
 _OF_MYSQL = "tables, tablespaces, undo, redo and binary logs, query logs, replicas and backups"
@@ -27,22 +30,30 @@ _BY_ITS_MEANS = (
     "ask the server itself: count the ids in its tables, let binary logs expire (binlog_expire_logs_seconds), rebuild the table (OPTIMIZE TABLE), "
     "and look at replicas and backups"
 )
+_VECTORS = (
+    "a server cuts long values into pieces, so that a vector need not be found in its bytes: query for its rows, and look through their ids "
+    "with --tokens"
+)
 
 
-def residue(tokens: Sequence[str], *addresses: str) -> Residue:
-    """Search for the texts at every address.
+def residue(tokens: Sequence[str], *addresses: str, vectors: NDArray[Any] | None = None) -> Residue:
+    """Search for the texts and vectors at every address.
 
     Args:
         tokens: The texts.
         *addresses: `postgresql://...`, `mysql://...` (only reported as not covered), a Delta table, a store (with the
             source that its ledger names, and the local locations that it publishes to), any other folder or file.
+        vectors: Embedding vectors of shape (vectors, dimension), searched for in files as float16, float32 and
+            float64. The report counts them among the texts.
 
     Raises:
-        InvalidParameter: If there are no texts, or an address does not exist.
+        InvalidParameter: If there are neither texts nor vectors, a vector identifies nobody, or an address does not
+            exist.
         SourceError: If a database does not answer.
     """
     looked_at = utc_now()
-    needles, places, left, seen = Needles(tokens), list[Place](), list(addresses), set[str]()
+    needles = Needles(tokens, () if vectors is None else encode_vectors(vectors))
+    places, left, seen = list[Place](), list(addresses), set[str]()
     if not addresses:
         raise InvalidParameter(
             "say where to look: postgresql://HOST/DATABASE, a Delta table, a store, a folder or a file"
@@ -58,6 +69,9 @@ def residue(tokens: Sequence[str], *addresses: str) -> Residue:
             continue
         if "://" in address:
             places += scan_postgres(address, needles)
+            if vectors is not None:
+                server = urlsplit(address)
+                places.append(not_covered(f"{server.scheme}://{server.hostname}{server.path}: vectors", _VECTORS))
             continue
         places += scan_files(address, needles)
         source = source_of(address)

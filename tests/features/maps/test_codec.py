@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
+from noisygd_delete.engine.sums import longest_rows
 from noisygd_delete.errors import InvalidRecords, InvalidRequest
 from noisygd_delete.features import maps
 from noisygd_delete.features.maps.codec import RowCodec
-from noisygd_delete.records import SparseRows
+from noisygd_delete.records import CodedRows, SparseRows
 
 
 def random_map(rng: np.random.Generator) -> maps.Additive:
@@ -93,3 +96,37 @@ def test_a_row_that_the_map_does_not_make_is_refused() -> None:
     for wrong in (flipped, moved, 2 * rows, np.ones_like(rows)):
         with pytest.raises(InvalidRequest):
             codec.encode(wrong, InvalidRequest)
+
+
+@pytest.mark.parametrize("most", [64, 1])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_few_rows_have_every_norm(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Norms of all rows, without rounding of the sums, against those of the rows that are decoded; also when there are many patterns."""
+    monkeypatch.setattr("noisygd_delete.features.maps.codec._MOST_PATTERNS", most)
+    rng = np.random.default_rng(seed)
+    map = random_map(rng)
+    codec = RowCodec(map.coding)
+    stored = codec.of_codes(map.codes(random_inputs(map, 150, rng)))
+    stored[rng.random(150) < 0.1] = 0
+    norms = np.array([math.fsum(row) for row in np.square(codec.decode(stored).astype(np.float64))])
+    places = codec.rows_of_each_norm(stored)
+    assert set(norms[places]) == set(norms)
+    assert most == 1 or len(places) < len(stored)
+    (longest, slot), *_ = longest_rows(CodedRows(stored, codec), range(150), None)
+    assert longest == pytest.approx(np.sqrt(norms.max()), rel=1e-15)
+    assert norms[slot] == pytest.approx(norms.max(), rel=1e-15)
+
+
+def test_a_pattern_that_ignores_a_block_loses_a_norm() -> None:
+    """Planted: codes with and without entries count as alike."""
+    codec = RowCodec(maps.Additive((0, 0), levels=3, amounts=(0,)).coding, radius=1.0)
+    stored = codec.of_codes([[0, 0], [8, 0]])
+    assert len(codec.rows_of_each_norm(stored)) == 2
+    codec._patterns[0][:] = 0
+    assert len(codec.rows_of_each_norm(stored)) == 1
+
+
+def test_a_stored_row_is_checked_before_its_norm() -> None:
+    codec = RowCodec(maps.Additive((0, 3), levels=3).coding)
+    with pytest.raises(InvalidRecords):
+        longest_rows(CodedRows(np.array([[8, 4], [9, 1]], np.uint8), codec), range(2), None)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema, files, read_blocks, read_table
-from noisygd_delete.features.schema.values import SPACES, TextColumn
+from noisygd_delete.features.schema.values import SPACES, TextColumn, read_number
 from tests.conftest import ROOT
 from tests.features.schema import cell_by_cell
 
@@ -236,3 +236,18 @@ def test_a_fault_far_down_is_named_by_its_line_and_column_and_not_quoted(tmp_pat
             schema.encode_file(path)
         assert said in str(caught.value)
         assert "secret" not in str(caught.value)
+
+
+def test_numbers_of_digits_points_and_signs_are_those_of_float() -> None:
+    """Columns that Arrow parses without looking at each cell, and columns that only seem to be such; slices too."""
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        texts = ["".join(rng.choice(list("0123456789.-"), rng.integers(1, 5))) for _ in range(5)]
+        texts += ["5.", ".5", "-0", "-.25", "007", f"{rng.normal():.17f}", "1" * int(rng.integers(35, 45))]
+        texts = [text for text in texts if rng.random() < 0.5 or not np.isnan(read_number(text))]
+        expected = np.array([read_number(text) for text in texts])
+        found = column(texts)
+        np.testing.assert_array_equal(found.numbers(), expected)
+        np.testing.assert_array_equal(found.part(slice(2, 9)).numbers(), expected[2:9])
+    assert column(["1", ""]).numbers().tolist()[0] == 1.0
+    assert column([]).numbers().tolist() == []

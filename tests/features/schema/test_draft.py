@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, Table, draft, draft_schema, read_table
+from noisygd_delete.features.schema import Schema, Table, draft, draft_schema, read_table, values
 from noisygd_delete.features.schema.draft import draft_column, draft_label
 from noisygd_delete.features.schema.keys import JSON_SCHEMA
 from noisygd_delete.features.schema.published import number_reader
@@ -318,3 +318,22 @@ def test_texts_read_once_are_the_numbers_of_every_notation() -> None:
                     expected = [read(text) for text in texts]
                     np.testing.assert_array_equal(list(reading.iterate(*marks)), expected)
                     np.testing.assert_array_equal(reading.values(*marks), expected)
+
+
+def test_texts_of_arrow_and_of_python_have_one_draft() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    columns = {
+        "income": [f"{k * k % 977 / 8}" for k in range(ROWS)],
+        "age": [str(20 + k % 60) for k in range(ROWS)],
+        "gap": ["" if k % 9 == 0 else "NA" if k % 7 == 0 else f"{k / 7:.3f}" for k in range(ROWS)],
+        "word": ["unknown" if k % 50 == 0 else str(k % 400) for k in range(ROWS)],
+        "town": some("a", "b", "c"),
+        "comma": [f"{1 + k % 9},{k % 900 + 100}" for k in range(ROWS)],
+        "when": moments("%Y-%m-%d"),
+        "zero": ["-0.0" if k % 2 else f"{k % 31}.5" for k in range(ROWS)],
+    }
+    held = {name: values.TextColumn(pyarrow.array(texts, pyarrow.string())) for name, texts in columns.items()}
+    assert draft.marks_of(held) == draft.marks_of(columns)
+    for name, texts in columns.items():
+        assert draft_column(name, held[name]) == draft_column(name, texts)
+        assert draft_label(held[name]) == draft_label(texts)
