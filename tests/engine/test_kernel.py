@@ -165,7 +165,7 @@ def test_sums_in_float64_are_within_the_declared_rounding(name: str, width: int,
             honest = kernel_numba.formula_for
             monkeypatch.setattr(kernel_numba, "formula_for", lambda text, _: honest(text, "float32"))
             monkeypatch.setattr(kernel_numba, "add_for", kernel_numba.add_for.__wrapped__)
-            monkeypatch.setattr(kernel_numba, "njit", lambda cache, **words: numba.njit(**words))
+            monkeypatch.setattr(kernel_numba, "njit", lambda cache=False, **words: numba.njit(**words))
         precise = PreciseObjective(Records(rows, labels), loss, regularization=0.0)
         assert precise._sums._kernel is not None
         if fault == "weights":
