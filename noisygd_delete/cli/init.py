@@ -361,7 +361,7 @@ def _doubt_fields(choice: Chosen) -> dict[str, str | None]:
     from .remaining_budget import weak_plan_warning
 
     doubt = weak_plan_warning(choice.plan)
-    return doubt if doubt["warning"] or choice.advice is None else {"warning": choice.advice.caution or None}
+    return doubt if doubt["warning"] or choice.advice is None else {"warning": choice.advice.advisory or None}
 
 
 def _schema(parsed: argparse.Namespace) -> Schema:

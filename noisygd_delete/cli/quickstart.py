@@ -240,6 +240,8 @@ def _format_created(
         lines.append(
             f"WARNING: ranges and lists are the data's own ({list_columns(own)}), taken for public: answer for them in {folder / 'schema.toml'}"
         )
+    if made["advice"] is not None and made["advice"]["remedies"]:
+        lines.append(f"WARNING: {made['advice']['caution']}")
     if found is None:
         if not _can_measure():
             reason = "no rows were held out: measuring needs scikit-learn (pip install 'noisygd-delete[sklearn]')"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import methods
-from ..bounds.arithmetic import first_whole
+from ..bounds.arithmetic import first_whole, last_whole
 from ..errors import InvalidParameter, NoisyGDDeleteError, NothingWorthHaving, check_choice
 from ..losses.base import Loss
 from ..methods import METHODS, compared_methods
@@ -19,7 +19,7 @@ from ..methods.base import AUTO, PROOFS
 from ..methods.forecast import parts
 from ..methods.objective_perturbation import chain_plan as chained_of
 from ..methods.plan import Plan
-from ..privacy.budget import Budget, Total
+from ..privacy.budget import Budget, Measures, Total
 from ..privacy.guarantee import FIXED_SCHEDULE
 from ..privacy.sentences import format_bound, format_number
 from .comparison import Candidate, Comparison, compare_plans
@@ -50,7 +50,7 @@ class Advice:
         guessing: Loss of the model with zero weights, in nats per record; forecasts are relative to it.
         chained: The chosen method run several times in sequence (`Method.chained`), if public numbers indicate a better
             fit.
-        find: Function that computes the `remedies` on demand.
+        find: Function that computes the `remedies` on demand, which takes about a second.
     """
 
     comparison: Comparison
@@ -60,7 +60,7 @@ class Advice:
 
     @cached_property
     def remedies(self) -> tuple[str, ...]:
-        """Changes of n, budget or columns, one at a time, that would make `worth_having` True."""
+        """Changes of n, budget, publications or columns, one at a time, at which the forecast is a quarter of guessing."""
         return self.find()
 
     @property
@@ -140,26 +140,31 @@ class Advice:
             else ""
         )
         return (
-            f"{much}: noise and regulariser are forecast to cost {_percent(self.share)} of what guessing loses{spread}. Where classes are uneven "
-            "or columns say little, that may be all there is to gain, and the model no better than always saying the most frequent class "
-            "or the median. Compare with `evaluate` on rows kept out before relying on it."
+            f"{much}: noise and regulariser are forecast to cost {_percent(self.share)} of what guessing loses{spread}, and the model may be no better "
+            "than always saying the most frequent class or the median. Measure it with `evaluate` on held-out rows before relying on it."
         )
+
+    @property
+    def advisory(self) -> str:
+        """The caution, with the changes that would help if much may be lost; "" if the forecast loss is small."""
+        if not (self.doubt and self.remedies):
+            return self.caution
+        return f"{self.caution}\nAt most a quarter, one at a time: {'; '.join(self.remedies)}."
 
     def table(self) -> str:
         """Return the comparison of methods, the privacy cost of each, and the choice as text."""
         revealed = self._revealed() if self.comparison.requests is None else ""  # otherwise part of the comparison
-        return "\n\n".join(filter(None, (self.comparison.table(), revealed, self._verdict(), self.caution)))
+        return "\n\n".join(filter(None, (self.comparison.table(), revealed, self._verdict(), self.advisory)))
 
     def in_short(self) -> str:
-        """Return the choice in a sentence, with the caution."""
+        """Return the choice in a sentence, with the caution and what would help."""
         if not self.worth_having:
             return self._verdict()
-        chosen = self.chosen
         text = (
-            f"'{chosen.method}'{self._in_a_row()} is advised, λ={format_number(self.plan.problem.regularization)}: noise and regulariser are forecast to cost {_percent(self.share)} of "
-            "what guessing loses"
+            f"'{self.chosen.method}'{self._in_a_row()} is advised, λ={format_number(self.plan.problem.regularization)}"
         )
-        return "\n".join(filter(None, (self.which(), text, self.caution)))
+        forecast = f": noise and regulariser are forecast to cost {_percent(self.share)} of what guessing loses"
+        return f"{self.which()}\n{text}" + (f"\n{self.advisory}" if self.caution else forecast)
 
     def which(self) -> str:
         """Return in one line which method runs, whether it is noisy gradient descent, and why it was chosen."""
@@ -245,7 +250,7 @@ class Advice:
             "share_if_spread": self.share_if_spread,
             "worth_having": self.worth_having,
             "remedies": list(self.remedies),
-            "caution": self.caution or None,
+            "caution": self.advisory or None,
             "revealed": [
                 dict(zip(("method", "epsilon", "publications", "epsilon_together"), one, strict=True))
                 for one in self.costs()
@@ -323,14 +328,14 @@ def advise(
     found = compare_plans(requests=requests, target=_GOOD * guessing, ways=ways, alike=_ALIKE, **facts)
     found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing)
-    if advice.worth_having:
-        chained = chained_of(advice.plan) if method == AUTO and regularization is None else None
-        if chained is None:
-            return advice
-        return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
-    return replace(
-        advice, find=partial(find_remedies, advice.plan, facts, _DEAR * guessing, free=regularization is None)
-    )
+    plan = advice.plan  # not the chained one, whose options are of another problem
+    if advice.worth_having and method == AUTO and regularization is None:
+        chained = chained_of(advice.plan)
+        if chained is not None:
+            advice = replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
+    if advice.share < _DEAR:
+        return advice
+    return replace(advice, find=partial(find_remedies, plan, facts, _DEAR * guessing, free=regularization is None))
 
 
 def make_advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:
@@ -403,14 +408,16 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
     }
     records, features, budget = problem.records, problem.features, problem.budget
 
-    def good(**changed: Any) -> bool:
+    def make(**changed: Any) -> Plan:
         sizes = {**given, **changed}
         regularization = problem.loss.constants.smoothness / sizes["records"] if free else facts["regularization"]
+        return make_plan(**sizes, regularization=regularization)
+
+    def good(**changed: Any) -> bool:
         try:
-            other = make_plan(**sizes, regularization=regularization)
+            return expected_cost(make(**changed)) < target
         except NoisyGDDeleteError:
             return False
-        return expected_cost(other) < target
 
     found = []
     more = _least_power(lambda factor: good(records=math.ceil(records * factor)))
@@ -418,7 +425,11 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
         found.append(f"n={_round_up(records * more):,.0f} records in place of {records}, all else alike")
     wider = _least_power(lambda factor: good(budget=_wider(budget, factor)))
     if wider is not None:
-        found.append(f"{_wider(budget, wider).describe()} in place of {budget.describe()}")
+        larger = _wider(budget, wider)
+        found.append(_format_larger(larger, budget))
+        room = _affordable(plan, make(budget=larger)) if problem.releases == 1 else 0
+        if room:
+            found[-1] += f", which leaves {room} of {PUBLICATIONS} publications within the default total"
     if problem.releases > 2:
         rarer = _least_power(lambda factor: good(releases=_fewer(problem.releases, factor)))
         if rarer is not None:
@@ -430,6 +441,21 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
         if fewer is not None:
             found.append(f"{_fewer(features, fewer)} columns in place of {features}, the constant one included")
     return tuple(found)
+
+
+def _format_larger(larger: Budget, budget: Budget) -> str:
+    if budget.measure is not Measures.EPSILON_DELTA:
+        return f"{larger.describe()} in place of {budget.describe()}"
+    erased = f"{format_number(larger.deletion)} for erased records"
+    return f"ε={format_number(larger.dp)}, {erased}, in place of ε={format_number(budget.dp)}"
+
+
+def _affordable(plan: Plan, larger: Plan) -> int:
+    """Return the number of publications like those of `larger` within the default total of `plan`; 0 without a total."""
+    total = default_total(plan)
+    if total is None:
+        return 0
+    return last_whole(lambda times: times <= PUBLICATIONS and total.affords(compose_publications(larger, times)))
 
 
 def _least_power(good: Callable[[float], bool]) -> float | None:

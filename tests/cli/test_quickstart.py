@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import textwrap
@@ -156,6 +157,16 @@ def test_the_answer_says_whether_the_schema_was_drafted_from_rows_measured_on(fo
     answer = as_json(*quickstart("--holdout", "0"))
     assert not answer["drafted_from_held_out"]
     assert (answer["init"]["held_out"], answer["init"]["records"]) == (0, ROWS)
+
+
+def test_few_rows_get_the_sizes_at_which_less_is_lost(folder: Path, as_json, printed) -> None:
+    few = (folder / "people.csv").read_text().splitlines()[:500]
+    (folder / "people.csv").write_text("\n".join(few) + "\n")
+    made = as_json(*quickstart("--output-dir", "json"))["init"]
+    assert made["advice"]["remedies"]
+    size = r"n=[\d,]+ records"  # which rows are held out, and hence how many, is random
+    assert re.search(size, made["warning"])
+    assert re.search(size, printed(*quickstart("--output-dir", "text")))
 
 
 def test_without_scikit_learn_it_goes_to_the_certificate_and_measures_nothing(

@@ -8,8 +8,18 @@ import math
 import pytest
 
 from noisygd_delete import Budget, losses
+from noisygd_delete.accountant import Accountant
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.methods.plan import Plan
 from noisygd_delete.planner import advise, make_plan
+from noisygd_delete.planner.defaults import (
+    PUBLICATIONS,
+    default_budget,
+    default_delta,
+    default_total,
+    expected_cost,
+    with_total,
+)
 from tests.cli.planned import main
 
 WIDE = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
@@ -63,6 +73,40 @@ def test_where_nothing_is_worth_having_what_would_do_does() -> None:
     text = poor.table()
     assert "Nothing here is likely to be worth having" in text
     assert all(remedy in text for remedy in poor.remedies)
+
+
+@pytest.mark.parametrize(
+    ("loss", "records"),
+    [(LOGISTIC, 400), (losses.Softmax(1.0, classes=3), 1000), (losses.PseudoHuber(1.0), 2000)],
+    ids=["two classes", "three classes", "a number"],
+)
+def test_few_rows_get_the_least_size_epsilon_and_number_of_publications(loss: losses.Loss, records: int) -> None:
+    """Each of them, taken alone, brings the forecast under a quarter of guessing; half as much does not."""
+    facts = {"features": 20, "adjacency": "zero-out"}
+    poor = advise(loss, records=records, budget=default_budget(records), **facts)
+    assert poor.worth_having
+    assert poor.share >= 0.25
+    assert all(remedy in poor.in_short() for remedy in poor.remedies)
+    more = int(poor.remedies[0].split()[0].removeprefix("n=").replace(",", ""))
+    epsilon = float(poor.remedies[1].split("ε=")[1].split(",")[0])
+    delta = default_delta(records)
+
+    def plan(number: int, epsilon: float) -> Plan:
+        budget = Budget.from_epsilon_delta(dp=(epsilon, delta), deletion=(epsilon / 10, delta))
+        start = loss.constants.smoothness / number
+        options = {"regularization": start, "ridge": "forecast", "method": poor.comparison.chosen.method, **facts}
+        return make_plan(loss, records=number, budget=budget, **options)
+
+    def is_good(number: int, epsilon: float) -> bool:
+        return expected_cost(plan(number, epsilon)) < poor.guessing / 4
+
+    assert is_good(more, 1.2)
+    assert not is_good(more // 2, 1.2)
+    assert is_good(records, epsilon)
+    assert not is_good(records, epsilon / 2)
+    rarer = int(poor.remedies[1].split("leaves ")[1].split()[0])
+    capped = with_total(plan(records, epsilon), default_total(poor.comparison.chosen.plan))
+    assert Accountant(capped).remaining().publications == rarer < PUBLICATIONS
 
 
 def test_rows_of_several_classes_feel_a_part_of_a_wide_table() -> None:
