@@ -95,6 +95,7 @@ def sum_pairwise(parts: Iterable[NDArray[Any]], shape: tuple[int, ...]) -> NDArr
 LEAST = 1 << 20  # numbers in a table worth a compiled loop
 WORTH = 1 << 31  # numbers read in a run worth loading the compiler for: about the measured break-even
 _TASKS = 8  # per thread
+_WINDOW = 64 * SPAN  # rows of one compiled call
 
 
 _worth = [False]  # whether a run of this process was worth the compiler, however its rows were read
@@ -147,9 +148,8 @@ class Kernel:
         facts = kind.type(self._slope.parameter), kind.type(self._slope.bound)
 
         def work(task: range) -> None:
-            for part in row_windows(self._rows, task.start, task.stop, SPAN):
-                span = self._sums[(part.start - self._own.start) // SPAN]
-                add(self._flat, labels, own, part.start, part.stop, *facts, span)
+            for part in row_windows(self._rows, task.start, task.stop, _WINDOW):
+                add(self._flat, labels, own, self._own.start, part.start, part.stop, *facts, self._sums)
 
         if self._threads > 1:
             list(thread_pool(self._threads, os.getpid()).map(work, self._tasks))

@@ -76,11 +76,16 @@ def nest_rows(rows: SparseRows) -> Nested | None:
 
 
 def nest_codes(rows: CodedRows) -> Nested:
-    """Return rows stored as codes with one entry per block. The public map says which column implies which."""
+    """Return rows stored as codes with one entry per block. The public map says which column implies which.
+
+    Unless the rows may skip zeros, all of them have as many entries: the time of a product shows nothing of them.
+    """
     parents = rows.codec.parents
     spread = _expand_parents(parents)
     assert spread is not None
-    return Nested(rows.codec.decode_sparse(rows.codes, last=True), parents, spread, spread.T.tocsr())
+    return Nested(
+        rows.codec.decode_sparse(rows.codes, last=True, padded=not rows.skips_zeros), parents, spread, spread.T.tocsr()
+    )
 
 
 def _blocks(entries: int) -> Iterator[slice]:

@@ -270,14 +270,15 @@ def sums_of(
                 "rows that lie elsewhere come in any order, which this plan does not charge for; take plan.allow_any_order()"
             )
         return records.sums(loss)
-    records = expand_codes(records)
+    if records.coded_rows is None or group is not ALONE or records.coded_rows.nbytes <= _EXPANDED:
+        records = expand_codes(records)
     rows: Any = records.features if records.sparse is None else records.sparse
     labels = records.labels
     if by_content:
         order = order_of_content(rows if records.coded_rows is None else records.coded_rows.codes, labels, group)
         rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.select(order)
         labels = labels[order]
-    if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and rows.skips_zeros):
+    if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and (rows.skips_zeros or group is ALONE)):
         return SparseSums(rows, labels, loss)
     return HeldSums(rows, labels, loss, group, readings)
 
@@ -296,6 +297,7 @@ Weights = NDArray[np.float64]
 
 _WIDE, _MOSTLY = 256, 8  # least features for counting zeros; one value in this many may be non-zero
 _BYTES = 16  # of memory for a value, while a table is put in order
+_EXPANDED = 1 << 28  # most bytes of a table of codes that is expanded for sums without skipping zeros
 _KEPT = 1 << 24  # most values of a table whose parts are cached in float64 too: 128 MiB
 
 

@@ -310,8 +310,11 @@ class Codec(Protocol):
     def rows_of_each_norm(self, stored: NDArray[Any]) -> NDArray[np.intp]:
         """Return the places of rows among which is every norm of these rows; raise as `check`."""
 
-    def decode_sparse(self, stored: NDArray[Any], *, last: bool = False) -> SparseRows:
-        """Return the rows without their zeros; with `last`, without the values that others imply too."""
+    def decode_sparse(self, stored: NDArray[Any], *, last: bool = False, padded: bool = False) -> SparseRows:
+        """Return the rows without their zeros; with `last`, without the values that others imply too.
+
+        If `padded`, all rows have as many values, some of them 0.
+        """
 
 
 class CodedRows:

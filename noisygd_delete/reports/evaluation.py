@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidRecords, MissingDependency
-from ..features.schema import Encoded, read_table
+from ..errors import MissingDependency
+from ..features.schema import Encoded, read_blocks
 from ..features.schema.schema import describe_faults
 from ..store import Store
 from ..store.prediction import explained_share
@@ -108,16 +108,13 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
 
     Raises:
         InvalidSchema: If no row fits the schema, or the label column is missing.
-        InvalidRecords: If the file has no rows.
         NotLearned: If there is no current model.
         MissingDependency: If scikit-learn is not installed.
     """
-    schema, table = store.schema, read_table(path, delimiter, store.schema.reads())
-    named = schema.id_column in table.columns
+    schema = store.schema
+    named = schema.id_column in next(read_blocks(path, delimiter, rows=1, columns=schema.reads())).columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
-    if not len(table):
-        raise InvalidRecords(f"{path} has a header and no rows; there is nothing to measure on")
-    encoded, kept, faults = schema.encode_readable(table, coded=True)
+    encoded, kept, faults = schema.encode_readable_file(path, delimiter)
     if not kept:
         raise faults[0]
     return replace(measure(store, encoded), skipped=tuple(describe_faults(faults)))

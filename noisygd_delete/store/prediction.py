@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..features.schema import read_table
+from ..features.schema import read_blocks
 from ..features.schema.schema import describe_faults
 from .store import Store
 
@@ -67,14 +67,15 @@ def predict(
         InvalidParameter: If probabilities are requested of a model that predicts numbers.
         NotLearned: If there is no current model.
     """
-    model, schema, table = store.model, store.schema, read_table(path, delimiter, store.schema.reads())
-    named, labelled = schema.id_column in table.columns, schema.label_column in table.columns
+    model, schema = store.model, store.schema
+    columns = next(read_blocks(path, delimiter, rows=1, columns=schema.reads())).columns
+    named, labelled = schema.id_column in columns, schema.label_column in columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None).for_predictions()
-    truth, kept, faults = schema.encode_readable(table, labelled=labelled, coded=True)
+    truth, kept, faults = schema.encode_readable_file(path, delimiter, labelled=labelled)
     unlabelled = [fault for fault in faults if fault.column == schema.label_column]
     encoded = truth
     if unlabelled:  # rows in which only the label is at fault are predicted too
-        encoded, kept, faults = schema.encode_readable(table, labelled=False, coded=True)
+        encoded, kept, faults = schema.encode_readable_file(path, delimiter, labelled=False)
     if faults and not kept:
         raise faults[0]
     schema.check_listed(encoded)

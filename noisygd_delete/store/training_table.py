@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -138,6 +139,7 @@ _ROW_BYTES = np.dtype(ROW).itemsize
 _BLOCK = 1 << 22  # numbers written at a time
 _PART = 2048  # slots read at a time
 _DIGEST = 16  # bytes
+_NAMES = 1 << 16  # names looked up at a time
 
 
 def write_table(disk: Disk, layout: Layout, records: Records) -> None:
@@ -410,7 +412,10 @@ class TrainingTable:
         """Return how many of these rows are in the table, compared by id or by content (see `matched_by`)."""
         if self.matched_by(encoded) == "id":
             assert encoded.ids is not None
-            return len(self.records.names.find(encoded.ids))
+            found, ids = np.zeros(self.records.slots, bool), iter(encoded.ids)
+            while some := list(islice(ids, _NAMES)):
+                found[self.records.names.find(some)] = True
+            return int(found.sum())
         return equal_rows(table_parts(self.records), encoded)
 
     def matched_by(self, encoded: Encoded) -> str:

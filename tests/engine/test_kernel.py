@@ -138,28 +138,38 @@ def test_roundings_of_tanh_in_float64_come_to_less_than_is_declared() -> None:
     assert 7 < worst < 7.2
 
 
-@pytest.mark.parametrize(("name", "fault"), [*((name, "") for name in LOSSES), ("logistic", "single")])
-def test_sums_in_float64_are_within_the_declared_rounding(name: str, fault: str, monkeypatch) -> None:
-    """Against sums of 40 digits. The planted fault: a tanh and slopes in single precision."""
+@pytest.mark.parametrize(
+    ("name", "width", "fault"),
+    [
+        *((name, 7, "") for name in LOSSES),
+        *(("logistic", width, "") for width in (3, 8, 22)),
+        ("logistic", 7, "slopes"),
+        ("logistic", 7, "weights"),
+    ],
+)
+def test_sums_in_float64_are_within_the_declared_rounding(name: str, width: int, fault: str, monkeypatch) -> None:
+    """Against sums of 40 digits. The planted faults: a tanh and slopes, or the weights, in single precision."""
     monkeypatch.setattr(kernel, "LEAST", 0)
-    (rows, labels), (loss, _) = table(3 * BLOCK + 11, 7), LOSSES[name]
-    weights = RNG.standard_normal((1, 7)) * 3
+    (rows, labels), (loss, _) = table(3 * BLOCK + 11, width), LOSSES[name]
+    weights = RNG.standard_normal((1, width)) * 3
     with mpmath.workdps(40):
         slope = lambda z, y: loss.slope(z, y, loss.parameter, mpmath.tanh, mpmath.sqrt)  # noqa: E731
         if name == "clipped":
             slope = lambda z, y: mpmath.sign(y) * max(-mpmath.mpf(0.4), y * loss.base.slope(z, y, 1, mpmath.tanh, None))  # noqa: E731
-        exact = np.zeros(7, object)
+        exact = np.zeros(width, object)
         for given, label in zip(rows.tolist(), labels.tolist(), strict=True):
             row = np.array([mpmath.mpf(value) for value in given], object)
             exact = exact + slope(row @ np.array([mpmath.mpf(w) for w in weights[0]], object), mpmath.mpf(label)) * row
         exact = np.array([mpmath.mpf(each) for each in exact], object) / len(rows)
-        if fault:
+        if fault == "slopes":
             honest = kernel_numba.formula_for
             monkeypatch.setattr(kernel_numba, "formula_for", lambda text, _: honest(text, "float32"))
             monkeypatch.setattr(kernel_numba, "add_for", kernel_numba.add_for.__wrapped__)
-            monkeypatch.setattr(kernel_numba, "njit", lambda cache, **words: numba.njit(**words))
+            monkeypatch.setattr(kernel_numba, "njit", lambda cache=False, **words: numba.njit(**words))
         precise = PreciseObjective(Records(rows, labels), loss, regularization=0.0)
         assert precise._sums._kernel is not None
+        if fault == "weights":
+            weights = weights.astype(np.float32).astype(np.float64)
         off = mpmath.norm(list(exact - precise.gradient(weights)[0]))
     assert (off <= precise.gradient_error(float(np.linalg.norm(weights)))) == (not fault)
 

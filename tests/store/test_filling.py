@@ -20,6 +20,7 @@ import pytest
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
 from noisygd_delete.features.schema import RecordFile, read_table
+from noisygd_delete.features.schema.schema import describe_faults
 from noisygd_delete.planner.defaults import default_slots
 from noisygd_delete.records import Names
 from noisygd_delete.store import Store, Tombstones, file_footer, verify
@@ -364,3 +365,27 @@ def test_only_slots_that_are_still_to_be_written_need_room(tmp_path: Path, monke
     with pytest.raises(InvalidRecords, match="1000 more slots of 20 bytes"):
         make(tmp_path / "not", reading, SCHEMA, lambda rows: plan_for(rows, records=rows + 1000))
     assert not (tmp_path / "not").exists()
+
+
+@pytest.mark.parametrize("block", [7, 3000])
+@pytest.mark.parametrize("map", [None, {"kind": "additive", "levels": 3}])
+def test_blocks_of_a_file_are_encoded_as_its_table(map: dict | None, block: int, tmp_path: Path, monkeypatch) -> None:
+    """Rows, names and counts, with unreadable cells and labels in several blocks."""
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", block)
+    lines = table(tmp_path, IDS["short"]).read_text().splitlines()
+    for row, cell in ((3, -2), (17, -2), (18, -1), (30, -2), (41, -1)):
+        cells = lines[row].split(",")
+        cells[cell] = "?"
+        lines[row] = ",".join(cells)
+    file = tmp_path / "odd.csv"
+    file.write_text("\n".join(lines) + "\n")
+    schema = Schema.from_dict({**FIELDS, **({} if map is None else {"map": map})})
+    for labelled in (True, False):
+        whole, kept, faults = schema.encode_readable(read_table(file), labelled=labelled, coded=True)
+        found, places, wrong = schema.encode_readable_file(file, labelled=labelled)
+        assert places == kept
+        assert len(kept) < len(lines) - 1
+        assert sorted(describe_faults(wrong)) == sorted(describe_faults(faults))
+        assert np.array_equal(np.asarray(found.rows), np.asarray(whole.rows))
+        assert found.labels.tolist() == whole.labels.tolist()
+        assert (found.ids, found.clipped, found.unknown) == (whole.ids, whole.clipped, whole.unknown)

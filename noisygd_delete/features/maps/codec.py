@@ -124,12 +124,19 @@ class RowCodec:
             found[after[before != NO_ENTRY]] = before[before != NO_ENTRY]
         return found
 
-    def decode_sparse(self, stored: Codes, *, last: bool = False) -> SparseRows:
-        """Return the rows without their zeros; with `last`, only the last value of each block, which implies the others."""
+    def decode_sparse(self, stored: Codes, *, last: bool = False, padded: bool = False) -> SparseRows:
+        """Return the rows without their zeros.
+
+        Args:
+            stored: The codes.
+            last: Only the last value of each block, which implies the others.
+            padded: A value 0 in column 0 for every missing entry, so that all rows have as many values.
+        """
         most = len(stored) * (self.blocks + 1 if last else self.entries)
         data, columns = np.empty(most, np.float32), np.empty(most, np.int32)
         starts, filled = np.zeros(len(stored) + 1, np.int64), 0
-        for part, places, values, there in self._parts(stored, last=last):
+        given = self._parts(stored, last=last)
+        for part, places, values, there in map(_pad, given) if padded else given:
             lengths = there.sum(axis=1)
             end = filled + int(lengths.sum())
             whole = end - filled == there.size
@@ -207,6 +214,14 @@ class RowCodec:
                 at = end
             rows[:, -1] = factors
             yield slice(first, first + len(given)), places, rows, (places != NO_ENTRY) & used[:, None]
+
+
+def _pad(
+    part: tuple[slice, NDArray[np.int32], Rows, NDArray[np.bool_]],
+) -> tuple[slice, NDArray[np.int32], Rows, NDArray[np.bool_]]:
+    """Return a part of `_parts` with a value 0 in column 0 for every missing entry."""
+    rows, places, values, there = part
+    return rows, np.where(there, places, 0).astype(np.int32), values * there, np.ones_like(there)
 
 
 @lru_cache(maxsize=16)

@@ -345,6 +345,33 @@ class Schema:
         reading.read(whole.add, lambda: whole.ids)
         return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))
 
+    def encode_readable_file(
+        self, path: str | Path, delimiter: str | None = None, *, labelled: bool = True
+    ) -> tuple[Encoded, list[int], list[UnreadableRows]]:
+        """Return `encode_readable` of a whole file, read in blocks; rows that have a `codec` are `CodedRows`.
+
+        Raises:
+            InvalidSchema: If a column is missing, or the file is damaged.
+        """
+        whole, kept, seen = GatheredRows(self.features), list[int](), 0
+        faults = dict[tuple[str, str], UnreadableRows]()
+        for table in read_blocks(path, delimiter, rows=_block_rows(self, coded=True), columns=self.reads()):
+            block, rows, wrong = self.encode_readable(table, labelled=labelled, coded=True)
+            whole.add(block)
+            kept += [seen + row for row in rows]
+            for fault in wrong:
+                before = faults.get((fault.column, fault.problem))
+                found = [seen + row for row in fault.rows]
+                if before is not None:
+                    found, lines = [*before.rows, *found], [*before.lines, *fault.lines]
+                else:
+                    lines = list(fault.lines)
+                faults[fault.column, fault.problem] = UnreadableRows(
+                    fault.source, fault.column, fault.problem, found, lines
+                )
+            seen += len(table)
+        return whole.encoded(), kept, list(faults.values())
+
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
         """Return class names, or targets in their own unit, of labels in the engine's coding."""
         coded = np.asarray(labels, np.float64)
@@ -436,6 +463,12 @@ class HeldOut:
         return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big")
 
 
+def _block_rows(schema: Schema, *, coded: bool) -> int:
+    """Return how many rows to read at a time."""
+    width = schema.map.inputs if coded and schema.codec is not None and schema.map is not None else schema.features
+    return max(1, min(BLOCK_ROWS, _CELLS // max(1, width or 1)))
+
+
 class RecordFile:
     """A table, or a CSV or Parquet file, read by a schema; of each subject the first `rows_per_subject` rows, in file order.
 
@@ -514,8 +547,7 @@ class RecordFile:
         if self.held_out is not None:
             self.held_out.begin()
         coded = coded and schema.codec is not None
-        width = schema.map.inputs if coded and schema.map is not None else schema.features
-        size = max(1, min(BLOCK_ROWS, _CELLS // max(1, width or 1)))
+        size = _block_rows(schema, coded=coded)
         columns = schema.reads()
         given = read_blocks(self.path, self.delimiter, rows=size, columns=columns)
         for whole in given if self._table is None else self._table.blocks(size, columns):

@@ -111,6 +111,7 @@ _LONGEST = 40
 _DIGITS = np.isin(np.arange(256), list(b"0123456789.-"))
 
 
+_MOST_COUNTED = 1 << 17  # different texts of a column whose counts are kept
 _MOST_SHORT = 1 << 30  # bytes of an array whose texts have 32-bit offsets
 
 
@@ -119,6 +120,8 @@ class TextColumn(Sequence[str]):
 
     Results equal those of Python on the texts themselves: `float`, `str.strip`, a dictionary's look-up.
     """
+
+    _counts: Mapping[str, int] | None = None
 
     def __init__(self, texts: Any) -> None:
         from pyarrow import compute
@@ -151,10 +154,14 @@ class TextColumn(Sequence[str]):
         """Return consecutive texts, which share memory with these."""
         return self._of(self._texts[rows])
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> Mapping[str, int]:
         """Return the number of rows of each text, in the order of their first rows."""
+        if self._counts is not None:
+            return self._counts
         found = self._texts.value_counts()
-        return dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
+        counts = dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
+        self._counts = counts if len(counts) <= _MOST_COUNTED else None
+        return counts
 
     @property
     def lengths(self) -> NDArray[np.int64]:
