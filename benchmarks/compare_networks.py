@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from noisygd_delete_lab import (
     Baseline,
+    FixedTopNetwork,
     LadderReleases,
     NetworkRetraining,
     NetworkTraining,
     NoisyFineTuning,
     PrivateBaseThenTuning,
-    PublicTop,
     RewindToDelete,
 )
 from noisygd_delete_lab.base import Certificate, Weights, erasure
@@ -108,7 +108,10 @@ def methods(records: int, features: int) -> Iterator[tuple[str, Baseline]]:
     yield "the same from a public draw, never trained", NoisyFineTuning(**certified, start="public")
     base = planned(records, features, BASE, Stage("network", 1)).calibration.stages[0]
     yield "private base, then tuning without noise", PrivateBaseThenTuning(training, base, DELTA)
-    top, facts = PublicTop(10, HIDDEN, HIDDEN**-0.5), {"epsilon": DELETION, "delta": DELTA, "regularization": 1e-4}
+    top, facts = (
+        FixedTopNetwork(10, HIDDEN, HIDDEN**-0.5),
+        {"epsilon": DELETION, "delta": DELTA, "regularization": 1e-4},
+    )
     for rewound in (TRAINING["tuning"], TRAINING["steps"]):
         name = f"Rewind-to-Delete, {rewound} of {TRAINING['steps']} steps"
         yield name, RewindToDelete(top, steps=TRAINING["steps"], rewound=rewound, **facts)

@@ -94,7 +94,7 @@ def _learn(records: CurrentRecords) -> int:
         LOSS, records=records.slots, features=D, regularization=_weight(records.slots), budget=Budget(order=10, dp=1.0, deletion=0.1),
         method="objective-perturbation", utility=False,
     )  # fmt: skip
-    plan = plan.in_any_order() if isinstance(records, RowsElsewhere) else plan
+    plan = plan.allow_any_order() if isinstance(records, RowsElsewhere) else plan
     return Curator(records, plan).learn().gradient_passes
 
 

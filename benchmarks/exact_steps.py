@@ -74,7 +74,7 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
         make_plan(data.loss, **facts, budget=BUDGET, method=method, dtype=dtype)
         for method, dtype in ((over_reals, "float32"), (over_reals, "float64"), (in_steps, "float64"))
     )
-    charged = exact.in_any_order()
+    charged = exact.allow_any_order()
     one_more = charged.mechanism.interval(
         "deletion", "erased-vs-never", steps_with=0, steps_without=charged.calibration.delete_steps
     )

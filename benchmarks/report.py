@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from noisygd_delete.evidence.atomic_write import open_output
+from noisygd_delete.evidence.atomic_write import check_output
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -30,6 +30,6 @@ def write(name: str, heading: str, command: str, body: str, measured: str) -> Pa
     """Write benchmarks/results/NAME.md. `measured` is the commit at the start of the run."""
     RESULTS.mkdir(exist_ok=True)
     target = RESULTS / f"{name}.md"
-    page = open_output("result", str(target), begins=b"# ")
+    page = check_output("result", str(target), begins=b"# ")
     page.write(f"# {heading}\n\nCommit {measured}; `{command}`.\n\n{body}\n")
     return target

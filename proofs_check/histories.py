@@ -58,7 +58,7 @@ def _compare(answer: Guarantee, real: chapters.Truth, worlds: int, what: str) ->
         "accountant.events:answer_question",
         "accountant.account:Account.record",
         "accountant.account:Account.deletion_observed",
-        "accountant.account:Account.everything",
+        "accountant.account:Account.compose_all",
         "accountant.history:History.parts",
         "accountant.accountant:Accountant.record",
         "accountant.accountant:Accountant.deletion",

@@ -42,8 +42,8 @@ def answers(plan: Plan) -> dict[str, Any]:
         "run": run_by(plan),
         "summary": plan.summary(),
         "promised": [figure(guarantee) for guarantee in promised],
-        "words": [plan.explain(), plan.in_short(), repr(plan)],
-        "any order": in_any_order(plan),
+        "words": [plan.explain(), plan.summarize(), repr(plan)],
+        "any order": allow_any_order(plan),
         "loss": repr(plan.model_loss),
     }
 
@@ -54,11 +54,11 @@ def figure(guarantee: Guarantee) -> str:
     return f"Guarantee({guarantee.about}, {proven}: {describe_guarantee(guarantee, several=True)})"
 
 
-def in_any_order(plan: Plan) -> str:
+def allow_any_order(plan: Plan) -> str:
     """Its plan for rows that lie elsewhere, or why there is none."""
     try:
         plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
-        return repr(plan.in_any_order())
+        return repr(plan.allow_any_order())
     except NoisyGDDeleteError as error:
         return str(error)
 

@@ -45,7 +45,10 @@ class Erasing:
 
     @property
     def parts(self) -> tuple[Stretch, ...]:
-        """The stretches in which the runs with and without the record differ."""
+        """The stretches in which the runs with and without the record differ if no earlier model was observed.
+
+        They are those of the extractor, and that of the release unless it costs nothing or its mechanism carries noise.
+        """
         own = (self.mechanism, self.since, self.steps)
         return (*self.carried, *([own] if has_cost(own) and not self.mechanism.carries else []))
 
@@ -229,7 +232,7 @@ class Account:
         return parts
 
     @property
-    def alone(self) -> tuple[Stretch, ...]:
+    def last_stretches(self) -> tuple[Stretch, ...]:
         """The stretches that the last release alone reveals, about a record present from the start.
 
         A statistic also reveals the model that it was made with.
@@ -239,7 +242,7 @@ class Account:
         model = [(self.last.mechanism, self.since_fresh, 0.0)] if lone else []
         return (*self.carried, *model, *([] if self.statistic is None else [self.statistic]))
 
-    def everything(self, about: str, world: str, known: Known | None = None) -> Guarantee:
+    def compose_all(self, about: str, world: str, known: Known | None = None) -> Guarantee:
         """Return what all releases together reveal about a record present in all of them."""
         return self.answer(about, world, self.published, known)
 
@@ -251,7 +254,8 @@ class Account:
     def deletion_observed(self, world: str) -> Guarantee:
         """Return what all releases reveal about a record that the last model erased.
 
-        Statistics made since then are counted, although they did not read the record.
+        The last model counts with what the order of its rows reveals, a chain of carried noise in full. Statistics made
+        since then are counted, although they did not read the record.
         """
         assert self.last is not None
         if (

@@ -141,7 +141,7 @@ class Forecast:
         self._before = self._spent() if account.releases else None
 
     def _spent(self) -> Guarantee:
-        return self.account.everything("dp", self.plan.problem.adjacency)
+        return self.account.compose_all("dp", self.plan.problem.adjacency)
 
     @property
     def steps_since_learn(self) -> int:
@@ -171,7 +171,7 @@ class Forecast:
 
     def affordable(self, event: Event) -> bool:
         """Return whether all releases, including `event`, stay within the cap on their sum."""
-        if not self.plan.problem.capped:
+        if not self.plan.problem.is_capped:
             return True
         further = Forecast(self.plan, self.account)
         further.add(event)
@@ -293,7 +293,7 @@ class Forecast:
         nothing = self.plan.mechanism.interval("dp", self.plan.problem.adjacency, steps_with=0)
         spent = self._spent() if self.account.releases else nothing
         allowed = self.plan.problem.budget.describe()
-        capped, total = self.plan.problem.capped, self.plan.problem.total
+        capped, total = self.plan.problem.is_capped, self.plan.problem.total
         delta = self.plan.problem.budget.shown_delta if total is None else total.delta
         allowed += (
             ", per release" if self.plan.problem.releases == 1 else f", over {self.plan.problem.releases} releases"
@@ -337,7 +337,7 @@ class Accountant:
             self.record(event, 1 + len(others))
 
     @classmethod
-    def resumed(cls, plan: Plan | None, account: Account, past: EventSource | None = None) -> Self:
+    def from_account(cls, plan: Plan | None, account: Account, past: EventSource | None = None) -> Self:
         """Return the accountant of releases whose sums are known.
 
         Args:
@@ -541,13 +541,13 @@ class Accountant:
 
     # --- a record still present ---
 
-    def observed(self, observed: Iterable[int] | None) -> Collection[int]:
+    def resolve_observed(self, observed: Iterable[int] | None) -> Collection[int]:
         """Return the release numbers without repetitions; all of them for None.
 
         Raises:
             InvalidParameter: If a number does not exist.
         """
-        return self._history.observed(observed)
+        return self._history.resolve_observed(observed)
 
     def _world(self, about: str, world: str | None) -> str:
         if world is not None:
@@ -567,7 +567,7 @@ class Accountant:
         number = self._history.number("release", max(1, self.releases) if release is None else release)
         if number < self.releases:
             return self.dp_cumulative(observed=[number], adjacency=adjacency)
-        parts = Counter(self._history.account.alone)
+        parts = Counter(self._history.account.last_stretches)
         return self._answer("dp", self._world("dp", adjacency), parts, {number})
 
     def dp_of_each(
@@ -580,7 +580,7 @@ class Accountant:
             at: Numbers of the releases to return instead.
             adjacency: Neighbouring relation (default: the plan's).
         """
-        each = self._history.alone(self._first(last))
+        each = self._history.stretches_of_each(self._first(last))
         if at is not None:
             each = [each[number - 1] for number in at]
         return self._alone_each("dp", self._world("dp", adjacency), each)
@@ -609,7 +609,7 @@ class Accountant:
             present_from: First release that used the record (default: the first of all, the worst case).
             adjacency: Neighbouring relation (default: the plan's).
         """
-        start, seen = self._history.number("present_from", present_from), self.observed(observed)
+        start, seen = self._history.number("present_from", present_from), self.resolve_observed(observed)
         return self._answer("dp", self._world("dp", adjacency), self._history.parts(start, None, seen), seen)
 
     def dp_cumulative_of_each(self, at: Sequence[int] | None = None) -> list[Guarantee]:
@@ -623,7 +623,7 @@ class Accountant:
         for event in self._history:
             growing.record(event)
             if len(totals) < len(wanted) and growing.releases == wanted[len(totals)]:
-                totals.append(growing.everything("dp", world, known))
+                totals.append(growing.compose_all("dp", world, known))
         return totals
 
     # --- an erased record ---
@@ -649,7 +649,7 @@ class Accountant:
         """
         world = self._world("deletion", notion)
         start, erased = self._history.lifetime(present_from, erased_at)
-        seen = self.observed(observed)
+        seen = self.resolve_observed(observed)
         composed = self._answer("deletion", world, self._history.parts(start, erased, seen), seen)
         return _least(composed, world, self._history.hidden_past(erased, seen))
 

@@ -59,7 +59,11 @@ class History:
         return iter(self.since(1))
 
     def since(self, number: int) -> Sequence[Event]:
-        """Return the releases from this number on."""
+        """Return the releases from this number on, reading those not held here from the event source.
+
+        Raises:
+            InvalidParameter: If only the sums of some of them are known.
+        """
         if number > self._before:
             return self._events[number - 1 - self._before :] if number > self._before + 1 else self._events
         if self._past is None:
@@ -88,7 +92,7 @@ class History:
             raise InvalidParameter(f"must be at most {len(self)}, the number of releases", **{name: number})
         return number
 
-    def observed(self, observed: Iterable[int] | None) -> Collection[int]:
+    def resolve_observed(self, observed: Iterable[int] | None) -> Collection[int]:
         """Return the release numbers without repetitions; all of them for None. Reject numbers that do not exist."""
         if observed is None:
             return range(1, len(self) + 1)
@@ -132,7 +136,7 @@ class History:
             return self.account.stretches_around_erasure
         return self.account.since_erasing() if seen == range(erased, len(self) + 1) else None
 
-    def alone(self, first: int) -> list[tuple[Stretch, ...]]:
+    def stretches_of_each(self, first: int) -> list[tuple[Stretch, ...]]:
         """Return for each release from `first` on what it alone reveals about a record present from the start."""
         before = self.account_after(first - 1)
         if before is None:

@@ -75,7 +75,7 @@ def build_report(
     if not accountant.releases:
         raise NotLearned("nothing has been released yet; call learn first")
     brief, measure = _measures(check_delta("delta", delta), order)
-    seen = None if observed is None else sorted(accountant.observed(observed))
+    seen = None if observed is None else sorted(accountant.resolve_observed(observed))
     total, account = accountant.releases, accountant.account
     erased = account.erasing.number if erased_at is None and account.erasing is not None else erased_at
     answers: dict[str, Any] = {
@@ -121,7 +121,7 @@ def build_report(
         left = accountant.remaining()
         answers["remaining"] = {
             "publications": left.publications,
-            "capped": accountant.plan.problem.capped,
+            "capped": accountant.plan.problem.is_capped,
             "allowed": left.allowed,
             "spent": measure(left.spent),
             "spent_of_total": None if left.total is None else left.to_dict()["spent_epsilon"],
@@ -180,7 +180,7 @@ def _notes(accountant: Accountant) -> Iterable[str]:
             "their cumulative cost goes on growing."
         )
     yield from dict.fromkeys(note for facts in account.mechanisms for note in facts.notes)
-    if accountant.plan is not None and accountant.plan.problem.capped:
+    if accountant.plan is not None and accountant.plan.problem.is_capped:
         yield "A publication beyond the budget is withheld; an erasure is carried out on the rows all the same."
 
 

@@ -152,7 +152,7 @@ class TallyAccount:
         Raises:
             InvalidParameter: If a release contradicts the plan.
         """
-        return Accountant.resumed(None, self._sums, self).with_plan(plan)
+        return Accountant.from_account(None, self._sums, self).with_plan(plan)
 
     def account_after(self, number: int) -> Account | None:
         """Return the sums after the release `about`; None for any other number."""

@@ -46,7 +46,7 @@ class Canaries:
     erased: Records
 
     @classmethod
-    def tossed(cls, plan: Plan, worlds: Worlds, generator: np.random.Generator) -> Canaries:
+    def toss(cls, plan: Plan, worlds: Worlds, generator: np.random.Generator) -> Canaries:
         """Return canaries for the plan, as many as its columns and slots allow.
 
         Raises:
@@ -125,7 +125,7 @@ def audit_one_run(
     )
     rows, notes = [], []
     for release, (question, between, claimed) in enumerate(audited):
-        canaries = Canaries.tossed(plan, between, generator)
+        canaries = Canaries.toss(plan, between, generator)
         weights = publish(plan, World(canaries.table, canaries.erased), generator)[release]
         scores = canaries.scores(plan, weights)
         level = false_alarm / (len(audited) * len(SHARES))

@@ -145,8 +145,8 @@ class Tables:
     gone: Records
 
 
-def questions(accountant: Accountant, tables: Tables) -> list[Question]:
-    """Return the questions about the releases that the accountant recorded, each with its worst pair of worlds."""
+def make_questions(accountant: Accountant, tables: Tables) -> list[Question]:
+    """Return the audit's questions, one for each set of observed releases, with its claim and its two worlds."""
     everything = frozenset(range(1, accountant.releases + 1))
 
     def of_present(name: str, seen: frozenset[int]) -> Question:
@@ -242,7 +242,7 @@ def audit(
     check_positive("factor", factor)
     generator = np.random.default_rng() if rng is None else rng
     honest = linear_engine(plan, later_releases=check_count("later_releases", later_releases, maximum=_MOST_RELEASES))
-    audited = questions(recorded_accountant(honest, plan), linear_tables(plan, honest.loss.radius))
+    audited = make_questions(recorded_accountant(honest, plan), linear_tables(plan, honest.loss.radius))
     jury = Jury(lambda world: simulate(honest if engine is None else engine, world, 2 * chains, generator))
     rows: list[AuditRow] = []
     for done, question in enumerate(audited, start=1):

@@ -23,7 +23,7 @@ from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..privacy.guarantee import Worlds
 from ..records import EditRequest, Records
-from .membership import Fit, Jury, Tables, questions
+from .membership import Fit, Jury, Tables, make_questions
 from .simulation import Chains, ShadowLikelihoodRatio, World
 from .three_samples import KernelWitness, three_samples
 from .verdict import AuditResult
@@ -209,7 +209,7 @@ def audit_releases(
             progress(len(run))
         return made
 
-    jury, audited = Jury(histories), questions(account(plan), tables)
+    jury, audited = Jury(histories), make_questions(account(plan), tables)
     attacks: dict[str, Fit] = {
         "shadow model": ShadowLikelihoodRatio.fit,
         "kernel witness": partial(KernelWitness.fit, generator=generator),

@@ -75,7 +75,7 @@ class SimulatedNoisyGD:
         return releases
 
     def release(self, published: Chains, records: Records, steps: int, noise: Noise) -> Chains:
-        """Return a release that follows `published` (the initial law for the first release)."""
+        """Return the release after `published` (the initial law at first): start, noisy steps, and `publish`."""
         return self.publish(self.descend(self.start(published, records, noise), records, steps, noise), noise)
 
     def start(self, published: Chains, records: Records, noise: Noise) -> Chains:

@@ -188,7 +188,7 @@ class AuditRow:
         return "pass" if claim < VACUOUS and self.measured.advantage * self.factor >= claim else "inconclusive"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON-compatible fields."""
+        """Return question, attack, claimed and measured advantage, its lower bound, and the verdict, as JSON."""
         return {
             "question": self.question,
             "attack": self.attack,
@@ -232,7 +232,7 @@ class AuditResult:
         return next((word for word in ("fail", "pass") if word in verdicts), "inconclusive")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON-compatible fields."""
+        """Return verdict, chains per world, false-alarm probability, notes, rows and any three samples, as JSON."""
         three = {} if self.three is None else {"three_samples": self.three.to_dict()}
         return {
             "verdict": self.verdict,

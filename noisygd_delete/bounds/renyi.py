@@ -296,7 +296,10 @@ def curve_least(objective: Curve, *, highest_order: float) -> float:
 
 
 def curve_epsilon(*, renyi: Curve, highest_order: float, delta: float) -> float:
-    """Return the smallest ε found over all orders below `highest_order`, rounded up."""
+    """Return the smallest ε found over the orders below `highest_order`, rounded up.
+
+    It is that of `renyi_epsilon` at its best order, or of `renyi_epsilon_optimal` near it: 0 for δ ≥ 1, infinite for δ ≤ 0.
+    """
     if delta >= 1:
         return 0.0
     if delta <= 0:

@@ -29,16 +29,16 @@ def sample_rows(
     """Return the number of rows m of the preconditioner's sample, and whether its Hessian is formed by features.
 
     Otherwise it is formed by rows. The sample is as large as can be multiplied out in the time of half a gradient pass
-    to two passes, more if the condition number κ is large and more directions matter: m d²/2 or m² d/2 multiplications
-        against
-    the pass's 2ndK, each `_QUICK` times as fast. The matrix is no larger than can be factorized in about that time.
+    to two passes, more if the condition number κ is large and more directions matter: m d²/2 or m² d/2 multiplications against
+    the pass's 2ndK, each `_QUICK` times as fast. The side of the matrix is at most what can be factorized in about that
+    time; it is formed by features if d is within that limit.
 
     Args:
         records: n.
         features: d.
         outputs: K.
         condition_number: κ.
-        filled: Nonzero features per row, on which the cost of a pass depends; None if all are.
+        filled: Nonzero features per row, for the limit on the factorization; None if all are.
     """
     share = min(_MOST_SHARE, max(_LEAST_SHARE, condition_number**0.25 / 4))
     affordable = 4 * _QUICK * share * records * outputs  # m d, or m²

@@ -76,7 +76,7 @@ Form = Callable[[NonConvexProblem, float], Schedule]
 
 
 def printed_schedule(problem: NonConvexProblem, noise_variance: float) -> Schedule:
-    """Return η, K_A and K_Ā of Theorem 5.2 at this σ².
+    """Return the schedule of Theorem 5.2 as printed at this σ², with log B = 2ω/σ²: η, K_A, K_Ā and ε_q of (18).
 
     (19) holds with equality, and η is the smaller of the two step-size limits.
     """

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..lazy_imports import on_first_use
-from .terminal import flush_streams, open_missing_streams, print_error
+from .terminal import flush_streams, prepare_process, print_error
 
 if TYPE_CHECKING:
     from .commands import main, parser
@@ -25,7 +25,7 @@ __getattr__ = on_first_use(__name__, dict.fromkeys(("main", "parser"), "commands
 
 def run() -> None:
     """Run the console script."""
-    open_missing_streams()
+    prepare_process()
     try:
         from .commands import main
 

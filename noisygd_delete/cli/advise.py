@@ -16,7 +16,7 @@ from .terminal import MORE, print_result
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `advise` command and its options to the parser."""
     parser = add_command(
         commands,
         "advise",
@@ -36,13 +36,13 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..evidence.atomic_write import open_output
+    from ..evidence.atomic_write import check_output
     from ..features.schema import Schema
     from .plan_selection import additive_where_it_pays, advise_plan, advised_problem, may_be_additive, sizes_of
 
     fill_arguments(parsed, ADVISED)
     target = (
-        None if parsed.out is None else open_output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])
+        None if parsed.out is None else check_output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])
     )
     if parsed.records is None or (parsed.features is None and parsed.schema is None):
         raise InvalidParameter("give --records, and --features or --schema: on the command line, or in --plan FILE")
@@ -64,7 +64,7 @@ def _run(parsed: argparse.Namespace) -> int:
         target.write(format_plan_file(problem))
     plan, line = plan_command(problem), _init(parsed) + rows
     begin = "To begin so:" if advice.worth_having else "To go on all the same:"
-    text = advice.table() if parsed.explain else f"{advice.comparison.table()}\n\n{advice.in_short()}\n{MORE}"
+    text = advice.table() if parsed.explain else f"{advice.comparison.table()}\n\n{advice.summarize()}\n{MORE}"
     steps = line if target is not None else f"{plan}\n  {line}"
     print_result(parsed, {**advice.to_dict(), "plan_command": plan, "init": line}, f"{text}\n\n{begin}\n  {steps}")
     return 0

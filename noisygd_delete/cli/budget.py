@@ -13,7 +13,7 @@ from ..privacy.sentences import format_bound
 from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import parse_integer, parse_number, store_command
-from .remaining_budget import left_text, reserve_text, spent_warning
+from .remaining_budget import format_spent_warning, left_text, reserve_text
 from .terminal import MORE, format_destination, print_result
 
 _FROM, _REQUESTS = 1, 30
@@ -151,7 +151,7 @@ def _status(parsed: argparse.Namespace) -> int:
         )
     fields["publishers"] = "; ".join(map(format_destination, fields["publishers"])) or None
     fields["reserve"] = reserve_text(fields["reserve"]) or None
-    fields["nearly_spent"] = spent_warning(answer["left"]) if fields["nearly_spent"] else None
+    fields["nearly_spent"] = format_spent_warning(answer["left"]) if fields["nearly_spent"] else None
     del fields["capped"]
     lines = [f"{name.replace('_', ' '):<20}{_format_value(value)}" for name, value in fields.items()]
     print_result(parsed, answer, "\n".join(lines))

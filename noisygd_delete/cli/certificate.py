@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..dates import parse_datetime
 from ..errors import InvalidParameter, StoreCorrupt
-from ..evidence.atomic_write import check_outside_store, open_output
+from ..evidence.atomic_write import check_output, check_outside_store
 from ..extensions import load_extension
 from ..records import limited_io
 from .arguments import add_command, parse_integer, parse_number
@@ -25,7 +25,7 @@ _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every cer
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `certificate` command and its options to the parser."""
     certificate = add_command(
         commands,
         "certificate",
@@ -93,19 +93,19 @@ def _certificate(parsed: argparse.Namespace) -> int:
 
     check_outside_store("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
-    out = None if parsed.out is None else open_output("--out", parsed.out, begins=_PAPER, inputs=read)
-    html = None if parsed.html is None else open_output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
+    out = None if parsed.out is None else check_output("--out", parsed.out, begins=_PAPER, inputs=read)
+    html = None if parsed.html is None else check_output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
     envelope = (
-        None if parsed.envelope is None else open_output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
+        None if parsed.envelope is None else check_output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
     )
     stamp = (
-        None if parsed.timestamp is None else open_output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
+        None if parsed.timestamp is None else check_output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
     )
     proof = None
     if parsed.log is not None:
-        open_output("--log", parsed.log, begins=certificate_log.BEGINS, inputs=[*read, parsed.out])
+        check_output("--log", parsed.log, begins=certificate_log.BEGINS, inputs=[*read, parsed.out])
     if parsed.log_proof is not None:
-        proof = open_output(
+        proof = check_output(
             "--log-proof", parsed.log_proof, begins=certificate_log.PROOF, inputs=[*read, parsed.out, parsed.log]
         )
     if (parsed.log is None) != (proof is None) or (proof is not None and (parsed.key is None or out is None)):

@@ -54,7 +54,7 @@ def delete(parsed: argparse.Namespace) -> int:
     subjects = parsed.subject + _read_id_lines(parsed.subject_file)
     with open_store(parsed) as store:
         if parsed.reapply:
-            ids = list(dict.fromkeys([*ids, *store.returned()]))
+            ids = list(dict.fromkeys([*ids, *store.list_reappeared_ids()]))
             if not (ids or subjects):
                 print_result(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
                 return 0

@@ -28,7 +28,7 @@ _PRIVATE = "this is a statistic of private data, do not publish it"
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `evaluate` command and its options to the parser."""
     parser = store_command(commands, "evaluate", "evaluate STORE --data held-out.csv", _evaluate)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--data", metavar="FILE", help="CSV or Parquet with the label column")
@@ -164,11 +164,11 @@ _BEGINS = b"record,predicted "  # no table of a user begins like this
 
 
 def _predict(parsed: argparse.Namespace) -> int:
-    from ..evidence.atomic_write import open_output
+    from ..evidence.atomic_write import check_output
     from ..store.prediction import predict
     from .release import open_store
 
-    out = None if parsed.out is None else open_output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
+    out = None if parsed.out is None else check_output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
     with open_store(parsed) as store:
         predictions = predict(store, parsed.data, parsed.delimiter, probabilities=parsed.probabilities)
         kind = store.schema.label_column

@@ -17,7 +17,7 @@ _JSON = b'{"kind": "shapes"'
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `explain` command and its options to the parser."""
     parser = store_command(commands, "explain", "explain STORE --out shapes.html", _run)
     parser.add_argument("--out", metavar="FILE", help="a page (.html), a picture (.png) or plain numbers (.json)")
     parser.add_argument(
@@ -35,7 +35,7 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     import json
 
-    from ..evidence.atomic_write import open_output
+    from ..evidence.atomic_write import check_output
     from ..features.maps import Shapes
     from ..records import limited_io
     from ..reports.html import PAGE
@@ -46,7 +46,7 @@ def _run(parsed: argparse.Namespace) -> int:
     ending = "" if parsed.out is None else next((end for end in begins if parsed.out.lower().endswith(end)), None)
     if ending is None:
         raise InvalidParameter(f"--out {parsed.out} must end in .html, .png or .json")
-    place = None if not ending else open_output("--out", parsed.out, begins=begins[ending], inputs=[parsed.before])
+    place = None if not ending else check_output("--out", parsed.out, begins=begins[ending], inputs=[parsed.before])
     before = None
     if parsed.before is not None:
         before = Shapes.from_dict(limited_io.parse_json(limited_io.read_text(parsed.before, limited_io.DOCUMENT)))

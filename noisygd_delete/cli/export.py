@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..evidence.atomic_write import open_output
+from ..evidence.atomic_write import check_output
 from ..extensions import load_extension
 from .arguments import add_command, parse_number
 from .terminal import print_result
@@ -16,7 +16,7 @@ _PLAIN = b'{"format": 1, "kind": "'
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `export` command and its options to the parser."""
     parser = add_command(
         commands,
         "export",
@@ -62,7 +62,7 @@ def _export(parsed: argparse.Namespace) -> int:
     if not files:
         raise InvalidParameter("name what to write: --onnx or --plain")
     outputs = {
-        option: open_output(
+        option: check_output(
             option,
             file,
             begins=BEGINS if option == "--onnx" else _PLAIN,
@@ -89,7 +89,7 @@ def _report(parsed: argparse.Namespace) -> int:
     from ..reports.summary import LISTED
     from .audit import audit_from
 
-    out = open_output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
+    out = check_output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
     ledger, requests = ledger_of(parsed.store), load_extension("hooks", "report-requests")
     page = store_report(
         plan=ledger.plan,

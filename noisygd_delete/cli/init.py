@@ -28,7 +28,7 @@ NUMBERED = "record"  # id column given to a table without one
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `init` command and its options to the parser."""
     parser = add_command(
         commands,
         "init",
@@ -113,12 +113,12 @@ def init(parsed: argparse.Namespace) -> int:
 
 
 def _draft(parsed: argparse.Namespace) -> int:
-    from ..evidence.atomic_write import open_output
+    from ..evidence.atomic_write import check_output
     from ..features.schema import draft_schema, read_table
 
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
-    target = open_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
+    target = check_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
     from_file = parsed.data is not None
     table = read_table(parsed.data, parsed.delimiter) if from_file else _source_commands().sample_rows(parsed)
     text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject).text
@@ -196,11 +196,11 @@ def _create_from(
     from ..records import LeftOut, check_slots
     from ..store import Store
     from ..store.store import DryRun
-    from .release import tombstones_from
+    from .release import open_tombstones
 
     data = parsed.data if table is None else table
     reading = RecordFile(schema, data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
-    tombstones = tombstones_from(parsed)
+    tombstones = open_tombstones(parsed)
     made: list[Chosen] = []
 
     def plan_for(rows: int) -> Plan:
@@ -252,7 +252,9 @@ def report_store(parsed: argparse.Namespace, schema: Schema, found: StoreRows, *
     if outside:
         text += f"values clipped to their bounds (shown here only, not stored): {_format_cell_counts(outside)}\n"
     if parsed.source is not None:
-        left_out = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
+        left_out = found.left_out.describe(
+            plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column)
+        )
         text += f"{left_out}\n" if left_out else ""
     text += f"{numbered_line(facts, parsed.data)}; new rows name theirs in a column {NUMBERED!r}\n" if numbered else ""
     if not numbered and parsed.data is not None:

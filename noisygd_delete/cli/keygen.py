@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..evidence.atomic_write import check_outside_store, open_output
+from ..evidence.atomic_write import check_output, check_outside_store
 from ..records import limited_io
 from .arguments import add_command
 from .terminal import print_error, print_result
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `keygen` command and its options to the parser."""
     parser = add_command(
         commands,
         "keygen",
@@ -49,8 +49,8 @@ def _write_tombstone_key(parsed: argparse.Namespace) -> int:
         raise InvalidParameter("the key of a list of erased ids takes no passphrase; leave it out")
     check_outside_store("FILE", parsed.file)
     if Path(parsed.tombstones).exists() or not Path(parsed.file).is_file() or Path(parsed.file).is_symlink():
-        open_output("FILE", parsed.file)  # otherwise the key exists and its list was never made
-    open_output("--tombstones", parsed.tombstones, inputs=[parsed.file])
+        check_output("FILE", parsed.file)  # otherwise the key exists and its list was never made
+    check_output("--tombstones", parsed.tombstones, inputs=[parsed.file])
     Tombstones.create(parsed.tombstones, parsed.file)
     made = {"key": parsed.file, "tombstones": parsed.tombstones}
     print_result(parsed, made, f"key {parsed.file} (keep it apart from the list)\nempty list {parsed.tombstones}")
@@ -64,7 +64,7 @@ def _write_signing_key(parsed: argparse.Namespace) -> int:
     if there:
         password = passphrase_of(parsed.file, parsed.passphrase_file)
     else:
-        open_output("FILE", parsed.file)  # before the passphrase prompt
+        check_output("FILE", parsed.file)  # before the passphrase prompt
         password = new_passphrase(parsed.passphrase_file, ask=parsed.passphrase)
     name = new_key(parsed.file, password=password)
     answer = {

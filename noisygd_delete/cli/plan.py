@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `plan` command and its options to the parser."""
     parser = add_command(
         commands,
         "plan",
@@ -52,11 +52,11 @@ def register(commands: Any) -> None:
 
 def plan(parsed: argparse.Namespace) -> int:
     """Run `plan` and return its exit status."""
-    from ..evidence.atomic_write import open_output
+    from ..evidence.atomic_write import check_output
     from .plan_selection import attempt_with_suggestion
 
     options = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
-    target = None if parsed.out is None else open_output("--out", parsed.out, begins=HEAD.encode())
+    target = None if parsed.out is None else check_output("--out", parsed.out, begins=HEAD.encode())
     comparing = ["--compare"] if parsed.compare else []
 
     def typed(problem: dict[str, Any]) -> str:

@@ -57,7 +57,7 @@ def describe_plan(parsed: argparse.Namespace, plan: Plan, why: str = "") -> str:
         why: Why its method was chosen, for a first line that says which method runs; "" for none.
     """
     which = f"Runs {plan.method.describe()}; {why}.\n" if why else ""
-    return which + (explain_plan(plan) if parsed.explain else f"{plan.in_short()}\n{MORE}")
+    return which + (explain_plan(plan) if parsed.explain else f"{plan.summarize()}\n{MORE}")
 
 
 def named_reason(parsed: argparse.Namespace) -> str:
@@ -271,12 +271,14 @@ class Chosen:
     def text(self, *, whole: bool) -> str:
         """Return how the plan was chosen, in full if `whole`, else in short."""
         stream = "" if self.stream is None else self.stream.text()
-        advice = "" if self.advice is None else self.advice.table() if whole else self.advice.in_short()
+        advice = "" if self.advice is None else self.advice.table() if whole else self.advice.summarize()
         return "\n\n".join(filter(None, (stream, advice)))
 
 
 def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
-    """Return the plan for the arguments, by advice if they name no method.
+    """Return the plan for the arguments, with their total budget.
+
+    It is by advice for method `AUTO`, by forecast if --requests or --period is given, and by the options otherwise.
 
     Raises:
         NothingWorthHaving: If the advice finds no useful plan at these sizes.
@@ -333,7 +335,7 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
 
 def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
     """Return the given options completed by the advice; `plan --out` on them gives the advised plan."""
-    chosen, budget, problem = advice.options(), advice.plan.problem.budget, advice.plan.problem
+    chosen, budget, problem = advice.list_options(), advice.plan.problem.budget, advice.plan.problem
     options = {
         name: value for name, value in parsed.given_options.items() if name not in (*STREAM, *SIZES, "proof", "ridge")
     }
@@ -372,7 +374,10 @@ def releases_from(parsed: argparse.Namespace) -> int:
 
 
 def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
-    """Return the budget that the arguments name, completed by the defaults in (ε, δ)."""
+    """Return the budgets for present and erased records that the arguments name, completed by the defaults in (ε, δ).
+
+    The default is that of one release, or of the total if several releases share it; a tenth of it is for erased records.
+    """
     if parsed.order is not None or parsed.gdp:
         return budget_from(parsed)
     shared = parsed.requests is not None or releases_from(parsed) > 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `publish` command and its options to the parser."""
     parser = store_command(commands, "publish", "publish STORE", publish)
     parser.add_argument("--force", action="store_true", help="even with no edit pending: new noise, charged in full")
     parser.add_argument(

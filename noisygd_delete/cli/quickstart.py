@@ -40,7 +40,7 @@ _WIDE = 60  # characters in one line
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `quickstart` command and its options to the parser."""
     command = add_command(
         commands,
         "quickstart",

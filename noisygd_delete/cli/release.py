@@ -20,7 +20,7 @@ from ..privacy.sentences import format_bound
 from ..records import EditCounts, EditRequest
 from ..store import Store
 from ..store.release_schedule import date_to_wait_for, format_day, is_nearly_spent, reserve
-from .remaining_budget import before_and_after, left_text, spent_warning, weak_plan_warning
+from .remaining_budget import before_and_after, format_spent_warning, left_text, weak_plan_warning
 from .statements import request_note, stated_facts, with_request_id
 from .terminal import print_outdated_destinations, print_result, progress_bar
 
@@ -31,8 +31,12 @@ _WITHHELD = 3
 _LEARNING = ("learn", "relearn")
 
 
-def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
-    """Return the list of erased ids that the arguments name; None if they name none."""
+def open_tombstones(parsed: argparse.Namespace) -> Tombstones | None:
+    """Return the list of erased ids at --tombstones with its key; None if neither option is given.
+
+    Raises:
+        InvalidParameter: If only one of the two is given, or a file is inside a store.
+    """
     path, key = getattr(parsed, "tombstones", None), getattr(parsed, "tombstone_key", None)
     if path is None and key is None:
         return None
@@ -48,7 +52,7 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
 
 def open_store(parsed: argparse.Namespace) -> Store:
     """Open the store, after finishing and reporting an interrupted request."""
-    store = Store.open(parsed.store, wait=parsed.wait, tombstones=tombstones_from(parsed), execution=parsed.execution)
+    store = Store.open(parsed.store, wait=parsed.wait, tombstones=open_tombstones(parsed), execution=parsed.execution)
     group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
     numbers = problem.records * problem.features * problem.loss.outputs
     if group.size > 1 and not is_worth_sharing(
@@ -59,9 +63,9 @@ def open_store(parsed: argparse.Namespace) -> Store:
             "save; one process alone, without torchrun, is faster",
             file=sys.stderr,
         )
-    if store.recovered is not None:
+    if store.recovered_release is not None:
         print(
-            f"a request that had been interrupted was finished first: {describe_release(store.recovered)}",
+            f"a request that had been interrupted was finished first: {describe_release(store.recovered_release)}",
             file=sys.stderr,
         )
     return store
@@ -152,7 +156,7 @@ def report_release(
     print_outdated_destinations(store)
     kept = reserve(store.ledger)
     date = format_day(kept.date) if release.status is Statuses.PENDING and kept is not None else None
-    warning = spent_warning(left) if is_nearly_spent(store.ledger) else None
+    warning = format_spent_warning(left) if is_nearly_spent(store.ledger) else None
     summary = f"{describe_release(release)}\n{left_text(left)}"
     if date is not None:
         what = (
@@ -164,7 +168,7 @@ def report_release(
             f"\n{date}: {what}; the first request from then on makes it, `publish --due` in a daily job, or `serve`"
         )
     out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
-    left_out = store.table.left_out.text(
+    left_out = store.table.left_out.describe(
         store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id"
     )
     text = "\n\n".join(

@@ -45,8 +45,8 @@ def reserve_text(kept: Mapping[str, Any] | None) -> str:
     return f"{now}, the others {DAYS_BETWEEN} days apart; in service until {kept['lasts_until']} at least"
 
 
-def spent_warning(left: Mapping[str, Any]) -> str:
-    """Return the announcement that the budget is nearly spent, of the dictionary of `Remaining.to_dict`."""
+def format_spent_warning(left: Mapping[str, Any]) -> str:
+    """Return the text of the warning that few releases are left, from `Remaining.to_dict`; the caller decides when to show it."""
     return (
         f"Releases left in the budget: {left['publications']}; after the last one, a deletion that is due withdraws the model. "
         "Plan with a larger total (`plan --total-epsilon ε --out plan.toml`, then `relearn --plan plan.toml`)"
@@ -73,7 +73,7 @@ def room_text(plan: Plan) -> str:
     found = releases_remaining(plan)
     number = found["publications"]
     if number is None:
-        limit = "another one costs nothing" if plan.problem.capped else "no cap was set on their sum"
+        limit = "another one costs nothing" if plan.problem.is_capped else "no cap was set on their sum"
         return f"deletions: rows go at once; models without them as often as you publish: {limit}"
     if not number:
         return "deletions: rows go at once; no publication is left after the learn: a larger total has room for one"

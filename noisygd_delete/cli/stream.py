@@ -30,7 +30,7 @@ _AT_ONCE = 500  # lines of a file held in memory at once
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `stream` command and its options to the parser."""
     parser = add_command(
         commands,
         "stream",
@@ -263,7 +263,7 @@ def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar
     if parsed.batch is not None:
         return Batching(size=check_count("batch", parsed.batch), deadline=parsed.deadline)
     if parsed.deadline is not None:
-        return Batching.planned(ledger.plan, deadline=parsed.deadline)
+        return Batching.from_plan(ledger.plan, deadline=parsed.deadline)
     return default_schedule(ledger, period=period)
 
 

@@ -27,8 +27,11 @@ class AnswerLost(NoisyGDDeleteError):
     """The answer could not be written; the effect of the command is not undone."""
 
 
-def open_missing_streams() -> None:
-    """Open closed standard streams on the null device, so that no file of a store gets their descriptors."""
+def prepare_process() -> None:
+    """Open closed standard streams on the null device, escape unencodable output, and collect garbage rarely.
+
+    A closed stream would give its descriptor to the next file that is opened, which may be a file of a store.
+    """
     gc.set_threshold(50_000)  # objects live until the command ends, so collecting garbage often is wasted time
     for number in (0, 1, 2):
         try:

@@ -18,7 +18,7 @@ _INTEGRITY = 5
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `verify` command and its options to the parser."""
     checking = store_command(commands, "verify", "verify STORE --absent gone.txt", _verify)
     checking.take("--tombstones", "--tombstone-key")
     checking.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
@@ -67,7 +67,7 @@ def _verify_tombstones(parsed: argparse.Namespace, result: Soundness) -> Soundne
     if result.faults:  # a faulty store cannot be opened
         return result
     with open_store(parsed) as store:
-        found = len(store.returned())
+        found = len(store.list_reappeared_ids())
     faults = (f"{found} records were erased before: a backup was restored; delete --reapply erases them again",)
     return replace(result, checked=(*result.checked, "the list of erased ids"), faults=faults if found else ())
 

@@ -13,7 +13,7 @@ from .terminal import print_result
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `verify-certificate` command and its options to the parser."""
     parser = add_command(
         commands,
         "verify-certificate",

@@ -72,7 +72,7 @@ def change_of_edits(records: Records, plan: Plan, edits: SlotEdits) -> Integers:
 
 
 def make_patch(change: Integers, plan: Plan, after: Continuation, execution: Execution) -> Continuation | None:
-    """Return what the next draw continues after edits that change the sums by `change`; None if the chain has ended."""
+    """Return the patch that the next draw continues: published sums, `change` and fresh noise; None if no draw is left."""
     procedure, noise, number = plan.learning.start, execution.noise(), after.patches + 1
     assert isinstance(procedure, CarriedSums)
     assert after.sums is not None

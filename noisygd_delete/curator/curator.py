@@ -50,7 +50,7 @@ class Curator:
         self._drawn: tuple[SlotEdits, Release | None] | None = None  # release made, edits not carried out yet
 
     @classmethod
-    def restored(
+    def restore(
         cls,
         records: CurrentRecords,
         plan: Plan,

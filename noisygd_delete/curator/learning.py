@@ -176,7 +176,7 @@ def _train_chain(records: CurrentRecords, plan: Plan, published: Weights | None,
     assert isinstance(loss, StagedLoss)
     parts, runs = _train_stages(records, plan, loss, published, execution)
     certified = all(run.model.certified for run in runs)
-    model = Model(weights=loss.joined(parts), loss=loss, certified=certified)
+    model = Model(weights=loss.join_parts(parts), loss=loss, certified=certified)
     return Training(model, sum(run.gradient_passes for run in runs), sum(run.seconds for run in runs))
 
 
@@ -282,7 +282,7 @@ def resume(
             method=plan.method.name,
         )
     start = check_model(model, plan)
-    return train(records, plan, plan.serving, start, Execution.of(execution, rng)).continuing(model).model
+    return train(records, plan, plan.serving, start, Execution.of(execution, rng)).continue_from(model).model
 
 
 def unlearn(

@@ -61,7 +61,9 @@ class Model:
         return np.exp(self.log_probabilities(features))
 
     def log_probabilities(self, features: Any) -> NDArray[np.float64]:
-        """Return the finite (rows, classes) log probabilities of a classifier, with the noise of its weights.
+        """Return the finite (rows, classes) log-softmax of the scores, of (0, score) for a binary loss.
+
+        The noise in the weights is not averaged out.
 
         Raises:
             InvalidParameter: If the loss has no probabilities.
@@ -86,7 +88,7 @@ class Model:
         """
         used = records.occupied
         rows: Any = records.features if records.sparse is None else records.sparse.part(0, records.slots)
-        rows = rows[used] if records.coded is None else records.coded.taken(used)
+        rows = rows[used] if records.coded_rows is None else records.coded_rows.select(used)
         return float((self.predict(rows) == records.labels[used]).mean())
 
 
@@ -135,6 +137,6 @@ class Training:
     gradient_passes: int
     seconds: float
 
-    def continuing(self, model: Model) -> Training:
+    def continue_from(self, model: Model) -> Training:
         """Return the result of a run that started from `model`: certified only if that model is."""
         return replace(self, model=replace(self.model, certified=self.model.certified and model.certified))

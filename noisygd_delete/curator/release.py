@@ -151,7 +151,7 @@ def make_release(records: CurrentRecords, task: ReleaseTask, execution: Executio
     """
     plan, account, model = task.plan, task.account, task.model
     pending = task.pending if task.edits is None else task.pending + task.edits.counts
-    accountant = Accountant.resumed(plan, account)
+    accountant = Accountant.from_account(plan, account)
     event: Event | None
     if task.learn:
         accountant = accountant.with_plan(plan)  # raises if it contradicts the releases so far
@@ -168,7 +168,7 @@ def make_release(records: CurrentRecords, task: ReleaseTask, execution: Executio
         training = train(records, plan, plan.learning, None, execution, Continuation(edits=task.edits))
     else:
         after = replace(task.after or Continuation(), edits=task.edits)
-        training = train(records, plan, plan.serving, check_model(model, plan), execution, after).continuing(model)
+        training = train(records, plan, plan.serving, check_model(model, plan), execution, after).continue_from(model)
     return record_release(accountant, event, training), event
 
 

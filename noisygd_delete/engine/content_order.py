@@ -109,7 +109,7 @@ def _differ(rows: Any, labels: NDArray[np.float64], ones: Order, others: Order) 
         lengths = rows.lengths
         differ |= lengths[ones] != lengths[others]
         alike = np.flatnonzero(~differ)
-        (data, columns, starts), (data2, columns2, _) = (rows.taken(some[alike]).entries() for some in (ones, others))
+        (data, columns, starts), (data2, columns2, _) = (rows.select(some[alike]).entries() for some in (ones, others))
         wrong = (data.view(np.uint32) != data2.view(np.uint32)) | (columns != columns2)
         differ[alike] |= np.diff(np.concatenate([[0], wrong.cumsum()])[starts]) > 0
         return differ

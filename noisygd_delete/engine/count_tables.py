@@ -41,7 +41,7 @@ class CountTables:
         return sum(int(counts.sum()) for (_, b, c), counts in self.pairs.items() if b == c == 0)
 
     @classmethod
-    def added(cls, parts: Iterable[CountTables]) -> CountTables:
+    def sum_tables(cls, parts: Iterable[CountTables]) -> CountTables:
         """Add the tables; the result is independent of their order."""
         whole = cls({}, {})
         for part in parts:
@@ -72,7 +72,7 @@ class CodedMoments(IntegerMoments):
     coding: Coding = field(kw_only=True)
 
     def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
-        """Return the exact sums over some rows, as codes or features."""
+        """Return the exact sums over rows, given as codes or features, in the directions of the coding."""
         codes, answers = self.coding.of_rows(rows), np.asarray(labels, np.float64)
         return (
             self._of_few(codes, self.answers(answers))
@@ -83,7 +83,7 @@ class CodedMoments(IntegerMoments):
     def of_table(self, records: Records) -> Integers:
         """Return the exact sums over the current records."""
         parts = [self.count(self.coding.of_rows(rows), labels) for rows, labels in record_blocks(records)]
-        return self.of_counts(CountTables.added(parts))
+        return self.of_counts(CountTables.sum_tables(parts))
 
     def count(self, codes: Codes, labels: NDArray[np.float64]) -> CountTables:
         """Return the tables of some rows."""

@@ -102,7 +102,9 @@ _worth = [False]  # whether a run of this process was worth the compiler, howeve
 
 
 def is_worth(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
-    """Return whether the gradients of this table, or an earlier run of this process, are worth loading the compiler.
+    """Return whether loading the compiler pays off for the gradients of this table, or did earlier in this process.
+
+    It never does for a table of fewer than `LEAST` numbers.
 
     It is a function of public facts, evaluated before the zeros of the rows are counted: an erased record must not
     determine how later sums are added.

@@ -96,7 +96,7 @@ def record_blocks(records: Records) -> Iterator[tuple[NDArray[np.float32] | Code
     used, step = records.occupied, max(1, min(_TOGETHER // max(1, records.width), 1 << 16))
     for first in range(0, records.slots, step):
         part = slice(first, first + step)
-        coded = None if records.coded is None else records.coded.taken(part).taken(used[part])
+        coded = None if records.coded_rows is None else records.coded_rows.select(part).select(used[part])
         yield records.features[part][used[part]] if coded is None else coded, records.labels[part][used[part]]
 
 

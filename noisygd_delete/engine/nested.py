@@ -69,10 +69,10 @@ class NestedPart:
 def nest_rows(rows: SparseRows) -> Nested | None:
     """Return the rows in at most half the entries, or None. The result is a function of these rows alone."""
     parents, kept = _parents(rows)
-    if not 0 < _PAYS * len(kept) <= rows.filled:
+    if not 0 < _PAYS * len(kept) <= rows.nonzeros:
         return None
     spread = _expand_parents(parents)
-    return None if spread is None else Nested(rows.chosen(kept), parents, spread, spread.T.tocsr())
+    return None if spread is None else Nested(rows.select_values(kept), parents, spread, spread.T.tocsr())
 
 
 def nest_codes(rows: CodedRows) -> Nested:

@@ -267,16 +267,16 @@ def sums_of(
     if isinstance(records, RowsElsewhere):
         if by_content:
             raise InvalidParameter(
-                "rows that lie elsewhere come in any order, which this plan does not charge for; take plan.in_any_order()"
+                "rows that lie elsewhere come in any order, which this plan does not charge for; take plan.allow_any_order()"
             )
         return records.sums(loss)
-    if records.coded is None or group is not ALONE or records.coded.nbytes <= _EXPANDED:
+    if records.coded_rows is None or group is not ALONE or records.coded_rows.nbytes <= _EXPANDED:
         records = expand_codes(records)
     rows: Any = records.features if records.sparse is None else records.sparse
     labels = records.labels
     if by_content:
-        order = order_of_content(rows if records.coded is None else records.coded.codes, labels, group)
-        rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.taken(order)
+        order = order_of_content(rows if records.coded_rows is None else records.coded_rows.codes, labels, group)
+        rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.select(order)
         labels = labels[order]
     if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and (rows.skips_zeros or group is ALONE)):
         return SparseSums(rows, labels, loss)
@@ -306,8 +306,8 @@ def to_sparse_records(records: Records) -> Records:
     if records.sparse is not None or records.width < _WIDE:
         return records
     most = min(records.slots * records.width / _MOSTLY, memory_limit() / _BYTES)
-    if records.coded is not None:
-        codes, codec = records.coded.codes, records.coded.codec
+    if records.coded_rows is not None:
+        codes, codec = records.coded_rows.codes, records.coded_rows.codec
         worth = records.slots * codec.entries <= most  # public, unlike the number of values
         return _with_rows(records, CodedRows(codes, codec, skips_zeros=True)) if worth else records
     rows, filled = records.features, 0
@@ -332,10 +332,10 @@ def _with_rows(records: Records, rows: Table) -> Records:
 
 def numbers_of(records: CurrentRecords) -> int:
     """Return how many numbers a product with all rows multiplies."""
-    thin, coded = (records.sparse, records.coded) if isinstance(records, Records) else (None, None)
+    thin, coded = (records.sparse, records.coded_rows) if isinstance(records, Records) else (None, None)
     if coded is not None and coded.skips_zeros:
         return records.slots * coded.codec.entries
-    return records.slots * records.width if thin is None else thin.filled
+    return records.slots * records.width if thin is None else thin.nonzeros
 
 
 def expand_codes(records: Records) -> Records:
@@ -343,7 +343,7 @@ def expand_codes(records: Records) -> Records:
 
     Codes that may be summed without their zeros, and rows that exceed the memory limit, stay codes.
     """
-    coded = records.coded
+    coded = records.coded_rows
     if coded is None or coded.skips_zeros or coded.nbytes > memory_limit():
         return records
     return _with_rows(records, np.asarray(coded))
@@ -382,7 +382,7 @@ class SparseSums(HeldSums):
         self._nested, self._whole = nest_codes(rows) if isinstance(rows, CodedRows) else nest_rows(rows), rows
         kept: Any = rows if self._nested is None else self._nested.rows
         super().__init__(kept, labels, loss)
-        self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], TransposableRows]()
+        self._numbers, self._parts = kept.nonzeros, dict[tuple[int, int, str], TransposableRows]()
 
     def _tasks(self) -> Iterator[slice]:
         most = SPAN
@@ -417,12 +417,13 @@ class SparseSums(HeldSums):
         return list(together.T.reshape(-1, outputs, self.width))
 
     def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
+        """Return every `step`-th slot from `first` on, as sparse rows, or as a `NestedPart` if one score reads nested rows."""
         whole, chosen = self._whole, slice(first, None, step)
         coded = isinstance(whole, CodedRows)
         if self._nested is None or self._loss.outputs > 1:
-            some = whole.taken(chosen).sparse() if isinstance(whole, CodedRows) else whole
+            some = whole.select(chosen).sparse() if isinstance(whole, CodedRows) else whole
             return some.part(0, len(some))[slice(None) if coded else chosen], self._short[chosen]
-        entries = whole.codec.entries if isinstance(whole, CodedRows) else whole.filled // self.slots
+        entries = whole.codec.entries if isinstance(whole, CodedRows) else whole.nonzeros // self.slots
         return NestedPart(self._rows.part(0, self.slots)[chosen], self._nested, entries), self._short[chosen]
 
     def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:

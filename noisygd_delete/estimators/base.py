@@ -587,7 +587,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             )
         records = self._table(features, labels, ids, subjects, self.plan_.problem.records)
         records.next_id = max(records.next_id, self._next_id)
-        self._curator = Curator.restored(
+        self._curator = Curator.restore(
             records,
             self.plan_,
             accountant=self.accountant_.what_if(),

@@ -94,7 +94,7 @@ class RowScaling:
 
     @property
     def radius(self) -> float:
-        """R of the loss's constants."""
+        """Largest norm of a scaled row, R of the loss's constants: `row_norm` if it is a number, else 1."""
         return float(self.row_norm) if not isinstance(self.row_norm, str) else 1.0
 
     @property
@@ -263,12 +263,12 @@ def _in_frame(error: UnreadableRows, X: Any, table: Table) -> InvalidRecords:
     names = [X.index[row] for row in error.rows[:_NAMED_ROWS]]
     where = f"column {error.column!r}, {len(error.rows)} row(s) (index {', '.join(map(repr, names))}{', …' * (len(error.rows) > len(names))})"
     if all(table.columns[error.column][row] == "" for row in error.rows):
-        return InvalidRecords(f"{where}: missing. {declare_missing(error.column)}")
+        return InvalidRecords(f"{where}: missing. {format_missing_hint(error.column)}")
     return InvalidRecords(f"{where}: {error.problem.partition(';')[0]}")
 
 
-def declare_missing(column: Any) -> str:
-    """Return how to declare missing cells of a column, for messages."""
+def format_missing_hint(column: Any) -> str:
+    """Return the sentence of a message that shows how to declare missing cells of a numeric column."""
     return f'Declare missing cells as public: {{{column!r}: {{"bounds": [low, high], "missing": "column"}}}}'
 
 
@@ -349,7 +349,7 @@ def check_numbers(table: Any) -> None:
             )
         if getattr(kind, "kind", "O") in "fiu" and (missing := int(table[name].isna().sum())):
             raise InvalidRecords(
-                f"Input X contains NaN: column {name!r} is missing in {missing} row(s). {declare_missing(name)} in feature_bounds"
+                f"Input X contains NaN: column {name!r} is missing in {missing} row(s). {format_missing_hint(name)} in feature_bounds"
             )
 
 

@@ -42,7 +42,7 @@ class Output:
             raise InvalidParameter(f"cannot write {self.name}: {error.strerror}; give another name") from error
 
 
-def open_output(option: str, file: str, *, begins: bytes | None = None, inputs: Iterable[str | None] = ()) -> Output:
+def check_output(option: str, file: str, *, begins: bytes | None = None, inputs: Iterable[str | None] = ()) -> Output:
     """Check the path that an option asks to write to.
 
     Args:
@@ -55,7 +55,8 @@ def open_output(option: str, file: str, *, begins: bytes | None = None, inputs: 
         The checked path; nothing was written.
 
     Raises:
-        InvalidParameter: If the file must not be written.
+        InvalidParameter: If the path is a link, is inside a store, is one of `inputs`, has no folder, or exists and is
+            neither empty nor of this kind.
     """
     name = f"{option} {file}"
     try:

@@ -74,7 +74,7 @@ def erasure_certificate(
             "delta": check_delta("delta", plan.problem.budget.shown_delta if delta is None else delta),
         },
     }
-    check_facts(erasure, plan, history)
+    check_stated_facts(erasure, plan, history)
     claims = claims_of(erasure, plan, history, facts["public_facts"]["delta"])
     return {**facts, "claims": [claim_to_json(claim) for claim in claims]}
 
@@ -90,7 +90,7 @@ def claim_to_json(claim: Claim) -> dict[str, Any]:
 
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
-    """Return the parts of a plan that the figures depend on."""
+    """Return the plan as a dictionary without its forecasts, on which no figure depends; each of its stages likewise."""
     facts = {name: value for name, value in plan.to_dict().items() if name not in FORECASTS}
     facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in FORECASTS}
     if plan.calibration.stages:
@@ -98,8 +98,8 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
     return facts
 
 
-def check_facts(erasure: Erasure, plan: Plan, history: TallyAccount) -> None:
-    """Check the stated facts against the plan and the releases.
+def check_stated_facts(erasure: Erasure, plan: Plan, history: TallyAccount) -> None:
+    """Check the number of ledger entries and the published releases against the history, and the plan against its method.
 
     Raises:
         InvalidParameter: If they contradict each other.

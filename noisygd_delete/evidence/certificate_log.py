@@ -20,7 +20,7 @@ from ..dates import parse_datetime
 from ..errors import InvalidParameter, StoreLocked
 from ..records import limited_io
 from ..store.layout import Lock
-from .atomic_write import open_output
+from .atomic_write import check_output
 from .checks import Check
 from .signing import canonical_bytes, sign_document, signed_by
 
@@ -218,7 +218,7 @@ def _read_leaves(data: bytes, source: str) -> list[dict[str, str]]:
 @contextmanager
 def _lock_log(log: str | Path) -> Iterator[BinaryIO]:
     """Open the log for reading and writing, locked for one process at a time."""
-    path = open_output("--log", str(log), begins=BEGINS).path
+    path = check_output("--log", str(log), begins=BEGINS).path
     try:
         lock = Lock(path, wait=_PATIENCE)
     except (OSError, StoreLocked) as error:

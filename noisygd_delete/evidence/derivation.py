@@ -38,7 +38,7 @@ def claims_of(erasure: Erasure, plan: Plan, history: TallyAccount, delta: float)
     Raises:
         InvalidParameter: If the facts contradict each other.
     """
-    served, accountant = find_serving_release(erasure, plan, history), history.accountant(plan)
+    served, accountant = check_serving_release(erasure, plan, history), history.accountant(plan)
     left = tuple(dict.fromkeys(facts.left for facts in accountant.account.mechanisms if facts.left))
     return (
         *_edit_claims(erasure, plan, served, left),
@@ -55,8 +55,8 @@ def claims_of(erasure: Erasure, plan: Plan, history: TallyAccount, delta: float)
     )
 
 
-def find_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) -> Event | None:
-    """Return the release that published the edited table; None if there is none yet.
+def check_serving_release(erasure: Erasure, plan: Plan, history: TallyAccount) -> Event | None:
+    """Return the release that the erasure names, checked against plan, steps and edits; None if it names none.
 
     Raises:
         InvalidParameter: If the plan and the request could not have led to this release.

@@ -91,7 +91,7 @@ def ledger_status(ledger: Ledger) -> LedgerStatus:
         if entry.event is not None:
             following, release = release, release - 1
         elif entry.kind in (EntryKinds.EDIT, EntryKinds.WITHHELD):
-            found.append(Unpublished(entry.kind, entry.time, ledger.edited(position), following, entry.counted))
+            found.append(Unpublished(entry.kind, entry.time, ledger.edits_at(position), following, entry.counted))
     gone = [entry for before, entry in pairwise(entries) if before.in_force and not entry.in_force]
     withdrawn = gone[-1].time if gone and not ledger.head.in_force else None
     layout = Layout(ledger.path.parent)
@@ -152,7 +152,7 @@ def erasure_in(
     else:
         restricted, lifted = log.restriction(str(request_id))
         notices = replace(notices, restricted=restricted, lifted=lifted)
-    published = ledger.covering(first)
+    published = ledger.find_covering_release(first)
     last = first if published is None else published
     edited: str | None = ledger.entry(first).time
     served = None if published is None else ledger.entry(published).time
@@ -254,7 +254,7 @@ def _find_entry(ledger: Ledger, request_id: str | None, release: int | None) -> 
     subject = f"release {release}" if request_id is None else f"request {request_id!r}"
     position = ledger.position(request_id)
     if position is not None:
-        return position, _known_erasure(ledger.edited(position), subject)
+        return position, _known_erasure(ledger.edits_at(position), subject)
     if release is not None and 1 <= release <= ledger.releases:
         made = (place for place, entry in enumerate(ledger.outline) if entry.event is not None)
         return next(islice(made, release - 1, None)), _known_erasure(ledger.events[release - 1].counts, subject)

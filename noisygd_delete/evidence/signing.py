@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.serialization import (
 from ..errors import InvalidParameter
 from ..records import limited_io
 from ..store.disk import Disk
-from .atomic_write import open_output
+from .atomic_write import check_output
 from .checks import Check, with_whole_numbers
 
 # --- canonical JSON ---
@@ -112,8 +112,8 @@ def new_key(path: str | Path, *, password: bytes | None = None) -> str:
     Raises:
         InvalidParameter: If one of the files exists (then neither is made), or a key must not be written there.
     """
-    whole = None if is_incomplete_key(path) else open_output("key file", str(path))
-    half = open_output("public key file", f"{path}.pub")
+    whole = None if is_incomplete_key(path) else check_output("key file", str(path))
+    half = check_output("public key file", f"{path}.pub")
     if whole is None:
         key = read_private(path, password=password)
     else:

@@ -68,9 +68,10 @@ def cumulative_guarantee(accountant: Accountant, plan: Plan) -> Guarantee:
 def erased_figures(
     accountant: Accountant, plan: Plan, waiting: EditCounts = NO_EDITS
 ) -> dict[str, Guarantee | WorstCase]:
-    """Return the guarantees of an erased record, from later models alone and from all, for the worst release so far.
+    """Return what later models reveal in the worst case over all erasures ('later'), and what all do of the last one ('all').
 
-    If nothing was erased yet, or erasures are pending, they are those after the next release.
+    If nothing was erased yet, or erasures are pending, they are those after the next release; before the first release they
+    are those of the plan.
     """
     if not accountant.releases:
         return {"later": plan.deletion, "all": plan.deletion_observed()}

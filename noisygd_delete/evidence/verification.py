@@ -19,7 +19,7 @@ from ..methods.plan import Plan
 from ..privacy.sentences import success_per_hundred
 from ..records import limited_io
 from ..store.ledger import Ledger
-from .certificate import BLOCKS, FORMAT, check_catalogue, check_facts, erasure_of, facts_to_json, read_history
+from .certificate import BLOCKS, FORMAT, check_catalogue, check_stated_facts, erasure_of, facts_to_json, read_history
 from .checks import (
     LAST_DIGITS,
     REFUSALS,
@@ -99,7 +99,7 @@ def _check_facts(certificate: Mapping[str, Any]) -> Check:
             if found is not None:
                 return Check("facts", False, f"{found} is not as this program writes it")
         plan, history, _ = read_history(certificate)
-        check_facts(erasure, plan, history)
+        check_stated_facts(erasure, plan, history)
         over = find_over_budget(plan)
     except REFUSALS as error:
         return Check("facts", False, f"out of their range: {shorten_error(error)}")

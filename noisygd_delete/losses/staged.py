@@ -86,13 +86,13 @@ class StagedLoss(Loss):
             return network
         return Logistic(self.radius) if self.label_kind == "binary" else Softmax(self.radius, network.outputs)
 
-    def features_of(self, stage: int, features: int) -> int:
-        """Return the number of columns that a stage reads."""
+    def count_columns(self, stage: int, features: int) -> int:
+        """Return the number of columns that a stage reads: `features`, and for a head the network's width as well."""
         return features + (0 if self.kinds[stage] == NETWORK else int(self.network.width(features)))
 
     def shapes(self, features: int) -> list[tuple[int, int]]:
         """Return the shape of each stage's weights."""
-        return [self.loss_of(j).shape(self.features_of(j, features)) for j in range(len(self.kinds))]
+        return [self.loss_of(j).shape(self.count_columns(j, features)) for j in range(len(self.kinds))]
 
     def dimension(self, features: int) -> int:
         return sum(outputs * columns for outputs, columns in self.shapes(features))
@@ -108,14 +108,14 @@ class StagedLoss(Loss):
         return [part.reshape(shape) for part, shape in zip(cut, shapes, strict=True)]
 
     @staticmethod
-    def joined(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def join_parts(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the weights of all stages in the one row that is published; read-only."""
         weights = np.concatenate([np.asarray(part, np.float64).reshape(-1) for part in parts])[None]
         weights.flags.writeable = False
         return weights
 
     def start(self, stage: int, parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64] | None:
-        """Return the weights at which a stage starts, those of the network before it.
+        """Return the weights of the last network before a stage, from which it starts unchanged.
 
         Returns:
             The weights; None for the first stage and for heads.

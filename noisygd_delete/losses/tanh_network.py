@@ -64,6 +64,7 @@ class TanhNetwork(Loss):
         return (xp.tanh(scores) * self._outer(scores, xp)).sum(-1)
 
     def predict(self, scores: Array, xp: Any) -> Array:
+        """Return −1 or +1, the sign of the network's output."""
         return xp.where(self.network(scores, xp) >= 0, 1.0, -1.0)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

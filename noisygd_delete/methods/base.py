@@ -34,10 +34,10 @@ class Fading(Protocol):
     """
 
     def distance_after(self, before: float | None, steps: float, edits: int) -> float:
-        """Return the distance after the given edits and then `steps` steps.
+        """Return a bound on the distance to that law after `edits` edits and then `steps` noisy steps.
 
         Args:
-            before: Distance before them; None at the start of a run.
+            before: The bound before the edits; None for a run that starts at the prior, where `edits` has no effect.
             steps: Number of noisy steps.
             edits: Number of edits before the steps.
         """

@@ -56,12 +56,12 @@ class CountedRecords(SingleRelease):
     def conditions(self) -> tuple[Condition, ...]:
         return (*super().conditions(), ("counts-one-cell", {}))
 
-    def apart(self, worlds: Worlds) -> float:
+    def count_distance(self, worlds: Worlds) -> float:
         """Return the largest Euclidean distance between the counts of neighbouring datasets."""
         return self.rows_per_subject * (math.sqrt(2) if worlds.between_records else 1.0)
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         """Return the cost; counts made after the record was erased do not read it."""
         grid = self.deviation * 2.0**-GRID_BITS
-        mu = inexact_gdp(spread=self.apart(worlds), output_noise=self.deviation, grid=grid)
+        mu = inexact_gdp(spread=self.count_distance(worlds), output_noise=self.deviation, grid=grid)
         return {"gdp_squared": steps_with * mu**2}

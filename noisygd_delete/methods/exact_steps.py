@@ -204,7 +204,7 @@ class GridMethod(Method):
         if self.exact is False and not self.in_place:
             raise InvalidParameter("needs exact steps: only their roundings are bounded in any order", in_place=False)
 
-    def in_any_order(self) -> Self:
+    def allow_any_order(self) -> Self:
         return replace(self, exact=True, in_place=False)
 
     def check_any_order(self, problem: Problem, instead: str) -> None:

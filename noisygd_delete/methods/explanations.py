@@ -163,7 +163,7 @@ def explain_waiting(problem: Problem, run: Procedure) -> str:
         return ""
     instead = (
         f"What does forget: method 'staged', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
-        f"{run.solver_passes + run.counted} passes, which owes an erased record nothing."
+        f"{run.solver_passes + run.counted_steps} passes, which owes an erased record nothing."
     )
     if math.isinf(constants.weak_convexity):
         return f"Waiting: of clipped gradients nothing is known that would carry two runs together, so clean steps forget nothing. {instead}"

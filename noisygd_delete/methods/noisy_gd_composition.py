@@ -55,6 +55,7 @@ class CompositionNoisyGDRun(NoisySteps):
         return self.noise_scale / moved
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return the inherited conditions, and that the samples are not observed if a pass has several batches."""
         sampled: tuple[Condition, ...] = (("samples-unseen", {}),) if self.batches > 1 else ()
         return (*super().conditions(), *sampled)
 

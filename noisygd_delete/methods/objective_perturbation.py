@@ -429,7 +429,8 @@ class ObjectivePerturbation(Method):
         """
         _check_curving(problem.loss)
 
-    def in_any_order(self) -> ObjectivePerturbation:
+    def allow_any_order(self) -> ObjectivePerturbation:
+        """Return the variant that charges what the order of the rows may reveal through rounding."""
         return replace(self, in_place=False)
 
     @property
@@ -554,8 +555,10 @@ def check_covered(problem: Problem) -> None:
     """Check that objective perturbation is proven for the problem.
 
     Raises:
-        AssumptionViolated: If an assumption of the proof does not hold.
-        InvalidParameter: If a Gaussian-DP budget is given for a loss that has a Rényi curve only.
+        AssumptionViolated: If λ is not above the weak convexity β₋, if the loss is not convex and a data subject has
+            several rows, or if the loss is not covered.
+        InvalidParameter: If a Gaussian-DP budget is given, unless the loss is convex with one gradient direction per
+            row; other losses have a Rényi curve only.
     """
     loss, constants = problem.loss, problem.loss.constants
     _check_curving(loss)

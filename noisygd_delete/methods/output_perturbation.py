@@ -128,9 +128,9 @@ class OutputPerturbation(GridMethod):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
 
-    def in_any_order(self) -> OutputPerturbation:
+    def allow_any_order(self) -> OutputPerturbation:
         """Return the variant for any row order; γ is chosen again, since it may affect the deletion guarantee."""
-        return replace(super().in_any_order(), gradient_tolerance=None) if self.in_place else self
+        return replace(super().allow_any_order(), gradient_tolerance=None) if self.in_place else self
 
     def _exactly(self, problem: Problem) -> Plan | None:
         """Return the plan in exact steps, with a smaller tolerance if the budget requires it.

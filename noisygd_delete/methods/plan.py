@@ -70,12 +70,14 @@ class Method(MethodRef):
         Only numbers calibrated by this method are valid.
         """
 
-    def in_any_order(self) -> Self:
+    def allow_any_order(self) -> Self:
         """Return the variant for rows in a different order in every release; the method itself if it has none."""
         return self
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
         """Check that the proof covers rows that arrive in any order and change unobserved between releases.
+
+        The base method always refuses; a method whose proof covers such rows overrides this check.
 
         Args:
             problem: The problem, for its loss.
@@ -187,7 +189,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for procedure, fresh in ((self.learning, True), (self.serving, self.mechanism.fresh)):
-            self.mechanism.check(procedure.counted, fresh=fresh)
+            self.mechanism.check(procedure.counted_steps, fresh=fresh)
 
     @classmethod
     def of(
@@ -242,7 +244,7 @@ class Plan:
             problem.loss if model_loss is None else model_loss,
         )
         unused = [name for name, kind in _OF_START.items() if getattr(numbers, name) and not isinstance(begin, kind)]
-        if plan.learning.counted != numbers.learn_steps:
+        if plan.learning.counted_steps != numbers.learn_steps:
             unused.append("learn_steps")
         if unused:
             given = {name: getattr(numbers, name) for name in unused}
@@ -292,12 +294,12 @@ class Plan:
         """Return the same plan for rows of the public map with this digest."""
         return replace(self, problem=replace(self.problem, feature_map=digest))
 
-    def in_any_order(self) -> Plan:
+    def allow_any_order(self) -> Plan:
         """Return the plan for rows in a different order in every release.
 
         The cost of what the order may reveal is charged within the budgets.
         """
-        method = self.method.in_any_order()
+        method = self.method.allow_any_order()
         if method == self.method:
             return self
         charged = self.changed(method=method)
@@ -434,7 +436,7 @@ class Plan:
             filter(None, (*said, explanations.explain_rounding(self.serving.exactness), *self._promised()))
         )
 
-    def in_short(self) -> str:
+    def summarize(self) -> str:
         """Return loss, sizes, method, budget, cost and guarantees in a few lines."""
         from . import explanations
 
@@ -463,13 +465,13 @@ class Plan:
         from . import explanations
 
         larger = () if self.mechanism.fading or not advise else (self._larger(factor) for factor in _LARGER)
-        untrained = isinstance(self.learning.start, InitialLaw) and not self.learning.counted
+        untrained = isinstance(self.learning.start, InitialLaw) and not self.learning.counted_steps
         risk = self.outlook.excess_risk
         return explanations.explain_worth(self.problem.loss, risk, filter(None, larger), untrained=untrained)
 
     def warn_if_vacuous(self) -> None:
         """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous."""
-        if self.learning.counted and not math.isfinite(self.outlook.excess_risk):
+        if self.learning.counted_steps and not math.isfinite(self.outlook.excess_risk):
             return
         if doubt := self.worth(advise=False):
             warnings.warn(doubt, NothingPromised, stacklevel=3)

@@ -151,7 +151,7 @@ class Problem:
             object.__setattr__(self, "one_hot_blocks", sizes)
 
     @property
-    def capped(self) -> bool:
+    def is_capped(self) -> bool:
         """Whether the sum of all publications is capped."""
         return self.releases > 1 or self.total is not None
 
@@ -409,7 +409,7 @@ class Procedure:
             )
 
     @property
-    def counted(self) -> int:
+    def counted_steps(self) -> int:
         """Number of steps that a run counts as; least squares on moments, in one pass, counts as one."""
         return 1 if isinstance(self.start, NoisyLeastSquares) else self.steps
 

@@ -138,7 +138,7 @@ def of_stage(stage: Stage, number: int, problem: Problem, staged: StagedLoss, *,
     return replace(
         problem,
         loss=staged.loss_of(number),
-        features=staged.features_of(number, problem.features),
+        features=staged.count_columns(number, problem.features),
         regularization=problem.regularization if stage.regularization is None else stage.regularization,
         budget=Budget.from_gdp(dp=gdp, deletion=gdp),
         # the same Δ under the names that methods calibrate by
@@ -279,7 +279,7 @@ class Staged(Method):
             )
 
     @property
-    def sampled(self) -> bool:
+    def has_samples(self) -> bool:
         """Whether a stage uses samples of the rows."""
         return any(stage.sampling_rate is not None for stage in self.stages)
 
@@ -297,7 +297,7 @@ class Staged(Method):
             )
         if not math.isfinite(problem.loss.constants.lipschitz):
             raise InvalidParameter(f"the {problem.loss.name} loss has no Lipschitz constant; clip its gradients to L")
-        if self.sampled:
+        if self.has_samples:
             check_sampled(problem)
         amounts, staged, number = self._amounts(problem), self._staged(problem), self.level + 1
         kept, spent = self._kept(problem, staged, amounts)

@@ -135,6 +135,7 @@ class NetworkLoss(MulticlassLoss):
 
     @property
     def constants(self) -> LossConstants:
+        """The clipping norm and the declared curvature, neither proven; infinite weak convexity and range."""
         return LossConstants(
             lipschitz=self.clip, smoothness=self.curvature, weak_convexity=math.inf, range=math.inf, proven=False
         )
@@ -143,6 +144,7 @@ class NetworkLoss(MulticlassLoss):
         return int(self._origin.numel())
 
     def shape(self, features: int) -> tuple[int, int]:
+        """Return (1, d): all trained parameters in one row."""
         return 1, self.dimension(features)
 
     def to_dict(self) -> dict[str, Any]:

@@ -103,14 +103,14 @@ class Advice:
         Args:
             bins: "many", "few", or "wide" (few, for ranges known only in order of magnitude).
         """
-        return self.worth_having and self.share_undivided < _MOST_LOST[bins].get(self.plan.problem.loss.label_kind, 0.0)
+        return self.worth_having and self.undivided_share < _MOST_LOST[bins].get(self.plan.problem.loss.label_kind, 0.0)
 
     @property
-    def share_undivided(self) -> float:
-        """Forecast share for wide rows that are not split into parts; it grows with the columns."""
+    def undivided_share(self) -> float:
+        """`share` times the square root of the number of `parts`: the forecast if a wide table is not split into parts."""
         return self.share * math.sqrt(parts(self.plan.problem))
 
-    def required(self) -> Plan:
+    def require_plan(self) -> Plan:
         """Return the plan if it is worth having.
 
         Raises:
@@ -156,8 +156,8 @@ class Advice:
         revealed = self._revealed() if self.comparison.requests is None else ""  # otherwise part of the comparison
         return "\n\n".join(filter(None, (self.comparison.table(), revealed, self._verdict(), self.advisory)))
 
-    def in_short(self) -> str:
-        """Return the choice in a sentence, with the caution and what would help."""
+    def summarize(self) -> str:
+        """Return the chosen method, the reason, the forecast share and the caution, or the refusal with its remedies."""
         if not self.worth_having:
             return self._verdict()
         text = (
@@ -255,11 +255,14 @@ class Advice:
                 dict(zip(("method", "epsilon", "publications", "epsilon_together"), one, strict=True))
                 for one in self.costs()
             ],
-            "options": self.options(),
+            "options": self.list_options(),
         }
 
-    def options(self) -> dict[str, Any]:
-        """Return the arguments of `make_plan` and `init` for the chosen plan that differ from their defaults."""
+    def list_options(self) -> dict[str, Any]:
+        """Return the arguments of `make_plan` and `init` for the chosen plan.
+
+        They are method, regularization, releases, batch, and the options of the method that differ from its defaults.
+        """
         problem = self.plan.problem
         return {
             "method": self.plan.method.name,
@@ -348,7 +351,7 @@ def make_advised_plan(advice: Advice, total: Total | tuple[float, float] | str |
     Raises:
         NothingWorthHaving: If the plan is not worth having.
     """
-    plan = advice.required()
+    plan = advice.require_plan()
     return with_total(plan, default_total(plan) if isinstance(total, str) else total)
 
 

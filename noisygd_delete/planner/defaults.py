@@ -44,7 +44,7 @@ def default_delta(records: int) -> float:
 
 
 def default_budget(records: int) -> Budget:
-    """Return the default budget of one release."""
+    """Return the default budget of one release: `EPSILON` for present and `DELETION` for erased records, at `default_delta`."""
     delta = default_delta(records)
     return Budget.from_epsilon_delta(dp=(EPSILON, delta), deletion=(DELETION, delta))
 

@@ -161,7 +161,7 @@ class Budget:
         return spent.epsilon(delta) <= amount * room
 
     def describe(self) -> str:
-        """Return the budget as a phrase."""
+        """Return both budgets, for present and for erased records, as one phrase."""
         text, numbers = format_numbers(self)
         return text.format(**{name: format_number(number) for name, number in numbers.items()})
 

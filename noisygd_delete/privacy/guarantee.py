@@ -463,6 +463,7 @@ class Guarantee:
     def advantage(self) -> float:
         """Upper bound on the true minus false positive rate of any membership test between two runs.
 
+        The guarantee already includes the sensitivity Δ of its neighbouring relation, so the bound is not scaled here.
         For "erased-vs-never" and "zero-out" the test asks "was it ever present?" (Δ = L), for "pairwise" and "replace"
         "was it x or x′?" (Δ = 2L). For "ideal-law" it asks "was it ever present?", with both runs within the guarantee
         of that law.

@@ -29,16 +29,16 @@ class Calendar:
     def __post_init__(self) -> None:
         check_positive("interval", self.interval)
 
-    def dates(self, until: float) -> int:
-        """Return the number of dates up to this time."""
+    def count_dates(self, until: float) -> int:
+        """Return the number of dates after the start and up to this time; the start itself is not counted."""
         return max(0, math.floor((until - self.start) / self.interval))
 
     def due(self, waiting: int, since: float, now: float) -> float | None:
         """Return the seconds until the first date after the oldest pending edit; arguments as for `Batching.due`."""
         if not waiting:
             return None
-        return max(0.0, self.start + (self.dates(since) + 1) * self.interval - now)
+        return max(0.0, self.start + (self.count_dates(since) + 1) * self.interval - now)
 
-    def unused(self, last: float, now: float) -> int:
+    def count_unused(self, last: float, now: float) -> int:
         """Return the number of dates without a release between the last release and the newest date."""
-        return max(0, self.dates(now) - self.dates(last) - 1)
+        return max(0, self.count_dates(now) - self.count_dates(last) - 1)

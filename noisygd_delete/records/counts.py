@@ -103,12 +103,17 @@ class LeftOut(NamedTuple):
     subjects: int = 0
     rows: int = 0
 
-    def text(self, most: int, key: str) -> str:
-        """Return a sentence about the rows left out; "" if there are none."""
+    def describe(self, rows_per_subject: int, subject_column: str) -> str:
+        """Return a sentence about the rows left out; "" if there are none.
+
+        Args:
+            rows_per_subject: Largest number of rows of one data subject.
+            subject_column: Name of the column with the data subjects.
+        """
         if not self.rows:
             return ""
         return (
-            f"{self.rows} rows left out: {self.subjects} values of {key} stand in more than {most} row(s), and of those none is read (nor "
+            f"{self.rows} rows left out: {self.subjects} values of {subject_column} stand in more than {rows_per_subject} row(s), and of those none is read (nor "
             "any row without a value); --rows-per-subject says how many may be"
         )
 

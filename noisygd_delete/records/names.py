@@ -42,7 +42,17 @@ _MIX = np.cumprod(np.full(max(WIDTHS), 0x9E3779B97F4A7C15, np.uint64))
 
 
 def pack_texts(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
-    """Return the cells of the texts that begin at `starts`, in a buffer with at least 8 bytes after the last text."""
+    """Pack each text into one cell of `words` 64-bit words, padded with zeros, its length + 2 in the last byte.
+
+    Args:
+        buffer: Bytes of the texts, with at least 8 bytes after the last one.
+        starts: Where each text begins.
+        lengths: Bytes of each text, fewer than 8 · words.
+        words: Words per cell.
+
+    Returns:
+        Shape (texts, words).
+    """
     cells = gather_bytes(buffer, starts, lengths, words)
     cells[:, -1] |= (lengths + SHIFT).astype(WORD) << TAG
     return cells
@@ -150,7 +160,7 @@ class Names(Sequence[Any]):
         return cls(cells, texts=True, others=others)
 
     @classmethod
-    def joined(cls, parts: Sequence[Names]) -> Names:
+    def concatenate(cls, parts: Sequence[Names]) -> Names:
         """Concatenate the parts, whose cells may be reused."""
         if len(parts) == 1:
             return parts[0]
@@ -175,7 +185,7 @@ class Names(Sequence[Any]):
         """Return an independent copy."""
         return Names(np.array(self.cells), texts=self.texts, others=dict(self.others))
 
-    def extended(self, free: int) -> Names:
+    def with_free_slots(self, free: int) -> Names:
         """Return a copy with `free` empty slots appended."""
         cells = np.concatenate([self.cells, np.zeros((free, self.cells.shape[1]), WORD)])
         return Names(cells, texts=self.texts, others=dict(self.others))
@@ -214,12 +224,12 @@ class Names(Sequence[Any]):
         return isinstance(name, (int, str)) and len(self.find([name])) > 0
 
     @property
-    def held(self) -> NDArray[np.bool_]:
+    def is_set(self) -> NDArray[np.bool_]:
         """(slots,) True where there is a name."""
         return self.held_in(slice(None))
 
     def held_in(self, part: slice) -> NDArray[np.bool_]:
-        """Return `held` for some slots."""
+        """Return `is_set` for some slots."""
         return np.asarray(self.cells[part, -1] != 0)
 
     @property
@@ -237,7 +247,7 @@ class Names(Sequence[Any]):
             here.append(int(self.cells.max()) - SHIFT)
         return max([-1, *here])
 
-    def put(self, slot: int, name: Id | None) -> None:
+    def set_name(self, slot: int, name: Id | None) -> None:
         """Set the name of a slot."""
         self.cells[slot] = self._like([name]).cells[0]
         self.others.pop(slot, None)
@@ -317,7 +327,7 @@ class Names(Sequence[Any]):
             yield slots, (held[1:] == held[:-1]).all(axis=1)
 
     @property
-    def repeated(self) -> Id | None:
+    def first_duplicate(self) -> Id | None:
         """The first name, by its second slot, that occurs twice; None if all names differ."""
         found = self.first_repeat
         return None if found is None else self[found[1]]

@@ -331,8 +331,8 @@ class Records:
         self._take(
             append_rows(rows, [null_rows(free, rows)]) if free else rows,
             np.concatenate([targets, np.zeros(free)]) if free else targets,
-            names.extended(free) if free else names,
-            owners.extended(free) if free and owners is not None else owners,
+            names.with_free_slots(free) if free else names,
+            owners.with_free_slots(free) if free and owners is not None else owners,
         )
 
     @classmethod
@@ -391,7 +391,7 @@ class Records:
         return self._features if isinstance(self._features, SparseRows) else None
 
     @property
-    def coded(self) -> CodedRows | None:
+    def coded_rows(self) -> CodedRows | None:
         """The rows if they are stored as codes, else None; do not modify."""
         return self._features if isinstance(self._features, CodedRows) else None
 
@@ -401,7 +401,7 @@ class Records:
         Raises:
             InvalidRecords: If a row is not one of the codec's map.
         """
-        if self.coded is not None and self.coded.codec is codec:
+        if self.coded_rows is not None and self.coded_rows.codec is codec:
             return self
         rows = CodedRows(codec.encode(self.sparse or self.features, InvalidRecords), codec)
         return Records.from_slots(rows, self._labels, self._ids, self._subjects, self.next_id)
@@ -431,7 +431,7 @@ class Records:
     @property
     def occupied(self) -> NDArray[np.bool_]:
         """(slots,) True where there is a record."""
-        return self._ids.held
+        return self._ids.is_set
 
     @property
     def ids(self) -> list[Id]:
@@ -459,7 +459,7 @@ class Records:
         return self._subjects
 
     def __len__(self) -> int:
-        return int(np.count_nonzero(self._ids.held))
+        return int(np.count_nonzero(self._ids.is_set))
 
     def __contains__(self, name: object) -> bool:
         return name in self._ids
@@ -603,14 +603,14 @@ class Records:
         self.times_written += 1
         self.note_rows(edits.counts)
         if isinstance(held, SparseRows):
-            held.put(edits.slots, edits.rows)
+            held.write_rows(edits.slots, edits.rows)
         else:
             held[edits.slots] = edits.rows.codes if isinstance(edits.rows, CodedRows) else edits.rows
         self._labels[edits.slots] = edits.labels
         for slot, name, owner in zip(edits.slots.tolist(), edits.ids, edits.subjects, strict=True):
-            self._ids.put(slot, name)
+            self._ids.set_name(slot, name)
             if self._subjects is not None:
-                self._subjects.put(slot, owner)
+                self._subjects.set_name(slot, owner)
         self.next_id = edits.next_id
 
     def is_checked(self, what: Hashable) -> bool:
@@ -650,19 +650,19 @@ def _check_distinct(ids: Iterable[Id]) -> Names:
     """Return the ids of a new table, all different and none missing."""
     if not isinstance(ids, Names):
         return Names.of(check_ids("ids", ids, InvalidRecords))
-    if (again := ids.repeated) is not None:
+    if (again := ids.first_duplicate) is not None:
         raise InvalidRecords(f"ids names {again!r} more than once; each id must appear once")
     for name in ids.others.values():
         check_name("ids", name, InvalidRecords)
-    if not ids.held.all():
-        raise InvalidRecords(f"a row has no id (row {int(ids.held.argmin())}); give every row one")
+    if not ids.is_set.all():
+        raise InvalidRecords(f"a row has no id (row {int(ids.is_set.argmin())}); give every row one")
     return ids
 
 
 def _check_subjects(subjects: Iterable[Id], length: int) -> Names:
     if not isinstance(subjects, Names):
         return Names.of(subject_names(subjects, length, InvalidRecords))
-    if len(subjects) != length or not subjects.held.all():
+    if len(subjects) != length or not subjects.is_set.all():
         raise InvalidRecords(f"{len(subjects)} subjects were given for {length} rows; give one subject per row")
     for name in subjects.others.values():
         check_name("subjects", name, InvalidRecords)

@@ -168,7 +168,7 @@ class SparseRows:
         return cls(np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(rows + 1, np.int64), width)
 
     @classmethod
-    def stacked(cls, parts: Sequence[SparseRows]) -> SparseRows:
+    def stack(cls, parts: Sequence[SparseRows]) -> SparseRows:
         """Stack tables of equal width vertically."""
         lengths = [np.diff(part._starts) for part in parts]
         starts = np.concatenate([[0], np.concatenate(lengths).cumsum()]).astype(np.int64)
@@ -185,7 +185,7 @@ class SparseRows:
         return row
 
     @property
-    def filled(self) -> int:
+    def nonzeros(self) -> int:
         """Number of non-zero values."""
         return len(self._data)
 
@@ -198,21 +198,21 @@ class SparseRows:
         """Return `data`, `columns` and `starts` of every `step`-th row; do not modify those of all rows (`step=1`)."""
         if step == 1:
             return self._data, self._columns, self._starts
-        return self.taken(np.arange(0, len(self), step)).entries()
+        return self.select(np.arange(0, len(self), step)).entries()
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """(rows,) number of non-zero values of each row."""
         return np.diff(self._starts)
 
-    def taken(self, rows: NDArray[np.intp]) -> SparseRows:
+    def select(self, rows: NDArray[np.intp]) -> SparseRows:
         """Return these rows, in this order, as a new table."""
         lengths = self.lengths[rows]
         starts = np.concatenate([[0], lengths.cumsum()]).astype(np.int64)
         places = np.repeat(self._starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
         return SparseRows(self._data[places], self._columns[places], starts, self.shape[1])
 
-    def chosen(self, places: NDArray[np.intp]) -> SparseRows:
+    def select_values(self, places: NDArray[np.intp]) -> SparseRows:
         """Return the same rows with only the values at these ascending positions of `data`."""
         return SparseRows(self._data[places], self._columns[places], places.searchsorted(self._starts), self.shape[1])
 
@@ -240,7 +240,7 @@ class SparseRows:
         arrays = values.astype(dtype, copy=False), columns, within
         return csr_array(arrays, shape=(last - first, self.shape[1]))
 
-    def put(self, slots: NDArray[np.int64], rows: SparseRows) -> None:
+    def write_rows(self, slots: NDArray[np.int64], rows: SparseRows) -> None:
         """Write `rows` into these distinct slots; the old arrays are overwritten with zeros."""
         lengths = np.diff(self._starts)
         lengths[slots] = np.diff(rows._starts)
@@ -356,7 +356,7 @@ class CodedRows:
         """Return all rows as a dense array."""
         return self.codec.decode(self.codes).astype(self.dtype if dtype is None else dtype, copy=False)
 
-    def taken(self, rows: Any) -> CodedRows:
+    def select(self, rows: Any) -> CodedRows:
         """Return the selected rows as codes."""
         return self._with(self.codes[rows])
 
@@ -375,7 +375,7 @@ class CodedRows:
         """Return null rows of the same kind."""
         return self._with(np.zeros((rows, self.codec.blocks), self.codec.dtype))
 
-    def appended(self, parts: Iterable[Any]) -> CodedRows:
+    def append(self, parts: Iterable[Any]) -> CodedRows:
         """Return these rows followed by others, coded, dense or sparse.
 
         Raises:
@@ -420,8 +420,8 @@ def append_rows(first: Table, parts: Iterable[Table]) -> Table:
         InvalidRequest: If `first` has codes, and a row is not one of its map.
     """
     if isinstance(first, CodedRows):
-        return first.appended(parts)
+        return first.append(parts)
     if isinstance(first, SparseRows):
         thin = [p if isinstance(p, SparseRows) else SparseRows.of("rows", np.asarray(p), InvalidRequest) for p in parts]
-        return SparseRows.stacked([first, *thin])
+        return SparseRows.stack([first, *thin])
     return np.concatenate([first, *[p.written_out() if isinstance(p, SparseRows) else np.asarray(p) for p in parts]])

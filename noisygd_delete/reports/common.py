@@ -19,7 +19,7 @@ def format_edits(words: Language, counts: EditCounts) -> str:
 
 
 def format_budget(plan: Plan) -> LocalizedSentence:
-    """Return what the plan allows, for each release or for all."""
+    """Return the budget for present and erased records, per release or over all releases, and the total if there is one."""
     problem = plan.problem
     total = problem.total
     text, numbers = format_numbers(problem.budget)

@@ -99,7 +99,7 @@ class Evaluation:
 
 
 def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Evaluation:
-    """Evaluate the current model on a CSV or Parquet file.
+    """Evaluate the current model on a CSV or Parquet file; rows that do not fit the schema are skipped and listed.
 
     Args:
         store: The open store.
@@ -107,7 +107,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
         delimiter: Of a CSV file; None detects it.
 
     Raises:
-        InvalidSchema: If a cell does not fit the schema, or the label column is missing.
+        InvalidSchema: If no row fits the schema, or the label column is missing.
         NotLearned: If there is no current model.
         MissingDependency: If scikit-learn is not installed.
     """

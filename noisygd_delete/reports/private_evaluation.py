@@ -116,7 +116,7 @@ def evaluate_records(store: Store, noise: float | None = None) -> CountedEvaluat
 def _default_epsilon(plan: Plan) -> float:
     problem = plan.problem
     facts = CountedRecords(records=problem.records, deviation=1.0, rows_per_subject=problem.rows_per_subject)
-    return max(1.0, _SHARE * facts.apart(problem.adjacency) / problem.budget.dp_gdp())
+    return max(1.0, _SHARE * facts.count_distance(problem.adjacency) / problem.budget.dp_gdp())
 
 
 def _power_of_two(least: float) -> float:
@@ -128,7 +128,7 @@ def _prediction_blocks(model: Model, records: Records) -> Any:
     occupied = records.occupied
     for start in range(0, records.slots, _BLOCK):
         part = slice(start, start + _BLOCK)
-        rows = records.features[part] if records.coded is None else records.coded.taken(part)
+        rows = records.features[part] if records.coded_rows is None else records.coded_rows.select(part)
         predictions, used = model.predict(rows), occupied[part]
         yield records.labels[part][used], predictions[used]
 

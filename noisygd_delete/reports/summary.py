@@ -77,7 +77,7 @@ def store_report(
     accountant = Accountant(plan, events)
     delta = plan.problem.budget.shown_delta if delta is None else delta
     dates = list(times) if times is not None else [None] * accountant.releases
-    course = burn_down(accountant, plan, delta)
+    course = compute_spending(accountant, plan, delta)
     listed = accountant.latest(LISTED) if accountant.releases else []
     listed_rows = zip(listed, course.single[-LISTED:], course.cumulative[-LISTED:], strict=True)
     rows = [
@@ -113,7 +113,7 @@ def store_report(
         record=claim_sentence(Claim("record-fixed", {}), code),
         schedule=claim_sentence(Claim("schedule-calendar" if by_calendar else "schedule-fixed", {}), code),
         allowed=words.say(common.format_budget(plan)),
-        capped=plan.problem.capped,
+        capped=plan.problem.is_capped,
         publications=remaining.publications,
         delta=delta,
         rows=rows,
@@ -169,7 +169,7 @@ def compare_risk_bound(plan: Plan) -> LocalizedSentence | None:
 
 def _remaining_sentence(remaining: Remaining, plan: Plan) -> LocalizedSentence:
     """Return a sentence on the part of the total budget that is left."""
-    if not plan.problem.capped:
+    if not plan.problem.is_capped:
         return localized_sentence("no cap was set on the sum of all publications")
     if remaining.publications is None:
         return localized_sentence("the cap on the sum is not touched by further releases")
@@ -203,7 +203,7 @@ _WIDE, _LEFT, _TOP, _FOOT, _HIGH = 340.0, 44.0, 26.0, 200.0, 236.0  # a font siz
 
 
 @dataclass(frozen=True)
-class BurnDown:
+class SpendingCurves:
     """Privacy cost of a present record after each of these releases: ε at δ, rounding slack included.
 
     Attributes:
@@ -226,15 +226,15 @@ def displayed_releases(releases: int) -> list[int]:
     return [*map(int, before), *range(first, releases + 1)]
 
 
-def burn_down(accountant: Accountant, plan: Plan, delta: float) -> BurnDown:
-    """Return the numbers that the picture shows."""
+def compute_spending(accountant: Accountant, plan: Plan, delta: float) -> SpendingCurves:
+    """Return ε at δ of each displayed release alone and of all releases up to it, and the cap."""
 
     def epsilons(guarantees: Sequence[Guarantee]) -> Curve:
         known = {guarantee: guarantee.with_slack().epsilon(delta) for guarantee in dict.fromkeys(guarantees)}
         return np.array([known[guarantee] for guarantee in guarantees])  # equal releases have equal cost
 
     numbers = displayed_releases(accountant.releases)
-    return BurnDown(
+    return SpendingCurves(
         release=np.array(numbers, dtype=float),
         single=epsilons(accountant.dp_of_each(at=numbers)),
         cumulative=epsilons(accountant.dp_cumulative_of_each(numbers)),
@@ -250,7 +250,7 @@ def _cap(plan: Plan, delta: float) -> float | None:
     return plan.allowed.epsilon(delta) if problem.releases > 1 else None
 
 
-def draw_curve(curve: BurnDown, delta: float, words: Language) -> str:
+def draw_curve(curve: SpendingCurves, delta: float, words: Language) -> str:
     """Return the picture as an <svg> element; infinite values are not drawn."""
     first, last = curve.release[0], curve.release[-1]
     finite = [one for one in (*curve.cumulative, *curve.single, curve.allowed or 0.0) if math.isfinite(one)]

@@ -45,7 +45,7 @@ class Needles:
             found.update(number for number, form in self._forms if number not in found and form in kept)
         return found
 
-    def within(self, values: Iterable[object]) -> set[int]:
+    def find_in(self, values: Iterable[object]) -> set[int]:
         """Return the numbers of the texts in these values, each converted to text."""
         return self.among(_join_lines(values))
 

@@ -515,7 +515,7 @@ def require_store(layout: Layout) -> None:
         raise StoreError(
             f"{layout.root}: no store, or one whose init was interrupted; run init again (it clears what it left)"
         )
-    for path in layout.everything():
+    for path in layout.list_all():
         if path.is_symlink():
             raise StoreCorrupt(f"{path}: a link inside the store; its target could be anywhere. Remove it")
         if is_odd(path):
@@ -534,7 +534,7 @@ def require_free(layout: Layout) -> None:
         return
     if _has_first_entry(layout):
         raise StoreError(f"{layout.root}: there is a store already; give another path")
-    held = list(layout.everything())
+    held = list(layout.list_all())
     if not held:
         return
     mark = read_start(layout.lock, len(MARK)) if layout.lock in held and _is_plain(layout.lock) else None
@@ -578,7 +578,7 @@ def erase_on_refusal(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[No
         yield
     except (NoisyGDDeleteError, KeyboardInterrupt, MemoryError):
         with suppress(OSError):
-            held = [path for path in layout.everything() if layout.half_made(path)]
+            held = [path for path in layout.list_all() if layout.half_made(path)]
             for path in sorted(held, key=lambda path: path == layout.lock):
                 if not path.is_dir():
                     disk.erase(path)

@@ -143,7 +143,7 @@ def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:
         )
     if known.length and ledger.link(known.length) != known.link:
         raise restored_footer_error(layout.ids)
-    if begun is None and any(ledger.edited(place).total for place in range(max(1, known.length), ledger.length)):
+    if begun is None and any(ledger.edits_at(place).total for place in range(max(1, known.length), ledger.length)):
         raise restored_footer_error(layout.ids)
     stamps = {known.stamp}
     if begun is not None and known.length == begun.base:

@@ -193,10 +193,10 @@ def write_journal(disk: Disk, layout: Layout, change: InFlight) -> None:
     disk.replace(layout.request, data)
 
 
-def accept_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
-    """Record in the journal that a release was drawn.
+def mark_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
+    """Replace the journal atomically by `change`, marked as drawn, and overwrite the former file, which may hold rows.
 
-    The former content, which may include rows, is erased, not merely replaced.
+    A crash in between is completed by `finish_interrupted`.
     """
     temporary = layout.request.with_name(layout.request.name + TEMPORARY)
     disk.erase(temporary)
@@ -205,7 +205,7 @@ def accept_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
 
 
 def finish_interrupted(disk: Disk, layout: Layout) -> None:
-    """Complete an interrupted `accept_drawn`."""
+    """Complete an interrupted `mark_drawn`."""
     if layout.former_request.exists():
         disk.exchange(layout.request)
 

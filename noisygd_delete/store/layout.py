@@ -119,7 +119,7 @@ class Layout:
         """Return half-written files of the store that a crash left behind."""
         folders = [folder for folder in (self.root, self.records, self.journal) if folder.is_dir()]
         found = (path for folder in folders for path in folder.iterdir() if path.name.endswith(TEMPORARY))
-        return sorted(path for path in found if self.expected(path.with_name(path.name.removesuffix(TEMPORARY))))
+        return sorted(path for path in found if self.is_expected(path.with_name(path.name.removesuffix(TEMPORARY))))
 
     def holding_rows(self) -> list[Path]:
         """Return every file of the table."""
@@ -129,7 +129,7 @@ class Layout:
         """Return the databases that exist; the ledger is always included."""
         return [path for path in (self.register, self.ledger) if path == self.ledger or path.exists()]
 
-    def everything(self) -> Iterator[Path]:
+    def list_all(self) -> Iterator[Path]:
         """Yield every file and folder under the root; links are yielded, not followed."""
         pending = [self.root]
         while pending:
@@ -138,7 +138,7 @@ class Layout:
                 if path.is_dir() and not path.is_symlink():
                     pending.append(path)
 
-    def expected(self, path: Path) -> bool:
+    def is_expected(self, path: Path) -> bool:
         """Return whether a path under the root belongs to the layout, including SQLite's journals."""
         own = {place.name for place in vars(Layout).values() if isinstance(place, _Inside)}
         within = path.relative_to(self.root).as_posix()

@@ -287,13 +287,13 @@ class Ledger:
     @property
     def accountant(self) -> Accountant:
         """The accountant of every release so far, as a copy."""
-        return Accountant.resumed(self.plan, self._account, self)
+        return Accountant.from_account(self.plan, self._account, self)
 
     @cached_property
     def plan(self) -> Plan:
         """The current plan."""
         plan = plan_from_dict(self.plans[-1])
-        return plan if self.source is None else plan.in_any_order()
+        return plan if self.source is None else plan.allow_any_order()
 
     @property
     def releases(self) -> int:
@@ -325,7 +325,7 @@ class Ledger:
     @property
     def learned_by_plan(self) -> int | None:
         """The number of the first release by the current plan; None before it."""
-        position = self.covering(self._planned[-1][0] - 1)
+        position = self.find_covering_release(self._planned[-1][0] - 1)
         account = None if position is None else self.entry(position).account
         return None if account is None else int(account["releases"])
 
@@ -410,14 +410,14 @@ class Ledger:
             self._agree(self.entry(position).commitment == committed[request_id])
         return served
 
-    def made(self, release: int) -> int | None:
+    def find_release(self, release: int) -> int | None:
         """Return the position (from 0) of the entry of this release, or None."""
         with connect_database(self.path) as connection:
             position = self._at(find_place(connection, "release = ?", release))
         self._agree(position is None or self.entry(position).event is not None)
         return position
 
-    def covering(self, position: int) -> int | None:
+    def find_covering_release(self, position: int) -> int | None:
         """Return the position (from 0) of the first release at or after this position, or None."""
         with connect_database(self.path) as connection:
             return self._at(find_place(connection, "number >= ? AND release IS NOT NULL", position + 1))
@@ -429,7 +429,7 @@ class Ledger:
     def _at(self, number: int | None) -> int | None:
         return None if number is None or number > self.length else number - 1
 
-    def edited(self, position: int) -> EditCounts:
+    def edits_at(self, position: int) -> EditCounts:
         """Return the edits, by kind, of the request in the entry at this position (from 0).
 
         Edits that were pending before it, and that its release covered too, are not counted.
@@ -485,7 +485,7 @@ class Ledger:
 
     def events_since(self, number: int) -> Sequence[Event]:
         """Return the releases from this number on."""
-        position = None if number == 1 else self.made(number)
+        position = None if number == 1 else self.find_release(number)
         if position is None or len(self._tail) == self.length:
             return self.events[number - 1 :]
         with connect_database(self.path) as connection:
@@ -498,7 +498,7 @@ class Ledger:
 
     def account_after(self, number: int) -> Account | None:
         """Return the sums after the first `number` releases; None if there is no such release."""
-        position = self.made(number) if number else None
+        position = self.find_release(number) if number else None
         return None if position is None else _stated_sums(self.entry(position))
 
     def check(self, before: VerifiedPrefix | None = None) -> VerifiedPrefix:

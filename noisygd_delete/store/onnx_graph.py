@@ -19,7 +19,7 @@ from ..features.maps import Additive
 from ..features.maps.base import HEADROOM
 from ..features.schema.columns import Boolean, Category, Kind, Moment, Numeric
 from ..features.schema.hashed import Hashed
-from ..features.schema.values import spellings
+from ..features.schema.values import make_spelling_patterns
 from .plain_model import PlainModel
 
 _OPSET, _ML_OPSET, _IR = 20, 3, 9  # supported by current runtimes
@@ -110,7 +110,7 @@ class _Graph:
         if isinstance(kind, Numeric):
             return self._number(name, kind)
         assert isinstance(kind, (Category, Boolean))  # text, hashes and dates were refused before
-        spelled = spellings(kind.values) or tuple(map(re.escape, kind.values))
+        spelled = make_spelling_patterns(kind.values) or tuple(map(re.escape, kind.values))
         each = [self._op("RegexFullMatch", name, pattern=f"{_SPACE}(?:{one}){_SPACE}") for one in spelled]
         found = self._double(self._op("Concat", *each, axis=1))
         other = self._op("Equal", self._op("ReduceMax", found, self._wholes([1]), keepdims=1), [0.0])

@@ -16,7 +16,7 @@ from ..features.maps import Additive
 from ..features.schema import Schema, published
 from ..features.schema.columns import Boolean, Category
 from ..features.schema.hashed import Text
-from ..features.schema.values import spellings
+from ..features.schema.values import make_spelling_patterns
 from ..losses import MultilayerPerceptron, TanhNetwork
 from ..losses.base import Loss
 from ..losses.staged import NETWORK, StagedLoss
@@ -98,7 +98,7 @@ def plain_text(plain: PlainModel) -> bytes:
         "kind": plain.label_kind,
         "odds": plain.odds,
         "schema": {key: value for key, value in plain.schema.to_dict().items() if key not in ("id", "subject")},
-        "spellings": {name: spellings(values) for name, values in listed.items()},
+        "spellings": {name: make_spelling_patterns(values) for name, values in listed.items()},
         "features": plain.schema.names,
         "layers": [layer.tolist() for layer in plain.layers],
     }

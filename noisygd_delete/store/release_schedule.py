@@ -33,7 +33,9 @@ def publications(ledger: Ledger) -> int | None:
     if learned is None:
         left = Accountant(ledger.plan).remaining().publications
         return None if left is None else max(0, left - 1)
-    return Accountant.resumed(ledger.plan, ledger.account_after(learned) or ledger.account).remaining().publications
+    return (
+        Accountant.from_account(ledger.plan, ledger.account_after(learned) or ledger.account).remaining().publications
+    )
 
 
 def default_schedule(ledger: Ledger, *, period: float | None = None) -> Batching | Calendar:
@@ -110,8 +112,8 @@ def reserve(ledger: Ledger, *, now: float | None = None) -> Reserve | None:
     dates = Calendar(_time_of_release(ledger, learned), DAYS_BETWEEN * _DAY)
     since = pending_since(ledger)
     began = now if since is None else _seconds(since)
-    date = dates.start + (dates.dates(began) + 1) * dates.interval
-    ahead = max(0, DATES - dates.dates(now))
+    date = dates.start + (dates.count_dates(began) + 1) * dates.interval
+    ahead = max(0, DATES - dates.count_dates(now))
     return Reserve(left, max(0, left - ahead), date, dates.start + (DATES + 1) * dates.interval)
 
 
@@ -130,7 +132,7 @@ def is_nearly_spent(ledger: Ledger) -> bool:
 
 def pending_since(ledger: Ledger) -> str | None:
     """Return the time of the oldest edit that no release covers; None if there is none."""
-    made = ledger.made(ledger.releases) if ledger.releases and ledger.head.pending else None
+    made = ledger.find_release(ledger.releases) if ledger.releases and ledger.head.pending else None
     for position in range((made or 0) + 1, ledger.length) if ledger.head.pending else ():
         if ledger.entry(position).pending:
             return ledger.entry(position).time
@@ -138,7 +140,7 @@ def pending_since(ledger: Ledger) -> str | None:
 
 
 def _time_of_release(ledger: Ledger, number: int) -> float:
-    position = ledger.made(number)
+    position = ledger.find_release(number)
     assert position is not None
     return _seconds(ledger.entry(position).time)
 

@@ -36,7 +36,7 @@ def status(path: str | Path) -> dict[str, Any]:
         "budget": remaining.allowed,
         "releases": ledger.releases,
         "publications_left": remaining.publications,
-        "capped": plan.problem.capped,
+        "capped": plan.problem.is_capped,
         "left": remaining.to_dict(),
         "reserve": None if kept is None else kept.to_dict(),
         "nearly_spent": is_nearly_spent(ledger),
@@ -76,7 +76,7 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
 
 def _change_counter(ledger: Ledger) -> str | None:
     """Return what counted the changes in the source up to the newest model; None if nothing did."""
-    place = ledger.made(ledger.model_release) if ledger.releases else None
+    place = ledger.find_release(ledger.model_release) if ledger.releases else None
     return None if place is None else ledger.entry(place).counted
 
 
@@ -159,7 +159,7 @@ def budget(
         "releases": releases,
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
-        "capped": plan.problem.capped,
+        "capped": plan.problem.is_capped,
         "left": remaining.to_dict(),
         "statement": account,
     }

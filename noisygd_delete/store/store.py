@@ -186,7 +186,7 @@ class Store:
             StoreError: If `path` holds something else.
         """
         source.check_over(schema, plan, memory)
-        plan = plan.in_any_order()
+        plan = plan.allow_any_order()
         return cls._founded(
             path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict(), stateless=stateless
         )
@@ -216,7 +216,7 @@ class Store:
             lock = Lock(layout.lock)
             try:
                 presence.require_free(layout)
-                for leftover in layout.everything():
+                for leftover in layout.list_all():
                     if leftover != layout.lock and not leftover.is_dir():
                         disk.erase(leftover)
                 with presence.erase_on_refusal(disk, layout, folder=made):
@@ -301,7 +301,7 @@ class Store:
                     ledger.read_schema()
                 store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=False)
                 store._files.tombstones = tombstones
-                with store._rolling.changing(execution or Execution()):
+                with store._rolling.run_change(execution or Execution()):
                     if stateless and layout.patch.exists():
                         raise InvalidParameter(
                             f"{layout.root}: {store.pending_edits} edits wait with a patch of noisy sums, which a stateless store does not "
@@ -340,7 +340,7 @@ class Store:
         return self._files.layout.root
 
     @property
-    def recovered(self) -> Release | None:
+    def recovered_release(self) -> Release | None:
         """The release of a request that a crash had interrupted and opening completed; None if there was none."""
         return self._rolling.recovered
 
@@ -369,7 +369,7 @@ class Store:
         """The accountant of every release so far, as a copy."""
         return self.ledger.accountant
 
-    def returned(self) -> list[str]:
+    def list_reappeared_ids(self) -> list[str]:
         """Return the ids in the table that were erased before, according to the tombstone list of this store.
 
         Raises:
@@ -449,7 +449,7 @@ class Store:
             plan = current if plan is None else suited
         else:
             plan = suited.after(current, self.accountant.dp_cumulative(adjacency=suited.problem.adjacency))
-        with self._rolling.changing(execution):
+        with self._rolling.run_change(execution):
             told = self._repeated(request_id, ("learn", "relearn"))
         if told is not None and plan != current:
             raise InvalidRequest(models.OTHER_REQUEST)
@@ -465,7 +465,7 @@ class Store:
                 f"{self.path}: the plan is for rows of another public map than the store's; give make_plan(feature_map=store.schema.feature_map)"
             )
         self._require_hook()
-        with self._rolling.changing(execution):
+        with self._rolling.run_change(execution):
             plan.warn_if_vacuous()
             with self._rolling.open_task(plan, execution, learn=True) as (records, task):
                 release, event = make_release(records, task, execution)
@@ -516,7 +516,7 @@ class Store:
         if position is not None:
             raise InvalidParameter("position belongs to a deletion that was made in the source: give erased as well")
         unseen = self.ledger.position(request_id) is None and self._changed_unseen()
-        with self._rolling.changing(execution):
+        with self._rolling.run_change(execution):
             told = self._repeated(request_id, ("unlearn", "relearn", "withheld"))
         if told is not None:
             return told
@@ -526,7 +526,7 @@ class Store:
             )
         if not unseen:
             self._require_hook()
-        with self._rolling.changing(execution), explain_disk_errors(self.path, _PRESENT):
+        with self._rolling.run_change(execution), explain_disk_errors(self.path, _PRESENT):
             with self._rolling.open_task(self.plan, execution) as (records, task):
                 release, event = make_release(records, task, execution)
             release = replace(release, request_id=request_id)
@@ -551,7 +551,7 @@ class Store:
     def _publish_erased(
         self, counts: EditCounts, position: str | None, request_id: str | None, execution: Execution
     ) -> Release:
-        with self._rolling.changing(execution):
+        with self._rolling.run_change(execution):
             if self._is_noted(request_id, counts):
                 return self._told(request_id)
             self.table.note_erased(counts, position, request_id)
@@ -576,7 +576,7 @@ class Store:
         """
         new = 0
         self._check_stateless()
-        with self._rolling.changing(execution or Execution()):
+        with self._rolling.run_change(execution or Execution()):
             for one in found:
                 counts = EditCounts(deleted=one.rows)
                 if self._is_noted(one.request_id, counts) or self.table.has_counted(one.position):
@@ -588,7 +588,7 @@ class Store:
     def _is_noted(self, request_id: str | None, counts: EditCounts) -> bool:
         """Return whether the ledger has this request; raise `InvalidRequest` if it made other edits then."""
         place = self.ledger.position(request_id)
-        if place is not None and self.ledger.edited(place) != counts:
+        if place is not None and self.ledger.edits_at(place) != counts:
             raise InvalidRequest(models.OTHER_REQUEST)
         return place is not None
 
@@ -618,7 +618,7 @@ class Store:
                 it.
         """
         execution = execution or Execution()
-        with self._rolling.changing(execution), self._explaining():
+        with self._rolling.run_change(execution), self._explaining():
             request = training_table.names_as_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
@@ -663,7 +663,7 @@ class Store:
         Raises:
             NotLearned: If there is no model in service and none was withdrawn.
         """
-        with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
+        with self._rolling.run_change(Execution()), explain_disk_errors(self.path, _PRESENT):
             head = self.ledger.head
             if head.withdrawn:
                 return
@@ -693,7 +693,7 @@ class Store:
         Args:
             retry: Whether to try those again that failed before.
         """
-        with self._rolling.changing(Execution()):
+        with self._rolling.run_change(Execution()):
             yield self._rolling.destination_file
         if retry:
             self._rolling.sync_destinations(again=True)
@@ -712,7 +712,7 @@ class Store:
             InvalidRequest: If edits are pending, so that records and model differ.
             BudgetExceeded: If the statistics would cost more than the budget; nothing was charged.
         """
-        with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
+        with self._rolling.run_change(Execution()), explain_disk_errors(self.path, _PRESENT):
             _ = self.model  # raises NotLearned without a model
             if self.pending_edits:
                 raise InvalidRequest(
@@ -751,7 +751,7 @@ class Store:
         asked = [training_table.names_as_text(request) for request in requests]
         outcomes: list[InvalidRequest | None] = []
         before, execution = self.ledger.length, execution or Execution()
-        with self._rolling.changing(execution):
+        with self._rolling.run_change(execution):
             together = RequestBatch(self.ledger, self.records, asked)
             for place, request in enumerate(asked):
                 outcomes.append(None)
@@ -852,7 +852,7 @@ class Store:
         if position is None:
             return False
         request = training_table.names_as_text(request)
-        self.table.check_repeat(request, self.ledger.edited(position))
+        self.table.check_repeat(request, self.ledger.edits_at(position))
         named = [(name, False) for name in request.deletions] + [(name, True) for name in request.subjects]
         if any(find_held_out(self._files.layout, name, person=person)[0] for name, person in named):
             raise InvalidRequest(models.OTHER_REQUEST)  # a held-out name never had a row that could be edited
@@ -864,7 +864,7 @@ class Store:
         position = self.ledger.position(request_id)
         if position is None:
             return None
-        if self.ledger.edited(position).total or self.ledger.entry(position).kind not in kinds:
+        if self.ledger.edits_at(position).total or self.ledger.entry(position).kind not in kinds:
             raise InvalidRequest(models.OTHER_REQUEST)
         return self._told(request_id)
 
@@ -875,9 +875,9 @@ class Store:
         """
         position = self.ledger.position(request_id)
         assert position is not None
-        covered = self.ledger.covering(position)
+        covered = self.ledger.find_covering_release(position)
         covering = self.ledger.entry(position if covered is None else covered)
-        made = self.ledger.edited(position)
+        made = self.ledger.edits_at(position)
         release = replace(models.repeat_answer(covering), request_id=request_id, requested=made if made.total else None)
         in_force = (
             covering.event is not None and release.release == self.ledger.model_release and self.ledger.head.in_force

@@ -37,11 +37,11 @@ def fill_table(
 ) -> tuple[Plan, Records]:
     """Write the rows of a file as a new table; return the plan for their number, and the records.
 
-    The table has as many slots as the plan.
+    The plan is made once the rows are counted; free slots are added up to its number of records.
 
     Raises:
-        InvalidSchema, InvalidRecords, InvalidRequest: If the rows cannot be used for training; what was written is left
-            on disk.
+        InvalidSchema, InvalidRecords, InvalidRequest: If the rows cannot be used for training or an id was erased
+            before; what was written is left on disk.
     """
     codec = reading.schema.codec
     new = _NewTable(disk, layout, codec, with_subjects=reading.schema.subject_column is not None)

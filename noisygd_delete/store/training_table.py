@@ -145,10 +145,10 @@ _NAMES = 1 << 16  # names looked up at a time
 def write_table(disk: Disk, layout: Layout, records: Records) -> None:
     """Write a new table to disk, as codes if the records hold these."""
     disk.make_folder(layout.records)
-    if records.coded is None:
+    if records.coded_rows is None:
         disk.create(layout.features, _pieces(records.features, ROW))
     else:
-        disk.create(layout.codes, _pieces(records.coded.codes, records.coded.codec.dtype))
+        disk.create(layout.codes, _pieces(records.coded_rows.codes, records.coded_rows.codec.dtype))
     disk.create(layout.labels, _pieces(records.labels, LABEL))
     for path, content in names.names_files(layout, records.names, records.owners):
         disk.create(path, content)
@@ -185,7 +185,7 @@ def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool, c
     labels = np.asarray(np.memmap(layout.labels, dtype=LABEL, mode="r", shape=(slots,)))
     ids = names.load(layout, names.IDS, slots)
     subjects = names.load(layout, names.SUBJECTS, slots) if with_subjects else None
-    if subjects is not None and (subjects.held != ids.held).any():
+    if subjects is not None and (subjects.is_set != ids.is_set).any():
         raise StoreCorrupt(
             f"{layout.subjects}: an entry does not belong to this table; restore the store from a backup"
         )
@@ -269,10 +269,12 @@ def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
     records = local_rows(held)
     check_size(slots, records.width)
     owners = records.owners
-    kept = records.features if records.coded is None else records.coded
+    kept = records.features if records.coded_rows is None else records.coded_rows
     rows = append_rows(kept, [null_rows(free, kept)])
     labels = np.concatenate([records.labels, np.zeros(free)])
-    return Records.from_slots(rows, labels, records.names.extended(free), owners and owners.extended(free))
+    return Records.from_slots(
+        rows, labels, records.names.with_free_slots(free), owners and owners.with_free_slots(free)
+    )
 
 
 def table_parts(records: Records) -> Iterator[tuple[Rows | CodedRows, Labels]]:
@@ -280,7 +282,7 @@ def table_parts(records: Records) -> Iterator[tuple[Rows | CodedRows, Labels]]:
     used = records.occupied
     for start in range(0, records.slots, _PART):
         here = slice(start, start + _PART)
-        coded = None if records.coded is None else records.coded.taken(here).taken(used[here])
+        coded = None if records.coded_rows is None else records.coded_rows.select(here).select(used[here])
         yield records.features[here][used[here]] if coded is None else coded, records.labels[here][used[here]]
 
 
@@ -339,7 +341,7 @@ class Change(Protocol):
 
     @property
     def parts(self) -> tuple[tuple[str | None, EditCounts], ...]:
-        """The request ids and the edits of each."""
+        """The request ids and the edits of each if several requests share the change; empty for a single request."""
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
@@ -449,7 +451,7 @@ class TrainingTable:
             journal.write_journal(files.disk, files.layout, change)
         return change
 
-    def begun(self) -> Change | None:
+    def read_change(self) -> Change | None:
         """Return the request in the journal, if any.
 
         Raises:
@@ -469,7 +471,7 @@ class TrainingTable:
         file_footer.check(self._files.layout, self._files.ledger, self._begun)
 
     def is_unfinished(self, change: Change) -> bool:
-        """Return whether more remains to be done for the request found by `begun` than to clear the journal."""
+        """Return whether more remains to be done for the request found by `read_change` than to clear the journal."""
         if change.base == self._files.ledger.length:
             return True
         if not self._noted:  # table and journal were restored from a backup; otherwise the edits are done already
@@ -506,7 +508,7 @@ class TrainingTable:
         assert held is not None
         apply_to_table(self._files.disk, self._files.layout, held.edits, held.stamp)
 
-    def continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
+    def find_continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
         """Return what the noise of the next release continues: `model`, or the patch that covers the pending edits.
 
         Returns:
@@ -523,7 +525,7 @@ class TrainingTable:
         """
         return bool(pending.total) and self._files.patch() is None
 
-    def published(self, event: Event, model: Model, number: int) -> None:
+    def prepare_release(self, event: Event, model: Model, number: int) -> None:
         """Prepare for a release that is about to be entered in the ledger under this number."""
 
     def catch_up(self) -> None:

@@ -259,13 +259,13 @@ class StoreTransaction:
         """
         with self.table.read(plan, execution) as records:
             account, model, pending = self.ledger.account, self.files.model(), self.pending + ahead
-            after = None if model is None else self.table.continuation(model, pending)
+            after = None if model is None else self.table.find_continuation(model, pending)
             task = ReleaseTask(plan, account, model, pending, after, edits, learn)
             execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, task, self.ledger.codec))
             yield training_table.with_slots(records, plan.problem.records), task
 
     @contextmanager
-    def changing(self, execution: Execution) -> Iterator[None]:
+    def run_change(self, execution: Execution) -> Iterator[None]:
         """Complete what an earlier failure left unfinished, run the body, then synchronise the destinations."""
         if execution.rng is not None:
             raise InvalidParameter(
@@ -308,7 +308,7 @@ class StoreTransaction:
         self.table.forget()
         journal.finish_interrupted(files.disk, files.layout)
         files.model()  # raises if the named model is missing, before anything is cleaned up
-        change = self.table.begun()
+        change = self.table.read_change()
         self.table.check()
         catch_up(files.disk, files.layout, self.ledger)
         sweep_leftovers(files.disk, files.layout, self.ledger)
@@ -382,7 +382,7 @@ class StoreTransaction:
         if change.drawn:
             return change, models.kept_candidate(files.layout.candidate, plan, change.stamp)
         models.destroy_candidate(files.disk, files.layout)
-        after = None if model is None else self.table.continuation(model, self.pending)
+        after = None if model is None else self.table.find_continuation(model, self.pending)
         if after is None or self.table.has_stamp(change.stamp):
             return change, None
         drawn: DrawnRelease | DrawnPatch
@@ -402,7 +402,7 @@ class StoreTransaction:
             drawn = DrawnRelease(change.stamp, event, release.model)
         drawn.keep(files.disk, files.layout.candidate)
         begun = replace(change, drawn=True)
-        journal.accept_drawn(files.disk, files.layout, begun)
+        journal.mark_drawn(files.disk, files.layout, begun)
         return begun, drawn
 
     def _commit_covering(
@@ -437,7 +437,7 @@ class StoreTransaction:
             return
         self.files.lock.require()
         digest = models.write_model(self.files.disk, self.files.layout, release.model, release.release)
-        self.table.published(event, release.model, release.release)
+        self.table.prepare_release(event, release.model, release.release)
         facts: dict[str, Any] = {
             "event": models.plain_answer(event.to_dict()),
             "plan": plan,

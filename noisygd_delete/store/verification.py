@@ -97,12 +97,12 @@ def _collect_faults(faults: Iterator[str]) -> Iterator[str]:
 
 def _files(layout: Layout) -> Iterator[str]:
     half_written = layout.temporaries()  # the next command erases them; `_journal` reports them
-    for path in [layout.root, *layout.everything()]:
+    for path in [layout.root, *layout.list_all()]:
         try:
             mode = path.lstat().st_mode
         except FileNotFoundError:  # a file of the service, which keeps running
             continue
-        if path != layout.root and not layout.expected(path) and path not in half_written:
+        if path != layout.root and not layout.is_expected(path) and path not in half_written:
             yield f"{path}: does not belong to the store; remove it"
         elif os.name != "nt" and stat.S_IMODE(mode) & 0o077:
             yield f"{path}: others than its owner may use it; chmod go-rwx"
@@ -164,7 +164,7 @@ def _slots(layout: Layout) -> Iterator[str]:
         with_subjects=with_subjects,
         codec=ledger.codec,
     )
-    values = records.features if records.coded is None else records.coded.codes
+    values = records.features if records.coded_rows is None else records.coded_rows.codes
     path, _ = training_table.row_file(layout, ledger.plan.problem.features, ledger.codec)
     occupied = records.occupied
     for start in range(0, records.slots, 1 << 14):
@@ -173,7 +173,7 @@ def _slots(layout: Layout) -> Iterator[str]:
         stray = (bits.any(axis=1) | (records.labels[block] != 0)) & ~occupied[block]
         if stray.any():
             yield f"{path}: slot {start + int(stray.argmax())} has no id and is not zero"
-    if records.names.repeated is not None:
+    if records.names.first_duplicate is not None:
         yield f"{layout.ids}: two slots have one id"
     if layout.long.exists() and names.stray(layout):
         yield f"{layout.long}: a free piece is not zero"
@@ -228,7 +228,7 @@ def verify_absence(path: str | Path, wanted: Sequence[str]) -> list[str]:
     if not layout.root.is_dir():
         raise StoreError(f"{layout.root}: there is no store here; check the path")
     needles, hits = Needles(wanted), dict[str, None]()
-    for file in layout.everything():
+    for file in layout.list_all():
         for number in sorted(needles.among([os.fsencode(file.name)])):
             hits[f"{file.parent}, the name of a file: token {number + 1}"] = None
         if file.is_file() and not file.is_symlink():

@@ -53,7 +53,7 @@ EXACT = make_plan(
     method="noisy-gd",
     utility=False,
 )
-FACTS += [EXACT.mechanism, EXACT.in_any_order().mechanism]
+FACTS += [EXACT.mechanism, EXACT.allow_any_order().mechanism]
 PHI = SampledGaussian(records=100, sampling_rate=0.05, noise_multiplier=2.0)
 
 
@@ -102,7 +102,7 @@ def disagreements(events):
     account = accountant.account
     if account.published != Counter(iterate_stretches(events, present_from=1, erased_at=None, observed=range(1, end))):
         found.append("what all releases cost")
-    if account.alone != list(releases_alone(events))[-1]:
+    if account.last_stretches != list(releases_alone(events))[-1]:
         found.append("what the last release costs")
     for erased in erasing(events):
         for seen in (range(1, end), range(erased, end)):
@@ -179,7 +179,7 @@ def test_a_release_again_and_again_is_that_many_releases():
 def test_the_costliest_erasure_need_not_be_the_latest_of_its_chain(seed):
     """Releases of one chain may take different numbers of steps: an early, short one forgets less than a late, long one."""
     chance = random.Random(seed)
-    facts = chance.choice([FACTS[0], FACTS[1], EXACT.mechanism, EXACT.in_any_order().mechanism])
+    facts = chance.choice([FACTS[0], FACTS[1], EXACT.mechanism, EXACT.allow_any_order().mechanism])
     gone = EditCounts(deleted=1)
     events = [Event("learn", 20, 0, facts)]
     events += [Event("unlearn", chance.choice([1, 3, 40]), 1, facts, gone) for _ in range(chance.randrange(2, 6))]
@@ -266,7 +266,7 @@ def test_what_is_not_an_account_is_refused():
 def test_an_accountant_of_sums_alone_says_what_follows_from_them():
     events = some_history(4)
     whole = Accountant(events=events)
-    resumed = Accountant.resumed(None, whole.account)
+    resumed = Accountant.from_account(None, whole.account)
     assert (resumed.releases, resumed.last) == (whole.releases, events[-1])
     assert resumed.dp_cumulative() == whole.dp_cumulative()
     assert resumed.dp() == whole.dp()

@@ -112,7 +112,7 @@ def test_sums_written_and_read_answer_alike(seed) -> None:
     events = history(plan, random.Random(seed))
     accountant = Accountant(plan, events)
     fields = json.loads(json.dumps(account.to_dict(accountant.account)))
-    again = Accountant.resumed(plan, account.from_dict(fields))
+    again = Accountant.from_account(plan, account.from_dict(fields))
     assert again.dp_cumulative() == accountant.dp_cumulative()
     assert again.dp() == accountant.dp()
     assert again.model_release == accountant.model_release

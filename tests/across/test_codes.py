@@ -69,14 +69,19 @@ def test_equal_rows_counts_the_same_by_codes_and_by_features() -> None:
     codec = codec_of(map, 1.0)
     assert codec is not None
     for _ in range(20):
-        some, others = (codec.of_codes(np.column_stack([rng.integers(0, 8, 30), rng.integers(0, 4, 30)])) for _ in "12")
+        some, others = (
+            codec.to_stored(np.column_stack([rng.integers(0, 8, 30), rng.integers(0, 4, 30)])) for _ in "12"
+        )
         labels, own = rng.choice([-1.0, 1.0], 30), rng.choice([-1.0, 1.0], 30)
         held = Counter(zip(map_rows(others), own.tolist(), strict=True))
         expected = sum(pair in held for pair in zip(map_rows(some), labels.tolist(), strict=True))
         for here in (CodedRows(some, codec), codec.decode(some)):
             for there in (CodedRows(others, codec), codec.decode(others)):
                 parts = [
-                    (there.taken(slice(a, a + 7)) if isinstance(there, CodedRows) else there[a : a + 7], own[a : a + 7])
+                    (
+                        there.select(slice(a, a + 7)) if isinstance(there, CodedRows) else there[a : a + 7],
+                        own[a : a + 7],
+                    )
                     for a in range(0, 30, 7)
                 ]
                 assert equal_rows(parts, Encoded(here, labels, None, None)) == expected

@@ -228,7 +228,7 @@ def test_rows_made_to_have_one_key_are_still_told_apart(monkeypatch: pytest.Monk
         first = None
         for _ in range(3):
             order = rng.permutation(400)
-            moved = rows[order] if isinstance(held, np.ndarray) else held.taken(order)
+            moved = rows[order] if isinstance(held, np.ndarray) else held.select(order)
             slots = order_of_content(moved, labels[order], ALONE)
             assert sorted(slots.tolist()) == list(range(400))
             made = np.column_stack([labels[order][slots], rows[order][slots]]).tobytes()
@@ -270,6 +270,6 @@ def test_rows_at_workers_need_a_plan_that_charges_for_any_order() -> None:
 
     plan = plan_by("objective-perturbation")
     records = Records(unit_rows(2000, 6).astype(np.float32), np.ones(2000))
-    with pytest.raises(InvalidParameter, match="in_any_order"):
+    with pytest.raises(InvalidParameter, match="allow_any_order"):
         Curator(in_partitions(records, 3), plan).learn(np.random.default_rng(0))
-    Curator(in_partitions(records, 3), plan.in_any_order()).learn(np.random.default_rng(0))
+    Curator(in_partitions(records, 3), plan.allow_any_order()).learn(np.random.default_rng(0))

@@ -14,7 +14,7 @@ import pytest
 from noisygd_delete_compliance.register import Register
 from noisygd_delete_server.publishers import publish_to
 
-from noisygd_delete.evidence.atomic_write import open_output
+from noisygd_delete.evidence.atomic_write import check_output
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import HALF, Disk
 from tests.cli.planned import main
@@ -114,13 +114,13 @@ def test_what_was_killed_while_a_name_was_taken_over_is_swept(tmp_path: Path, mo
     with monkeypatch.context() as patch:
         patch.setattr(Disk, "rename", lambda *_: os._exit(9))
         if os.fork() == 0:
-            open_output("--out", str(tmp_path / "out.csv"), begins=b"record,").write("record,identifier-001\n")
+            check_output("--out", str(tmp_path / "out.csv"), begins=b"record,").write("record,identifier-001\n")
         os.wait()
     left = hidden(tmp_path)
     assert len(left) == 1
     assert left[0].stat().st_mode & 0o077 == 0
     (tmp_path / ".noisygd-delete-notes").write_text("somebody's own")
-    open_output("--out", str(tmp_path / "other")).write("x")
+    check_output("--out", str(tmp_path / "other")).write("x")
     assert hidden(tmp_path) == [tmp_path / ".noisygd-delete-notes"]
     assert (tmp_path / "out.csv").read_text() == "record,old\n"
 
@@ -131,9 +131,9 @@ def test_a_file_that_is_being_written_is_not_swept(tmp_path: Path) -> None:
     (tmp_path / f"{HALF}{'a' * 16}").write_text("record,identifier-001")
     with (tmp_path / f"{HALF}{'a' * 16}").open("r+") as busy:
         assert try_lock(busy.fileno())
-        open_output("--out", str(tmp_path / "other")).write("x")
+        check_output("--out", str(tmp_path / "other")).write("x")
         assert busy.read() == "record,identifier-001"
-    open_output("--out", str(tmp_path / "third")).write("x")
+    check_output("--out", str(tmp_path / "third")).write("x")
     assert not hidden(tmp_path)
 
 

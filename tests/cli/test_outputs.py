@@ -12,7 +12,7 @@ import pytest
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.atomic_write import open_output
+from noisygd_delete.evidence.atomic_write import check_output
 
 CERTIFICATE = ["certificate", "store", "--request-id", "first"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX systems")
@@ -110,8 +110,8 @@ def test_a_key_an_input_or_a_twin_is_never_written_over(folder: Path, complaint,
 
 def test_a_failed_write_leaves_what_was_there_and_no_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "page").write_text("begin old")
-    place = open_output("--out", str(tmp_path / "page"), begins=b"begin")
-    fresh = open_output("--out", str(tmp_path / "fresh"))
+    place = check_output("--out", str(tmp_path / "page"), begins=b"begin")
+    fresh = check_output("--out", str(tmp_path / "fresh"))
     monkeypatch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     for target in (place, fresh):
         with pytest.raises(InvalidParameter, match="No space left"):

@@ -108,10 +108,10 @@ def test_parts_add_up_in_any_order_and_a_change_is_the_difference() -> None:
     whole = own.of(codes, labels)
     parts = [own.count(codes[k::7], labels[k::7]) for k in range(7)]
     for order in (parts, parts[::-1], parts[3:] + parts[:3]):
-        np.testing.assert_array_equal(own.of_counts(CountTables.added(iter(order))), whole)
+        np.testing.assert_array_equal(own.of_counts(CountTables.sum_tables(iter(order))), whole)
     np.testing.assert_array_equal(whole - own.of(codes[:4], labels[:4]), own.of(codes[4:], labels[4:]))
     assert not own.of(codes[:0], labels[:0]).any()
-    lost = own.of_counts(CountTables.added(iter(parts[1:])))
+    lost = own.of_counts(CountTables.sum_tables(iter(parts[1:])))
     assert (lost != whole).any()
 
 

@@ -183,7 +183,7 @@ def test_the_command_line_takes_several_processes_and_survives_the_death_of_one(
     assert "this table is small" in told.stderr
     assert (store / "journal" / "request.json").exists()
     with Store.open(store) as opened:
-        assert opened.recovered is not None
-        assert opened.recovered.release == 3
+        assert opened.recovered_release is not None
+        assert opened.recovered_release.release == 3
         assert second not in opened.records.ids
     assert not (store / "journal" / "request.json").exists()

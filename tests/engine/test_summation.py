@@ -152,7 +152,7 @@ def test_there_are_plans_and_releases_for_ten_billion_rows(slots: int, d: int, r
     loss = losses.Logistic(1.0)
     plan = sized_plan(
         loss, table.slots, d, regularization, method="objective-perturbation", utility=False
-    ).in_any_order()
+    ).allow_any_order()
     release = Curator(table, plan).learn(execution=Execution(rng=np.random.default_rng(3)))
     signed = rows.astype(np.float64) * labels[:, None]
 

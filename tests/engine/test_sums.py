@@ -125,7 +125,7 @@ class Parts:
     def of_rows(self, loss) -> np.ndarray:
         from noisygd_delete_sources.workers.questions import GradientSum
 
-        return GradientSum(loss, np.ones((1, D)), "float64").of(self.partition)
+        return GradientSum(loss, np.ones((1, D)), "float64").answer_for(self.partition)
 
 
 @pytest.mark.parametrize("records", [1, 256, 257, 3000, 10**7, 10**10])
@@ -163,7 +163,7 @@ def plan(method: str = "objective-perturbation", **options: object):
 
 def test_the_same_plan_makes_the_same_release_of_a_cluster() -> None:
     """Same noise, same certificate numbers, and weights as far apart as the solver's tolerance allows: on whichever engine."""
-    records, chosen, made = table(losses.Logistic(1.0)), plan().in_any_order(), {}
+    records, chosen, made = table(losses.Logistic(1.0)), plan().allow_any_order(), {}
     for name, held in (("memory", records), ("cluster", in_partitions(records, 7))):
         curator = Curator(held, chosen)
         release = curator.learn(execution=Execution(rng=np.random.default_rng(3)))

@@ -76,7 +76,7 @@ def plan(slots: int = SLOTS):
         budget=Budget(order=4, dp=2.0, deletion=0.5),
         method="objective-perturbation",
         utility=False,
-    ).in_any_order()
+    ).allow_any_order()
 
 
 def skip_without(engine: str) -> None:

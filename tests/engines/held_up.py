@@ -20,9 +20,9 @@ class HeldUp(GradientSum):
 
     mark: str = ""
 
-    def of(self, partition: Partition) -> Any:
+    def answer_for(self, partition: Partition) -> Any:
         wait(self.mark, partition)
-        return super().of(partition)
+        return super().answer_for(partition)
 
 
 def wait(mark: str, partition: Partition) -> None:
@@ -41,9 +41,9 @@ class LongestHeldUp(Longest):
 
     mark: str = ""
 
-    def of(self, partition: Partition) -> Any:
+    def answer_for(self, partition: Partition) -> Any:
         wait(self.mark, partition)
-        return super().of(partition)
+        return super().answer_for(partition)
 
 
 def held_up(question: GradientSum, mark: Path) -> HeldUp:

@@ -132,7 +132,7 @@ def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Tabl
     if (table.engine, method) == ("spark", "noisy-gd:analysis=paper"):
         pytest.skip("85 steps of half a second each, which ask nothing that those of sharp do not")
     facts = {"records": SLOTS, "features": SCHEMA.features, "regularization": 0.4, "utility": False}
-    asked = make_plan(LOSS, **facts, budget=Budget(order=4, dp=2.0, deletion=0.5), method=method).in_any_order()
+    asked = make_plan(LOSS, **facts, budget=Budget(order=4, dp=2.0, deletion=0.5), method=method).allow_any_order()
     models = [
         learn(held, asked, execution=Execution(rng=np.random.default_rng(1))).weights
         for held in (table.memory, table.records)

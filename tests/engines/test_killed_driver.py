@@ -88,7 +88,7 @@ def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
     with Store.open(store) as again:
         assert (again.ledger.releases, again.pending_edits) == (2, 0)
         noted = again.ledger.position("r")
-        covering = again.ledger.covering(noted)
+        covering = again.ledger.find_covering_release(noted)
         assert position_covers(again.ledger.entry(covering).position, again.ledger.entry(noted).position)
         made = paper_of(again.ledger)["action"]
         assert (made["release"], made["status"]) == (2, "published")

@@ -70,7 +70,7 @@ def test_a_target_gets_curves_of_few_bins() -> None:
     assert model.score(table[:2000], far[:2000]) > 0.5
     small = NoisyGDRegressor(feature_bounds=wide, target_bounds=(0, 40)).fit(table[:3000], far[:3000])
     assert small._raw.map.levels == 5
-    assert small.advice_.share_undivided > 0.8  # more than 16 bins of another scale may lose
+    assert small.advice_.undivided_share > 0.8  # more than 16 bins of another scale may lose
     assert small.score(table[-2000:], far[-2000:]) > 0.5
 
 

@@ -67,7 +67,7 @@ def history(chance: random.Random, methods: Sequence[str] = MIXED) -> tuple[Plan
     events: list[Event] = []
     for name in names:
         plan = plan_of(name, chance.choice((1, rows, rows)))
-        plan = plan.in_any_order() if methods is IN_ANY_ORDER else plan
+        plan = plan.allow_any_order() if methods is IN_ANY_ORDER else plan
         if events and chance.random() < 0.15:
             events.append(
                 Event("extractor", 20, 0, SampledGaussian(records=2000, sampling_rate=0.05, noise_multiplier=2.0))
@@ -176,7 +176,7 @@ def test_a_source_spoken_of_like_a_table_here_is_seen(fault: str, monkeypatch: p
             derivation, "_source_claims", lambda *given: (c for c in right(*given) if c.key != "source.uncounted")
         )
     else:
-        monkeypatch.setattr(Plan, "in_any_order", lambda self: self)
+        monkeypatch.setattr(Plan, "allow_any_order", lambda self: self)
     assert any(judged(seed, IN_ANY_ORDER) for seed in range(20))
 
 
@@ -409,7 +409,7 @@ def _careless(right: Callable[..., dict[str, Claim]], accountant: Accountant, pl
 def test_any_set_of_releases_over_rows_in_any_order_covers_the_exact_chain() -> None:
     """Noisy steps to the last bit, rows in any order, fresh runs in between; a record that came and went, whichever releases were seen. On the
     linear loss the truth is known, and comes so near that a figure stated a hundredth too small would be seen."""
-    plan = plan_of("noisy-gd", 1).in_any_order()
+    plan = plan_of("noisy-gd", 1).allow_any_order()
     nearest = 0.0
     for seed in range(60):
         chance = random.Random(seed)

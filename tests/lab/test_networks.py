@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 from noisygd_delete_lab import (
+    FixedTopNetwork,
     LadderReleases,
     NetworkRetraining,
     NetworkTraining,
     NoisyFineTuning,
     PrivateBaseThenTuning,
-    PublicTop,
     RewindToDelete,
 )
 from noisygd_delete_lab.base import erasure
@@ -87,14 +87,14 @@ def test_rewinding_leaves_what_walking_leaves(expansion):
 
 
 def test_the_constants_of_public_outer_weights_hold():
-    top, rng = PublicTop(classes=4, hidden=7, scale=0.4), np.random.default_rng(1)
+    top, rng = FixedTopNetwork(classes=4, hidden=7, scale=0.4), np.random.default_rng(1)
     curved, bent, longest = 0.0, 0.0, 0.0
     for _ in range(150):
         row = rng.normal(size=(1, 3))
         row /= np.linalg.norm(row)
         label = rng.integers(0, 4, 1)
         weights = rng.normal(size=(7, 3)) * rng.uniform(0.1, 4)
-        at = top.gradient(weights, row, label)
+        at = top.sum_gradients(weights, row, label)
         longest = max(longest, float(np.linalg.norm(at)))
         odds = top.scores(weights, row)[0]
         exact = math.log(np.exp(odds - odds.max()).sum()) + odds.max() - odds[label[0]]
@@ -104,7 +104,7 @@ def test_the_constants_of_public_outer_weights_hold():
         nudged = top.scores(weights + step * towards, row)[0]
         moved = math.log(np.exp(nudged - nudged.max()).sum()) + nudged.max() - nudged[label[0]]
         assert (moved - exact) / step == pytest.approx(float((at * towards).sum()), abs=1e-3)
-        bend = float(((top.gradient(weights + step * towards, row, label) - at) * towards).sum()) / step
+        bend = float(((top.sum_gradients(weights + step * towards, row, label) - at) * towards).sum()) / step
         curved, bent = max(curved, bend), max(bent, -bend)
     assert 0.2 * top.lipschitz < longest <= top.lipschitz
     assert 0 < curved <= top.smoothness
@@ -115,7 +115,7 @@ def test_the_constants_of_public_outer_weights_hold():
 
 
 def rivals():
-    top = PublicTop(classes=3, hidden=6, scale=0.4)
+    top = FixedTopNetwork(classes=3, hidden=6, scale=0.4)
     facts = {"network": top, "regularization": 1e-3, "steps": 40, **PROMISE}
     return {
         "afresh": NetworkRetraining(TRAINING),
@@ -165,7 +165,7 @@ def test_noise_from_a_ball_leaves_nothing_of_the_start():
 
 
 def test_rewinding_part_of_the_way_needs_noise_beyond_use_and_all_of_it_none():
-    top = PublicTop(classes=10, hidden=64, scale=1 / 8)
+    top = FixedTopNetwork(classes=10, hidden=64, scale=1 / 8)
     facts = {"network": top, "regularization": 1e-4, "steps": 200, **PROMISE}
     assert RewindToDelete(**facts, rewound=200).noise(1437) == 0.0
     assert RewindToDelete(**facts, rewound=100).noise(1437) > 100.0

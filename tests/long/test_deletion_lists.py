@@ -49,9 +49,9 @@ def peak():
 
 before, began = peak(), time.process_time()
 for _ in range(2):
-    intake.turn()
+    intake.process_files()
     service.writer.turn()
-intake.turn()
+intake.process_files()
 used = time.process_time() - began
 said = (status for _, status in read_answers(root / "drop" / "answers" / path.name))
 counts = {}

@@ -105,8 +105,10 @@ def test_a_head_reads_unit_rows_record_by_record_and_zero_for_the_null_record():
     assert norms[4] == 0
     assert np.delete(norms, 4).min() > 0.7 * (1 - 1e-6)
     assert np.array_equal(rows[2:3], staged.read(1, parts, x[2:3]))
-    assert staged.scores(staged.joined(parts), x) == pytest.approx(rows @ parts[1].T, rel=1e-12)
-    assert all(np.array_equal(a, b) for a, b in zip(parts, staged.parts(staged.joined(parts), FEATURES), strict=True))
+    assert staged.scores(staged.join_parts(parts), x) == pytest.approx(rows @ parts[1].T, rel=1e-12)
+    assert all(
+        np.array_equal(a, b) for a, b in zip(parts, staged.parts(staged.join_parts(parts), FEATURES), strict=True)
+    )
 
 
 def test_stages_that_cannot_be():

@@ -212,9 +212,9 @@ def test_advice_takes_a_chain_where_the_noise_raised_the_ridge_and_one_row_bends
     wide = advise(losses.Logistic(1.0), features=1373, budget=budget, **facts)
     plan = make_advised_plan(wide, None)
     assert (plan.method.chain, plan.problem.loss.constants.lipschitz) == (3, 0.6)
-    assert wide.options()["chain"] == 3
-    assert wide.options()["clip"] == 0.6
-    assert "chain 3, clip 0.6" in wide.in_short()
+    assert wide.list_options()["chain"] == 3
+    assert wide.list_options()["clip"] == 0.6
+    assert "chain 3, clip 0.6" in wide.summarize()
     assert plan.calibration.linear_term * plan.mechanism.ratios()[0] <= 0.25 * 0.6
     assert budget.affords(plan.dp)
     narrow = advise(losses.Logistic(1.0), features=108, budget=budget, **facts)

@@ -201,7 +201,7 @@ class Shuffled(RowsElsewhere):
 def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guarantee(method: str) -> None:
     """The same words: weights apart by no more than the roundings of all steps, which are charged of a record that is gone."""
     sizes = {"records": 400, "features": 5, "regularization": 0.1}
-    plan = plan_by(method, **sizes).in_any_order()
+    plan = plan_by(method, **sizes).allow_any_order()
     mechanism, start = plan.mechanism, np.full((1, 5), 0.3)
     found, gradients = [], []
     for seed in range(3):
@@ -225,8 +225,8 @@ def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guar
 
 def test_a_plan_in_any_order_keeps_its_noise() -> None:
     plan = plan_by()
-    charged = plan.in_any_order()
-    assert charged.in_any_order() == charged != plan
+    charged = plan.allow_any_order()
+    assert charged.allow_any_order() == charged != plan
     assert (charged.calibration.noise_variance, charged.calibration.delete_steps) == (
         plan.calibration.noise_variance,
         plan.calibration.delete_steps,

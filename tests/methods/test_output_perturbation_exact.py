@@ -49,7 +49,7 @@ def test_noise_and_steps_are_those_over_the_reals_without_the_slack(
         )
         assert 1 < exact.calibration.noise_variance / wide.calibration.noise_variance < 1.001
         assert exact.calibration.delete_steps == real.calibration.delete_steps
-        for made in (exact, exact.in_any_order(), real.in_any_order()):
+        for made in (exact, exact.allow_any_order(), real.allow_any_order()):
             assert budget.affords(made.dp_observed())
             assert budget.affords(made.deletion)
             assert made.mechanism.slack == 0
@@ -61,8 +61,8 @@ def test_what_its_papers_say() -> None:
     assert "the noise of every step is an exact discrete Gaussian" in words
     assert "real numbers" not in words
     assert "rows-in-place" in dict(plan.mechanism.conditions())
-    charged = plan.in_any_order()
-    assert charged.in_any_order() == charged
+    charged = plan.allow_any_order()
+    assert charged.allow_any_order() == charged
     assert "rows-in-place" not in dict(charged.mechanism.conditions())
     for made in (plan, charged):
         assert "down to the last bit" in made.explain() or "Exactly: every step" in made.explain()
@@ -70,7 +70,7 @@ def test_what_its_papers_say() -> None:
     assert over_the_reals.mechanism.to_dict()["exact"] is None
     assert over_the_reals.method.to_dict()["exact"] is False
     assert "exactly nothing" not in " ".join(
-        plan_by("cold").in_any_order().method.words(plan_by("cold").in_any_order())
+        plan_by("cold").allow_any_order().method.words(plan_by("cold").allow_any_order())
     )
 
 
@@ -111,7 +111,7 @@ def test_refusals_name_a_way_out() -> None:
 @pytest.mark.parametrize("solver", ["warm", "cold", "fixed"])
 def test_a_small_deletion_budget_takes_a_finer_tolerance(solver: str) -> None:
     small = Budget(order=10, dp=1.0, deletion=1e-8)
-    for plan in (plan_by(solver, budget=small), plan_by(solver, budget=small).in_any_order()):
+    for plan in (plan_by(solver, budget=small), plan_by(solver, budget=small).allow_any_order()):
         assert small.affords(plan.deletion)
     with pytest.raises((InvalidParameter, PlanInfeasible), match="budget"):
         plan_by("warm", budget=Budget(order=10, dp=1.0, deletion=1e-25))
@@ -134,7 +134,7 @@ def test_what_is_gone_leaves_nothing_where_rows_keep_their_places(solver: str) -
 @pytest.mark.parametrize("solver", ["warm", "cold", "fixed"])
 def test_rows_in_another_order_are_apart_within_what_is_charged(solver: str) -> None:
     """The same words, the same rows in six orders: a shift of the last noise, no larger than what a record that is gone is charged."""
-    plan = plan_by(solver, records=8000, features=5, regularization=0.05).in_any_order()
+    plan = plan_by(solver, records=8000, features=5, regularization=0.05).allow_any_order()
     mechanism, found, rows = plan.mechanism, [], table(8000)
     for seed in range(6):
         order = np.random.default_rng(seed).permutation(8000)

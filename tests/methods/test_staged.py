@@ -179,7 +179,7 @@ def test_later_stages_do_not_know_where_the_last_model_was(stages):
     quiet = Execution(rng=np.random.default_rng(3))
     first = train(records, plan, plan.learning, None, quiet).model
     parts = plan.model_loss.parts(first.weights, 4)
-    moved = plan.model_loss.joined([parts[0], parts[1] + 100.0, parts[2] - 100.0])
+    moved = plan.model_loss.join_parts([parts[0], parts[1] + 100.0, parts[2] - 100.0])
     again = [
         train(records, plan, plan.serving, start, Execution(rng=np.random.default_rng(7))).model.weights
         for start in (np.array(first.weights), np.array(moved))

@@ -34,7 +34,7 @@ def advice():
 
 
 def test_the_options_make_the_plan_that_was_weighed(advice) -> None:
-    again = make_plan(LOGISTIC, **ROOMY, **advice.options())
+    again = make_plan(LOGISTIC, **ROOMY, **advice.list_options())
     assert (again.calibration.learn_steps, again.calibration.delete_steps) == (
         advice.plan.calibration.learn_steps,
         advice.plan.calibration.delete_steps,
@@ -86,7 +86,7 @@ def test_few_rows_get_the_least_size_epsilon_and_number_of_publications(loss: lo
     poor = advise(loss, records=records, budget=default_budget(records), **facts)
     assert poor.worth_having
     assert poor.share >= 0.25
-    assert all(remedy in poor.in_short() for remedy in poor.remedies)
+    assert all(remedy in poor.summarize() for remedy in poor.remedies)
     more = int(poor.remedies[0].split()[0].removeprefix("n=").replace(",", ""))
     epsilon = float(poor.remedies[1].split("ε=")[1].split(",")[0])
     delta = default_delta(records)
@@ -117,12 +117,12 @@ def test_rows_of_several_classes_feel_a_part_of_a_wide_table() -> None:
     )
     assert wide.plan.problem.regularization == pytest.approx(narrow.plan.problem.regularization, rel=0.03)
     assert wide.share == pytest.approx(narrow.share, rel=0.03)
-    assert wide.share_undivided == pytest.approx(2 * wide.share)
+    assert wide.undivided_share == pytest.approx(2 * wide.share)
     assert [each.bears_curves("many") for each in (narrow, wide, broad)] == [True, True, False]
     assert [each.bears_curves("few") for each in (narrow, wide, broad)] == [True, True, False]
     target = advise(losses.PseudoHuber(1.0), records=100_000, features=100, budget=WIDE)
     dear = advise(losses.PseudoHuber(1.0), records=20_000, features=100, budget=WIDE)
-    assert 0.8 < dear.share_undivided < 3.0
+    assert 0.8 < dear.undivided_share < 3.0
     found = [[each.bears_curves(bins) for bins in ("many", "few", "wide")] for each in (target, dear)]
     assert found == [[False, True, True], [False, False, True]]  # seven levels never paid for targets
     assert broad.worth_having
@@ -209,4 +209,4 @@ def test_a_share_is_written_in_digits_up_to_all_of_it(monkeypatch: pytest.Monkey
     """Planted: two digits of 99.6 as a power of ten, which a warning said."""
     advice = advise(LOGISTIC, records=900, features=7, budget=WIDE)
     monkeypatch.setattr(type(advice), "share", share)
-    assert f" {said} of " in advice.in_short()
+    assert f" {said} of " in advice.summarize()

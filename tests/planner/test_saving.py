@@ -50,7 +50,7 @@ def test_where_a_deletion_takes_as_long_as_a_learn_the_plan_offers_one(loss, ask
     plan = make_plan(loss, **asked)
     assert plan.is_fresh_learn_cheaper() is cheaper
     assert plan.summary()["fresh_learn_is_cheaper"] is cheaper
-    assert ("relearn" in plan.in_short()) >= cheaper
+    assert ("relearn" in plan.summarize()) >= cheaper
     if cheaper:
         assert plan.summary()["saving"] <= 0
 

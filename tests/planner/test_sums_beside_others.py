@@ -134,8 +134,8 @@ def test_rows_that_are_counted_are_forecast_by_their_directions() -> None:
     asked = {name: facts[name] for name in ("loss", "records", "features", "budget", "requests")}
     advice = advise(**asked, method="sufficient-statistics", map=map)
     assert advice.plan.learning.coding is not None
-    assert "map" not in advice.options()
-    assert "additive" not in advice.in_short()
+    assert "map" not in advice.list_options()
+    assert "additive" not in advice.summarize()
 
 
 BUDGET_EPSILON = plan(releases=2).allowed.epsilon(plan(releases=2).problem.budget.shown_delta)

@@ -17,7 +17,7 @@ from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import published as reader
 from noisygd_delete.features.schema.files import Table, read_table
-from noisygd_delete.features.schema.values import spellings, write_text
+from noisygd_delete.features.schema.values import make_spelling_patterns, write_text
 from noisygd_delete.store.artifact import Artifact
 from noisygd_delete.store.disk import Disk
 
@@ -254,7 +254,7 @@ def test_what_another_spelling_means(listed: tuple[str, ...], text: str, place: 
     of = Schema.from_dict({"label": {"column": "y", "bounds": [0, 1]}, "columns": {"c": {"categories": list(listed)}}})
     found = of.columns["c"].positions(Table("test", {"c": [text]}, [1]), "c")
     assert found.tolist() == [place]
-    matched = [number for number, one in enumerate(spellings(listed)) if re.fullmatch(one, text)]
+    matched = [number for number, one in enumerate(make_spelling_patterns(listed)) if re.fullmatch(one, text)]
     assert len(matched) <= 1
 
 

@@ -35,13 +35,13 @@ def alike(found: Names, listed: list) -> None:
     assert [found[slot] for slot in range(len(listed))] == listed
     assert found == listed
     assert len(found) == len(listed)
-    assert found.held.tolist() == [name is not None for name in listed]
+    assert found.is_set.tolist() == [name is not None for name in listed]
     assert found.free(3) == [slot for slot, name in enumerate(listed) if name is None][:3]
     assert found.highest == max([-1, *(name for name in listed if isinstance(name, int))])
     present = [name for name in listed if name is not None]
     assert found.most_alike == max(Counter(present).values(), default=0)
     first = next((name for place, name in enumerate(present) if name in present[:place]), None)
-    assert found.repeated == first
+    assert found.first_duplicate == first
     assert found.only_texts == all(isinstance(name, str) for name in present)
     for wanted in ([], ["aé", 7], present[::2], [*present, "absent"]):
         assert found.find(wanted).tolist() == [
@@ -62,10 +62,10 @@ def test_names_are_a_list_of_names(listed, edits) -> None:
     for slot, name in edits:
         if slot < len(listed):
             listed[slot] = encodable([name])[0]
-            found.put(slot, listed[slot])
+            found.set_name(slot, listed[slot])
     alike(found, listed)
-    alike(copied.extended(2), [*copied, None, None])
-    alike(Names.joined([copied, found]), [*copied, *listed])
+    alike(copied.with_free_slots(2), [*copied, None, None])
+    alike(Names.concatenate([copied, found]), [*copied, *listed])
 
 
 def test_numbers_from_nought_take_a_word_each() -> None:
@@ -124,8 +124,8 @@ def test_a_name_that_lay_elsewhere_is_found_again_in_a_wider_cell() -> None:
     short = Names.of([*(f"s{k}" for k in range(3000)), long])
     wide = Names.of([*(f"y{k:029d}" for k in range(3000)), long])
     assert (short.others, wide.others) == ({3000: long}, {})
-    joined = Names.joined([short, wide])
-    assert joined.repeated == long
+    joined = Names.concatenate([short, wide])
+    assert joined.first_duplicate == long
     assert joined.first_repeat == (3000, 6001)
     assert joined.most_alike == 2
     assert not joined.others

@@ -133,12 +133,12 @@ def left_in_place(rows, slots, new) -> None:
         rows._data[rows._starts[slot] : rows._starts[slot + 1]] = 0
 
 
-PUT = SparseRows.put
+PUT = SparseRows.write_rows
 
 
 @pytest.mark.parametrize("fault", [kept_aside, left_in_place])
 def test_a_row_that_is_kept_is_found(fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SparseRows, "put", fault)
+    monkeypatch.setattr(SparseRows, "write_rows", fault)
     records = with_a_marked_row()
     records.edit(EditRequest.delete([MARKED]))
     assert marks_in(arrays_of(records)) > 0

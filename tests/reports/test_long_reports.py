@@ -70,14 +70,14 @@ def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.Monke
         return right(self, delta)
 
     monkeypatch.setattr(Guarantee, "epsilon", noted)
-    course = summary.burn_down(Accountant(plan, [learn] + [one] * 19_999), plan, 1e-6)
+    course = summary.compute_spending(Accountant(plan, [learn] + [one] * 19_999), plan, 1e-6)
     assert len(course.release) == summary.LISTED + summary.POINTS
     assert len(converted) <= 2 * len(course.release)
     short = Accountant(plan, [learn] + [one] * 249)
     assert course.cumulative[list(course.release).index(19_800)] > course.cumulative[0]
     monkeypatch.undo()
     walked = [short.dp_cumulative(range(1, number + 1)).with_slack().epsilon(1e-6) for number in (1, 250)]
-    drawn = summary.burn_down(short, plan, 1e-6)
+    drawn = summary.compute_spending(short, plan, 1e-6)
     assert [drawn.cumulative[0], drawn.cumulative[-1]] == walked
 
 
@@ -102,7 +102,7 @@ def test_the_picture_shows_the_numbers(code: str) -> None:
     releases = np.arange(3.0, 47.0)
     alone = np.where(releases % 9 == 0, 1.9, 0.31)
     together = 2.4 + 0.2 * np.sqrt(releases)
-    curve = summary.BurnDown(releases, alone, together, 5.25)
+    curve = summary.SpendingCurves(releases, alone, together, 5.25)
     drawn = ElementTree.fromstring(summary.draw_curve(curve, 1e-6, load_language(code)))
     texts = [
         (text, float(str(text.text).replace(",", ".")))

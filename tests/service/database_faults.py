@@ -236,7 +236,7 @@ class World:
         edits = Counter(
             ledger.entry(place).answer["request_id"]
             for place in range(ledger.length)
-            if (ledger.entry(place).answer or {}).get("request_id") in tokens and ledger.edited(place).total
+            if (ledger.entry(place).answer or {}).get("request_id") in tokens and ledger.edits_at(place).total
         )
         for token in tokens:
             there, state = self.present(self.asked[token]), states[token]

@@ -80,7 +80,7 @@ class Lists:
     def __init__(self, desk: Desk, drop: Drop) -> None:
         self.desk, self.drop, self.folder, self.intake = desk, drop, drop.folder, DropIntake(desk.service, drop)
         self.store = next(iter(desk.service.paths.values()))
-        self.turn = self.intake.turn
+        self.turn = self.intake.process_files
 
     def served(self, times: int = 1) -> None:
         """The folder is looked into before the service's turn and after it."""
@@ -133,7 +133,7 @@ def killed_at_every_change(lists: Lists, then: Callable[[], object] = lambda: No
     """Looks into the folder, each killed one change of the disk later than the one before, until one ends; how many were killed."""
     for at in range(1000):
         try:
-            DropIntake(lists.desk.service, lists.drop, CrashAt(at)).turn()
+            DropIntake(lists.desk.service, lists.drop, CrashAt(at)).process_files()
             return at
         except Crash:
             then()

@@ -39,7 +39,7 @@ def test_each_line_is_kept_or_refused_and_the_file_is_gone(store: Path, folder: 
         )
     )
     (folder / "half.part").write_text("not yet")
-    FolderIntake(desk.service, folder).turn()
+    FolderIntake(desk.service, folder).process_files()
     answers = [json.loads(line) for line in (folder / "may.jsonl.answers").read_text().splitlines()]
     assert [(one["line"], one.get("state", "error")) for one in answers] == [
         (1, "accepted"),
@@ -59,12 +59,12 @@ def test_killed_at_every_change_of_the_disk_each_is_asked_once(store: Path, fold
     k = 0
     while True:
         try:
-            FolderIntake(desk.service, folder, CrashAt(k)).turn()
+            FolderIntake(desk.service, folder, CrashAt(k)).process_files()
             break
         except Crash:
             k += 1
     assert k > 3
-    FolderIntake(desk.service, folder).turn()
+    FolderIntake(desk.service, folder).process_files()
     assert found(folder, [name(k).encode() for k in range(3)]) == []
     assert not list(folder.glob("*.taken"))
     desk.turn()
@@ -80,9 +80,9 @@ def test_a_full_disk_leaves_the_file_for_later(
     with monkeypatch.context() as patched:
         patched.setattr(Disk, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
         with pytest.raises(StoreError):
-            FolderIntake(desk.service, folder).turn()
+            FolderIntake(desk.service, folder).process_files()
     assert (folder / "may.jsonl").exists()
-    FolderIntake(desk.service, folder).turn()
+    FolderIntake(desk.service, folder).process_files()
     assert desk.service.accepted == 1
 
 

@@ -368,7 +368,7 @@ def test_a_key_is_known_again_however_an_export_writes_it(database: str, tmp_pat
     with Store.open(tmp_path / "store", tombstones=tombstones) as store:
         with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
             store.publish(force=True)
-        assert store.returned() == [one]
+        assert store.list_reappeared_ids() == [one]
 
 
 def test_a_dump_that_is_put_back_is_met_and_erased_again(database: str, tmp_path: Path, capsys, as_json) -> None:

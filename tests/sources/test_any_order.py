@@ -58,7 +58,7 @@ def test_the_catalogue_says_which_plans_are_taken_for_rows_in_any_order(which: s
     told = plan.method.variant_name() in methods.order_free_methods() and "over the reals" not in which
     if told:
         plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
-        assert plan.method.name == "sufficient-statistics" or not plan.in_any_order().method.in_place
+        assert plan.method.name == "sufficient-statistics" or not plan.allow_any_order().method.in_place
         return
     with pytest.raises(InvalidParameter, match="lie elsewhere") as refused:
         plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))

@@ -113,7 +113,7 @@ def test_a_process_killed_at_the_commit(database: str, folder: Path, instant: st
     happened = instant == "after"
     with Store.open("store") as store:
         assert (store.ledger.position("r") is not None, store.ledger.releases) == (happened, 1 + happened)
-        assert (store.recovered is not None) == happened
+        assert (store.recovered_release is not None) == happened
     assert statement(database, "SELECT FROM people") == ROWS - happened
 
 

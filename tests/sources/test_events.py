@@ -65,7 +65,7 @@ def test_events_come_again_and_count_once(database: str, tmp_path: Path, store: 
     assert as_json("publish", str(store), "--events", str(file))["events"] == "known"
     with Store.open(store) as opened:
         assert [
-            opened.ledger.edited(place).deleted
+            opened.ledger.edits_at(place).deleted
             for number in (first, second)
             if (place := opened.ledger.position(f"people-transaction-{number}"))
         ] == [2, 1]

@@ -244,7 +244,7 @@ class History:
         self.appear(list(then.values()))
         self.table.write(list(then.values()))
         self.publish(store)
-        again = EditRequest.delete(store.returned(), request_id=f"t{self.deletions}")
+        again = EditRequest.delete(store.list_reappeared_ids(), request_id=f"t{self.deletions}")
         assert set(again.deletions) == self.erased & set(then)
         store.serve(again)
         self.gone(again)

@@ -132,7 +132,7 @@ def test_an_id_that_stands_twice_is_one_name_and_two_rows(tmp_path: Path) -> Non
         assert store.dry_run(EditRequest.delete([name(3)]))["counts"]["deleted"] == 2
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert store.serve(EditRequest.delete([name(3)], request_id="r")).answered_before
-        assert store.ledger.edited(store.ledger.position("r")).deleted == 2
+        assert store.ledger.edits_at(store.ledger.position("r")).deleted == 2
 
 
 @pytest.mark.parametrize("kind", [in_duckdb, in_delta])

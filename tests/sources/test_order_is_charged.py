@@ -37,7 +37,7 @@ def test_answers_over_permuted_rows_are_apart_and_within_the_balls_that_are_char
     labels = np.where(rows[:, 0] > 0, 1.0, -1.0)
     for solver in ("cold", "fixed"):  # the second rounds apart alone
         plan = plan_by(solver, records=many)
-        charged = plan.in_any_order()
+        charged = plan.allow_any_order()
         mechanism, found = charged.mechanism, []
         for _ in range(6 if solver == "cold" else 2):
             order = rng.permutation(many)
@@ -55,8 +55,8 @@ def test_answers_over_permuted_rows_are_apart_and_within_the_balls_that_are_char
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_plan_in_any_order_is_charged_within_its_budgets_and_survives_json(solver: str) -> None:
     plan = plan_by(solver)
-    charged = plan.in_any_order()
-    assert charged.in_any_order() == charged
+    charged = plan.allow_any_order()
+    assert charged.allow_any_order() == charged
     assert charged.mechanism.shows_order
     assert not plan.mechanism.shows_order
     assert 0 < charged.deletion.renyi(10) <= 0.2
@@ -73,13 +73,13 @@ def test_a_plan_in_any_order_is_charged_within_its_budgets_and_survives_json(sol
             budget=plan.problem.budget,
             method=method,
         )
-        assert other.in_any_order().mechanism.shows_order
+        assert other.allow_any_order().mechanism.shows_order
 
 
 def test_a_deletion_budget_too_small_for_the_ball_takes_a_finer_tolerance() -> None:
     small = Budget(order=10, dp=1.0, deletion=1e-5)
     cold = plan_by("cold", budget=small)
-    charged = cold.in_any_order()
+    charged = cold.allow_any_order()
     assert charged.calibration.gradient_tolerance < cold.calibration.gradient_tolerance
     assert 0 < charged.deletion.renyi(10) <= 1e-5
 
@@ -87,7 +87,7 @@ def test_a_deletion_budget_too_small_for_the_ball_takes_a_finer_tolerance() -> N
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_release_after_the_erasure_is_charged_once(solver: str) -> None:
     """Given the models before it, each later release may show in what order rows came, and so whether a record was ever among them."""
-    plan = plan_by(solver).in_any_order()
+    plan = plan_by(solver).allow_any_order()
     one = plan.deletion.gdp_squared
     counts = EditCounts(deleted=1)
     events = [Event("learn", 0, 0, plan.mechanism), *[Event("unlearn", 0, 1, plan.mechanism, counts)] * 6]

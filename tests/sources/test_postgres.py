@@ -150,7 +150,7 @@ def test_every_kill_leaves_the_deletion_done_or_not_and_never_certified_too_earl
             noted = opened.ledger.position(f"r{victim}")
             assert (noted is not None) == gone, "the ledger knows of it exactly where the source committed it"
             if gone:
-                covering = opened.ledger.covering(noted)
+                covering = opened.ledger.find_covering_release(noted)
                 assert covering is not None, "an accepted deletion is published"
                 assert position_covers(opened.ledger.entry(covering).position, opened.ledger.entry(noted).position)
                 if victim % 8 == 0:
@@ -185,12 +185,12 @@ def test_the_same_law_as_from_a_file(store: Store, tmp_path: Path) -> None:
     ours = {key: figure(paper(store), key) for key in theirs}
     assert ours["present.all"] == theirs["present.all"]
     ball = (
-        plan().in_any_order().deletion.renyi(4.0)
+        plan().allow_any_order().deletion.renyi(4.0)
     )  # rows come in any order: charged to every release from the erasure on
     for erased in ("erased.later", "erased.all"):
         assert -1e-9 <= ours[erased]["renyi"] - theirs[erased]["renyi"] <= ball * (1 + 1e-6)
     assert ours != theirs
-    assert store.plan == plan().in_any_order()
+    assert store.plan == plan().allow_any_order()
 
 
 @pytest.mark.parametrize("solver", ["cold", "warm"])
@@ -227,7 +227,7 @@ def test_noisy_steps_down_to_the_last_bit_over_a_database(database: str, tmp_pat
     keys = {claim["key"] for claim in found["claims"]}
     assert "exact-steps" in keys
     assert not keys & {"real-arithmetic", "gaussian-noise", "rows-in-place", "time-unseen"}
-    charged = asked.in_any_order()
+    charged = asked.allow_any_order()
     kept = [replace(event, mechanism=asked.mechanism) for event in events]
     theirs, ours = Accountant(asked, kept), Accountant(charged, events)
     assert ours.dp_cumulative().gdp == pytest.approx(theirs.dp_cumulative().gdp, rel=1e-5)

@@ -258,7 +258,7 @@ def test_a_release_from_a_scratch_file_is_the_release_from_memory(
         with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes, _left_out, _definition):
             kinds.append(type(records))
             assert changes is None
-            model = learn(records, plan().in_any_order(), np.random.default_rng(7))
+            model = learn(records, plan().allow_any_order(), np.random.default_rng(7))
         weights.append(model.weights)
     assert kinds == [Records, ScratchRecords]
     np.testing.assert_array_equal(*weights)

@@ -547,7 +547,7 @@ def planted(fault: str | None) -> None:
     elif fault == "no sweep":
         recovery.sweep_leftovers = lambda *_: None  # type: ignore[assignment]
     elif fault == "journal replaced":
-        journal.accept_drawn = journal.write_journal  # what it held is handed back as it is
+        journal.mark_drawn = journal.write_journal  # what it held is handed back as it is
     elif fault == "no charge":
         append = Ledger.append
         Ledger.append = lambda self, disk, entry: self if entry.event else append(self, disk, entry)  # type: ignore[method-assign]

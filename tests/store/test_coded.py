@@ -73,7 +73,7 @@ def holds(store: Store, k: int, values: np.ndarray | None) -> bool:
     """Whether record k has these values and no other slot its name; None: nothing of it is there."""
     slots = [slot for slot, held in enumerate(store.records.ids_by_slot) if held == name(k)]
     if values is None:
-        return not slots and not (store.records.coded.codes == codes(k)).all(axis=1).any()
+        return not slots and not (store.records.coded_rows.codes == codes(k)).all(axis=1).any()
     return len(slots) == 1 and np.array_equal(store.records.features[slots[0]], values)
 
 

@@ -76,8 +76,8 @@ def test_a_half_made_candidate_is_never_reused(path: Path) -> None:
     assert crashed(path, delete, changes(path, delete).index(("commit", "ledger.sqlite")))
     candidate = (path / "model-2.safetensors").read_bytes()
     with Store.open(path) as store:
-        assert store.recovered is not None
-        assert store.recovered.release == 2
+        assert store.recovered_release is not None
+        assert store.recovered_release.release == 2
     assert (path / "model-2.safetensors").read_bytes() != candidate
 
 

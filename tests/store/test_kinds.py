@@ -96,8 +96,8 @@ def test_a_crash_does_not_forget_the_kinds(path: Path) -> None:
         store.serve(EditRequest.delete([name(1)]))
     with Store.open(path) as store:
         assert store.accountant.events[-1].counts == EditCounts(deleted=1, inserted=1)
-        assert store.ledger.edited(len(store.ledger.entries) - 1) == EditCounts(deleted=1)
-        assert store.ledger.edited(2) == EditCounts(inserted=1)
+        assert store.ledger.edits_at(len(store.ledger.entries) - 1) == EditCounts(deleted=1)
+        assert store.ledger.edits_at(2) == EditCounts(inserted=1)
 
 
 def test_counts_that_do_not_add_up_are_refused() -> None:

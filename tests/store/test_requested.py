@@ -36,7 +36,7 @@ def test_of_what_waits_a_request_tells_its_own_part(tmp_path: Path, status: Stat
         assert answer.counts == own + EditCounts(deleted=2)
         again = store.serve(asked)
         assert (again.answered_before, again.requested) == (True, own)
-        assert store.ledger.edited(store.ledger.position("r")) == own
+        assert store.ledger.edits_at(store.ledger.position("r")) == own
 
 
 def test_a_curator_in_memory_tells_it_too() -> None:

@@ -306,7 +306,7 @@ def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, 
             models.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path).candidate)
     drawn.clear()
     with Store.open(path) as store:
-        assert store.recovered.kind == "relearn"
+        assert store.recovered_release.kind == "relearn"
         assert is_one_of(rest_of(store), drawn)  # nothing is carried on
         assert name(3) not in store.records.ids_by_slot
         first = plan().mechanism.charges(plan().problem.adjacency)[0]

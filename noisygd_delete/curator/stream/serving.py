@@ -207,7 +207,7 @@ class Batching:
         return None if self.deadline is None else max(0.0, since + self.deadline - now)
 
     @classmethod
-    def planned(cls, plan: Plan, *, deadline: float | None = None) -> Batching:
+    def from_plan(cls, plan: Plan, *, deadline: float | None = None) -> Batching:
         """Return the default batching of a plan.
 
         With more than one planned release: the planned number of edits per release, or the deadline. Otherwise the
@@ -416,7 +416,7 @@ class Stream:
             self.publish()
 
     def publish(self) -> None:
-        """Make one charged release for every pending edit."""
+        """Make one charged release for all pending edits, even if there are none, and add it to the summary."""
         started = time.perf_counter()
         release = self.curator.publish(execution=self._execution)
         seconds = time.perf_counter() - started

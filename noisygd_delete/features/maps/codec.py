@@ -6,7 +6,7 @@ row is recomputed from its codes by the arithmetic that made it from the record,
 >>> from noisygd_delete.features.maps import Additive
 >>> from noisygd_delete.features.maps.codec import RowCodec
 >>> codec = RowCodec(Additive((0,), levels=2).coding)
->>> codec.of_codes([[3]]), codec.decode(codec.of_codes([[3]])).nonzero()[1]
+>>> codec.to_stored([[3]]), codec.decode(codec.to_stored([[3]])).nonzero()[1]
 (array([[4]], dtype=uint8), array([1, 5, 6]))
 """
 
@@ -64,8 +64,8 @@ class RowCodec:
         """Largest number of non-zero values of a row."""
         return 1 + sum(int(block.places.shape[1]) for block in self.coding.blocks)
 
-    def of_codes(self, codes: ArrayLike) -> Codes:
-        """Return the stored form of (rows, blocks) codes of the map, which count from 0."""
+    def to_stored(self, codes: ArrayLike) -> Codes:
+        """Return (rows, blocks) codes, which count from 0, as stored: plus 1, since 0 marks a null row, in `dtype`."""
         return (np.asarray(codes) + 1).astype(self.dtype)
 
     def to_codes(self, stored: Codes) -> NDArray[np.int64]:
@@ -100,7 +100,7 @@ class RowCodec:
     def _encode(self, rows: Rows, error: type[Exception]) -> Codes:
         used, stored = rows.any(axis=1), np.zeros((len(rows), self.blocks), self.dtype)
         try:
-            stored[used] = self.of_codes(self.coding.of_rows(rows[used]))
+            stored[used] = self.to_stored(self.coding.of_rows(rows[used]))
         except InvalidRecords as problem:
             raise error(str(problem)) from None
         if not np.array_equal(self.decode(stored), rows):

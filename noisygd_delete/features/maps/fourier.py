@@ -53,6 +53,7 @@ class RandomFourier(PublicMap):
 
     @property
     def width(self) -> int:
+        """`size`, one cosine of random phase each."""
         return self.size
 
     @cached_property

@@ -149,7 +149,9 @@ class Shapes:
         radius: float = 1.0,
         clip: bool = False,
     ) -> Shapes:
-        """Return the shapes of a head of one score on the rows of this map.
+        """Return the contribution of each column and pair of columns to one score, centred, the most important first.
+
+        Values and noise are scaled as the rows of the map are, and the means are added to the constant.
 
         Args:
             map: The map.

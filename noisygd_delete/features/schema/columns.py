@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from . import values
 from .published import NONE, phase, read_moment
-from .values import Floats, Mask, TextColumn, place_of, spellings
+from .values import Floats, Mask, TextColumn, make_spelling_patterns, place_of
 
 if TYPE_CHECKING:
     from .files import Table
@@ -144,8 +144,8 @@ class Numeric(Kind):
         unit: Floats = np.clip(2 * (curved - lower) / (upper - lower) - 1, -1.0, 1.0)
         return unit
 
-    def raw(self, scaled: Floats) -> Floats:
-        """Return the inverse of `scaled`, for values within the bounds."""
+    def unscale(self, scaled: Floats) -> Floats:
+        """Return the inverse of `scaled`, transform included; input beyond [−1, 1] is clipped."""
         lower, upper = self.curved_bounds()
         found = lower + (np.clip(scaled, -1.0, 1.0) + 1) / 2 * (upper - lower)
         if self.transform == "signed-log":
@@ -234,6 +234,7 @@ class Boolean(Kind):
 
     @property
     def width(self) -> int:
+        """1, or 2 if other values have a column of their own."""
         return 1 + (self.unknown == "column")
 
     def names(self, column: str) -> list[str]:
@@ -349,7 +350,7 @@ def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | 
     else:
         index = {value: position for position, value in enumerate(listed)}
         found = np.fromiter((index.get(text, other) for text in texts), dtype=np.intp, count=len(texts))
-    if spellings(listed):
+    if make_spelling_patterns(listed):
         known: dict[str, int] = {}
         for cell in np.flatnonzero(found == other).tolist():
             text = texts[cell]

@@ -106,4 +106,4 @@ class GatheredRows:
 
 def _join_names(parts: Sequence[Names | None]) -> Names | None:
     given = [part for part in parts if part is not None]
-    return Names.joined(given) if given else None
+    return Names.concatenate(given) if given else None

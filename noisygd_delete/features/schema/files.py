@@ -214,7 +214,7 @@ class Table:
 
         def of(texts: Sequence[str]) -> Sequence[str]:
             if isinstance(texts, TextColumn):
-                return texts.taken(rows)
+                return texts.select(rows)
             kept = [texts[row] for row in rows]
             return Fractions(kept) if isinstance(texts, (FloatColumn, Fractions)) else kept
 
@@ -263,7 +263,7 @@ def read_table(path: str | Path, delimiter: str | None = None, columns: Containe
 def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:
     stored = [part for part in parts if isinstance(part, TextColumn)]
     if len(stored) == len(parts):
-        return TextColumn.joined(stored)
+        return TextColumn.concatenate(stored)
     texts = list(chain.from_iterable(parts))
     return Fractions(texts) if isinstance(parts[0], (FloatColumn, Fractions)) else texts
 

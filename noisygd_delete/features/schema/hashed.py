@@ -73,4 +73,5 @@ class Text(Kind):
         return Written(np.where(made.any(axis=1), 1.0, 0.0))  # of norm 1, or empty
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the schema file: `text` (the units of the n-grams), `longest` and `buckets`."""
         return {"text": self.ngrams.units, "longest": self.ngrams.longest, "buckets": self.ngrams.buckets}

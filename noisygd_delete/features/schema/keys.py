@@ -266,7 +266,7 @@ def _parse_number(column: _Fields) -> Numeric:
         raise column.fault("missing", f'a value within the bounds, "{MIDDLE}" or "column"')
     kind = Numeric(lower, upper, transform, missing, indicator, column.texts("empty", 0), *column.marks())
     if middle:
-        kind = replace(kind, missing=min(max(float(kind.raw(np.zeros(1))[0]), lower), upper))
+        kind = replace(kind, missing=min(max(float(kind.unscale(np.zeros(1))[0]), lower), upper))
     low, high = kind.curved_bounds()
     if not low < high:
         raise column.fault("bounds", "further apart: after the transform they are one number")

@@ -290,8 +290,8 @@ class Schema:
             at += kind.width
         encoded: Rows | CodedRows
         if coded and self.map is not None and (codec := self.codec) is not None:
-            parts = [codec.of_codes(np.empty((0, codec.blocks)))]
-            parts += [codec.of_codes(self.map.codes(rows[k : k + _CODED, :at])) for k in range(0, count, _CODED)]
+            parts = [codec.to_stored(np.empty((0, codec.blocks)))]
+            parts += [codec.to_stored(self.map.codes(rows[k : k + _CODED, :at])) for k in range(0, count, _CODED)]
             encoded = CodedRows(np.concatenate(parts), codec)
         elif self.map is not None:
             encoded = normalize_rows(
@@ -376,7 +376,7 @@ class Schema:
         """Return class names, or targets in their own unit, of labels in the engine's coding."""
         coded = np.asarray(labels, np.float64)
         if isinstance(self.label, Numeric):
-            return [float(value) for value in self.label.raw(coded)]
+            return [float(value) for value in self.label.unscale(coded)]
         places = (coded + 1) / 2 if len(self.label.values) == 2 else coded
         return [self.label.values[int(place)] for place in places]
 
@@ -648,7 +648,7 @@ def _select_rows(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
     def of(names: Names | None) -> Names | None:
         return None if names is None else names.chosen(kept)
 
-    rows = block.rows.taken(kept) if isinstance(block.rows, CodedRows) else block.rows[kept]
+    rows = block.rows.select(kept) if isinstance(block.rows, CodedRows) else block.rows[kept]
     labels = block.labels[kept]
     targets = None if block.targets is None else block.targets[kept]
     return replace(block, rows=rows, labels=labels, ids=of(block.ids), subjects=of(block.subjects), targets=targets)

@@ -122,4 +122,4 @@ def _axes_of(column: str, kind: Kind, place: int) -> Iterator[Axis]:
             yield Axis(f"{column}: missing", ("given", "empty"), (0.0, 1.0))
     else:
         assert isinstance(kind, Numeric)
-        yield Axis(column, raw=kind.raw)
+        yield Axis(column, raw=kind.unscale)

@@ -135,7 +135,7 @@ class TextColumn(Sequence[str]):
         return made
 
     @classmethod
-    def joined(cls, parts: Sequence[TextColumn]) -> TextColumn:
+    def concatenate(cls, parts: Sequence[TextColumn]) -> TextColumn:
         """Return the texts of all parts, in order."""
         import pyarrow
 
@@ -144,7 +144,7 @@ class TextColumn(Sequence[str]):
             arrays = [array.cast(pyarrow.large_string()) for array in arrays]
         return cls._of(pyarrow.concat_arrays(arrays))
 
-    def taken(self, rows: Sequence[int]) -> TextColumn:
+    def select(self, rows: Sequence[int]) -> TextColumn:
         """Return the texts of these rows, in this order."""
         import pyarrow
 
@@ -369,8 +369,10 @@ _MOST = 1000  # values of a list whose numbers are compared as such
 
 
 @lru_cache(maxsize=256)
-def spellings(listed: tuple[str, ...]) -> tuple[str, ...]:
+def make_spelling_patterns(listed: tuple[str, ...]) -> tuple[str, ...]:
     """Return one regular expression (of Python and of RE2) per listed value, to match a cell's whole stripped text.
+
+    It matches the value, a number with other trailing zeros, or, in a pair of no and yes, any word of that truth value.
 
     Empty if every value has one spelling.
     """
@@ -385,7 +387,7 @@ def spellings(listed: tuple[str, ...]) -> tuple[str, ...]:
 
 def place_of(text: str, listed: tuple[str, ...]) -> int:
     """Return the position of the value that an unlisted text spells; the list's length if there is none."""
-    for place, spelling in enumerate(spellings(listed)):
+    for place, spelling in enumerate(make_spelling_patterns(listed)):
         if text and re.fullmatch(spelling, text):
             return place
     return len(listed)

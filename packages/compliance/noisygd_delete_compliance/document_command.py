@@ -9,13 +9,13 @@ from typing import Any
 from noisygd_delete.cli.arguments import add_command
 from noisygd_delete.cli.terminal import print_result
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.atomic_write import open_output
+from noisygd_delete.evidence.atomic_write import check_output
 
 _YAML = b'software: "noisygd-delete'  # how every such file begins
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `document` command and its options to the parser."""
     parser = add_command(
         commands,
         "document",
@@ -56,7 +56,7 @@ def _write_documents(parsed: argparse.Namespace) -> int:
         raise InvalidParameter("name what to write: --registry, --model-card or --assessment; or --json")
     read = [parsed.public_key, parsed.audit]
     outputs = {
-        option: open_output(
+        option: check_output(
             option,
             file,
             begins=_YAML if option == "--registry" else PAGE,

@@ -204,7 +204,7 @@ def fields(ledger: Ledger, policy: RegisterPolicy) -> dict[str, Any]:
         ],
         "parameters": {
             "per_release": str(common.format_budget(plan)),
-            "enforced": plan.problem.capped,
+            "enforced": plan.problem.is_capped,
             "justification": _check_statement(policy.justification, "justification"),
         },
         "releases": {

@@ -15,7 +15,7 @@ from noisygd_delete.cli.statements import STATEMENTS
 from noisygd_delete.cli.terminal import print_result
 from noisygd_delete.dates import MOST_HOLIDAYS, parse_day
 from noisygd_delete.errors import InvalidParameter, escape_unprintable
-from noisygd_delete.evidence.atomic_write import open_output
+from noisygd_delete.evidence.atomic_write import check_output
 from noisygd_delete.evidence.notices import Reasons, find_overclaims
 from noisygd_delete.records import limited_io
 
@@ -40,7 +40,7 @@ _LISTED = 50
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `register` command and its options to the parser."""
     parser = add_command(
         commands,
         "register",
@@ -107,7 +107,7 @@ def _add_options(actions: dict[str, Intermixed]) -> None:
 def _list(parsed: argparse.Namespace) -> int:
     lines = [line for line in register_lines(parsed.store) if line.of_a_person]
     if parsed.out is not None:
-        open_output("--out", parsed.out, begins=_TABLE).write(export_csv(lines))
+        check_output("--out", parsed.out, begins=_TABLE).write(export_csv(lines))
     if parsed.open:
         lines = [line for line in lines if line.closed is None]
     if parsed.html is not None:
@@ -125,7 +125,7 @@ def _write_page(parsed: argparse.Namespace, lines: list[RegisterRow]) -> None:
 
     from .register_page import register_page
 
-    out = open_output("--html", parsed.html, begins=PAGE, inputs=[parsed.out])
+    out = check_output("--html", parsed.html, begins=PAGE, inputs=[parsed.out])
     placed = [(None, line) for line in lines]
     controller = policy_of(parsed.store).controller
     restored = is_register_restored(Layout.at(parsed.store))
@@ -205,7 +205,7 @@ def _letter(parsed: argparse.Namespace) -> int:
 
     from .letter import promised_in, render_letter
 
-    out = open_output("--out", parsed.out, begins=PAGE)
+    out = check_output("--out", parsed.out, begins=PAGE)
     line = line_of(parsed.store, parsed.token)
     out.write(render_letter(line, promised_in(parsed.store, line), code=parsed.language, because=parsed.because))
     warnings = find_overclaims({"because": parsed.because})

@@ -109,7 +109,10 @@ def requests_in_report(ledger: Ledger, code: str, *, most: int) -> ReportedReque
 
 
 def reported_requests(lines: Iterable[RegisterRow], code: str, *, most: int) -> ReportedRequests:
-    """Return what a report shows of these requests, as `requests_in_report`."""
+    """Return what a report shows of the requests of persons, as `requests_in_report`.
+
+    It counts them and lists the most urgent open ones; if there are others, it also lists up to `most` of all, by urgency.
+    """
     words = load_language(code)
     people = sort_by_urgency(line for line in lines if line.of_a_person)
     left = [line for line in people if line.closed is None][:_FIRST]

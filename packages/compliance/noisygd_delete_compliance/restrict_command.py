@@ -72,14 +72,14 @@ def restrict(parsed: argparse.Namespace) -> int:
     """Run `restrict` or `object` and return its exit status."""
     from noisygd_delete.cli.release import open_store, publishes_now, report_release, tracking_progress
     from noisygd_delete.errors import InvalidRequest
-    from noisygd_delete.evidence.atomic_write import check_outside_store, open_output
+    from noisygd_delete.evidence.atomic_write import check_output, check_outside_store
     from noisygd_delete.records import EditRequest
 
     from .restricted_records import BEGINS, RestrictedRecords
 
     for option, file in (("--to", parsed.to), ("--archive-key", parsed.archive_key)):
         check_outside_store(option, file)
-    place = open_output("--to", parsed.to, begins=BEGINS, inputs=[parsed.archive_key]).path
+    place = check_output("--to", parsed.to, begins=BEGINS, inputs=[parsed.archive_key]).path
     token = parsed.request_id or RestrictedRecords.token_of(place)  # an interrupted command is continued under its id
     request = with_request_id(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=token))
     with open_store(parsed) as store:
@@ -164,7 +164,7 @@ def lift(parsed: argparse.Namespace) -> int:
                 f"{store.request_log.lost_ids_in_words(store.ledger.outline)}"
             )
         taken = store.ledger.position(parsed.token)
-        if taken is not None and store.ledger.covering(taken) is None:
+        if taken is not None and store.ledger.find_covering_release(taken) is None:
             raise InvalidParameter(
                 f"no model was published since request {parsed.token!r} took the rows out, and none would be without them: publish first (or "
                 "relearn, where the budget is spent), then lift; nothing was changed"

@@ -21,7 +21,7 @@ from .objective_perturbation import ObjectivePerturbation
 from .output_perturbation import OutputPerturbation
 from .perturbed_gd import PerturbedGD, PublishedPerturbedGD
 from .retraining import Retraining
-from .rewinding import PublicTop, RewindToDelete
+from .rewinding import FixedTopNetwork, RewindToDelete
 from .sisa import SISA
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Certificate",
     "CertifiedRemoval",
     "Erased",
+    "FixedTopNetwork",
     "GradientAscent",
     "Held",
     "LadderReleases",
@@ -48,7 +49,6 @@ __all__ = [
     "PerturbedSolve",
     "PrivateBaseThenTuning",
     "PrivateRetraining",
-    "PublicTop",
     "PublishedPerturbedGD",
     "Retraining",
     "RewindToDelete",

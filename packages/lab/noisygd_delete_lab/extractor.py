@@ -189,7 +189,7 @@ class CertifiedHead:
         self, extractor: Extractor, inputs: ArrayLike, labels: ArrayLike, plan: Plan, ids: Iterable[Id] | None = None
     ) -> None:
         self.extractor, plan = extractor, plan.of_map(extractor.map.digest)
-        self.curator = Curator.restored(
+        self.curator = Curator.restore(
             Records(extractor.rows(inputs), labels, ids=ids),
             plan,
             accountant=Accountant(plan, () if extractor.event is None else (extractor.event,)),

@@ -64,6 +64,8 @@ def noisy_sgd_renyi(
 ) -> float:
     """Return R_q of noisy-SGD unlearning at full batch after K steps; ∞ at K = 0 (it ignores the noise of learning).
 
+    R_q = q (Δ/(nm))² c^{2K} (1 − c²)/(1 − c^{2K})/(2ησ²) with c = 1 − ηm.
+
     Args:
         order: q.
         sensitivity: Δ.

@@ -217,6 +217,7 @@ class PerturbedGD(Baseline):
         return Held(self._publish(iterate, rng), present, {"iterate": iterate}, gradient_evaluations=work)
 
     def certificate(self, held: Held) -> Certificate:
+        """Return the (ε, δ) of calibration for one erased record, whatever `held` is; it covers no remaining record."""
         return Certificate(
             deletion=(self.epsilon, self.delta),
             existing=None,
@@ -251,6 +252,7 @@ class PublishedPerturbedGD(PerturbedGD):
         return Held(held.weights, held.records, {}, held.gradient_evaluations)
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
+        """Descend from the published weights, for more iterations the more requests came before, and add fresh noise."""
         request = self.records - held.records + len(erased)
         steps = published_iterations(
             iterations=self.iterations, dimension=held.weights.size, gamma=self.gamma, delta=self.delta, request=request

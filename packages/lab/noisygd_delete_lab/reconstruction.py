@@ -70,11 +70,13 @@ class Reconstruction:
     error: float = 0.01
 
     @property
-    def mean(self) -> float:
+    def mean_cosine(self) -> float:
+        """Mean |cosine| between the deleted rows and their reconstructions; 1 is perfect."""
         return float(np.mean(self.cosines))
 
     @property
     def mean_control(self) -> float:
+        """Mean |cosine| between the same reconstructions and public rows."""
         return float(np.mean(self.control))
 
     def counts(self, cosine: float) -> Counts:

@@ -26,7 +26,7 @@ _BEND = 4 / (3 * math.sqrt(3))
 
 
 @dataclass(frozen=True)
-class PublicTop:
+class FixedTopNetwork:
     """Softmax over A tanh(Wx), with A fixed by a seed; W is trained from W₀, also fixed by the seed."""
 
     classes: int
@@ -58,8 +58,8 @@ class PublicTop:
     def scores(self, weights: Weights, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.tanh(rows @ weights.T) @ self.outer.T
 
-    def gradient(self, weights: Weights, rows: NDArray[np.float64], labels: NDArray[np.int64]) -> Weights:
-        """Return the sum of the rows' gradients."""
+    def sum_gradients(self, weights: Weights, rows: NDArray[np.float64], labels: NDArray[np.int64]) -> Weights:
+        """Return the sum over the rows of the gradients by W of the cross-entropy of A tanh(Wx); A is not trained."""
         hidden = np.tanh(rows @ weights.T)
         scores = hidden @ self.outer.T
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -82,7 +82,7 @@ class RewindToDelete(Baseline):
         delta: δ of the certificate.
     """
 
-    network: PublicTop
+    network: FixedTopNetwork
     regularization: float
     steps: int
     rewound: int
@@ -117,7 +117,7 @@ class RewindToDelete(Baseline):
         rows, labels = records.features[used].astype(np.float64), records.labels[used].astype(np.int64)
         weights = np.array(weights)
         for _ in range(steps):
-            mean = self.network.gradient(weights, rows, labels) / len(rows)
+            mean = self.network.sum_gradients(weights, rows, labels) / len(rows)
             weights -= self.step_size * (mean + self.regularization * weights)
         return weights
 

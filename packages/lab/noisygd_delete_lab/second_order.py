@@ -23,10 +23,21 @@ class LossCurve(Protocol):
     lipschitz: float
     third_derivative: float
 
-    def value(self, scores: Array, labels: Array) -> Array: ...
-    def slope(self, scores: Array, labels: Array) -> Array: ...
-    def curvature(self, scores: Array, labels: Array) -> Array: ...
-    def third(self, scores: Array, labels: Array) -> Array: ...
+    def value(self, scores: Array, labels: Array) -> Array:
+        """Return ℓ at each score."""
+        ...
+
+    def slope(self, scores: Array, labels: Array) -> Array:
+        """Return the first derivative of ℓ by the score."""
+        ...
+
+    def curvature(self, scores: Array, labels: Array) -> Array:
+        """Return the second derivative of ℓ by the score."""
+        ...
+
+    def third(self, scores: Array, labels: Array) -> Array:
+        """Return the third derivative of ℓ by the score."""
+        ...
 
 
 class LogisticCurve:
@@ -59,9 +70,11 @@ class LeastSquaresCurve:
     third_derivative = 0.0
 
     def value(self, scores: Array, labels: Array) -> Array:
+        """Return (z − y)², without a factor ½."""
         return (scores - labels) ** 2
 
     def slope(self, scores: Array, labels: Array) -> Array:
+        """Return 2(z − y), the derivative of (z − y)²."""
         return 2 * (scores - labels)
 
     def curvature(self, scores: Array, labels: Array) -> Array:

@@ -117,8 +117,8 @@ class Dispatcher:
         lasts = self._lasts or 0.0
         if store.pending_edits and in_force(store.ledger):
             if due and isinstance(pace, Calendar):
-                last = store.ledger.made(store.ledger.model_release) or 0
-                unused = pace.unused(seconds(store.ledger.entry(last).time), time.time())
+                last = store.ledger.find_release(store.ledger.model_release) or 0
+                unused = pace.count_unused(seconds(store.ledger.entry(last).time), time.time())
                 if self._lasts is None:
                     lasts = min(public_duration(store.plan), _LONGEST)
             store.publish(unused_dates=unused, execution=Execution(lasts=lasts))
@@ -190,7 +190,7 @@ def _releases_before(ledger: Ledger, token: str) -> int | None:
     position = ledger.position(token)
     if position is None:
         return None
-    return ledger.releases - (ledger.covering(position) is not None)
+    return ledger.releases - (ledger.find_covering_release(position) is not None)
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ class DropIntake(Watching):
         self._gone = TakenBack(self._folder / _GONE_BACK, self._disk)
         self._seen: Any = None  # state at the last check of open lists
 
-    def turn(self) -> None:
+    def process_files(self) -> None:
         """Compare new lists, enqueue their requests, and answer the lists that are complete."""
         if not self._answers.is_dir():
             self._disk.make_folder(self._answers)

@@ -69,7 +69,7 @@ class Watching:
         if self._thread.is_alive():
             self._thread.join(max(0.0, until - time.monotonic()))
 
-    def turn(self) -> None:
+    def process_files(self) -> None:
         """Process the files that are in the folder now."""
         raise NotImplementedError
 
@@ -77,7 +77,7 @@ class Watching:
         before = ""
         while not self._stopping.wait(_LOOKS):
             try:
-                self.turn()
+                self.process_files()
                 before = ""
             except Exception as error:  # for example a full inbox or disk: the files remain and are retried
                 if describe_failure(error) != before:
@@ -96,7 +96,7 @@ class FolderIntake(Watching):
         super().__init__("--folder", folder, disk)
         self._service = service
 
-    def turn(self) -> None:
+    def process_files(self) -> None:
         """Process every request file in the folder."""
         for taken in self._folder.glob(f"*{ENDING}{TAKEN}"):  # answered; erasing it was interrupted
             self._disk.erase(taken)

@@ -114,7 +114,7 @@ def television_id(text: str) -> str | None:
 
 
 def vehicle_number(text: str) -> str | None:
-    """Return the 17 letters and digits; None if there are more or fewer."""
+    """Return the 17 ASCII letters and digits in lower case; None if there are more or fewer."""
     found = _ascii(text)
     return found if len(found) == 17 else None
 

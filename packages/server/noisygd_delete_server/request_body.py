@@ -96,10 +96,10 @@ def contents(body: RequestBody) -> dict[str, Any]:
 
 
 def check_contents(body: RequestBody, schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    """Return the contents of a request, checked against the schema of every store.
+    """Return ids, subjects and replacements of a request in their stored form, checked against the schema of every store.
 
     Raises:
-        Unfit: If they do not fit, or the time of receipt is not valid; the message quotes nothing of the request.
+        Unfit: If they are empty, overlap or do not fit, or the time of receipt is not valid; the message quotes nothing of the request.
     """
     found = contents(body)
     if not any(found.values()):

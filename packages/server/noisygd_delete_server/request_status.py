@@ -161,7 +161,7 @@ def _served_request(ledger: Ledger, token: str) -> Served | None:
     position = ledger.position(token)
     if position is None:
         return None
-    edits, covering = ledger.edited(position), ledger.covering(position)
+    edits, covering = ledger.edits_at(position), ledger.find_covering_release(position)
     published = None if covering is None else ledger.entry(covering)
     return Served(
         edited=ledger.entry(position).time,
@@ -186,7 +186,7 @@ class _Table:
     def __init__(self, layout: Layout, ledger: Ledger, token: str) -> None:
         self.layout, self.ledger = layout, ledger
         position = ledger.position(token) if RequestLog(layout).note(token) is not None else None
-        self.edited = None if position is None else ledger.edited(position)
+        self.edited = None if position is None else ledger.edits_at(position)
         self.records = None if ledger.source is not None else subjects_table(layout, ledger)
 
     def holds_any(self, ids: Sequence[str], persons: Sequence[str]) -> bool:

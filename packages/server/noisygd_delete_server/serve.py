@@ -27,7 +27,7 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `serve` command and its options to the parser."""
     serve = add_command(
         commands,
         "serve",
@@ -95,7 +95,7 @@ def register(commands: Any) -> None:
 def _serve(parsed: argparse.Namespace) -> int:
     import uvicorn
 
-    from noisygd_delete.cli.release import tombstones_from
+    from noisygd_delete.cli.release import open_tombstones
 
     from .api import application
     from .drop import DropIntake
@@ -120,7 +120,7 @@ def _serve(parsed: argparse.Namespace) -> int:
         hooks=None if parsed.hooks is None else Hooks.read(parsed.hooks),
         key=parsed.key,
         password=password,
-        tombstones=tombstones_from(parsed),
+        tombstones=open_tombstones(parsed),
         lasts=parsed.publish_after,
     )
     try:

@@ -124,7 +124,7 @@ def _sums_of(moments: IntegerMoments, loss: Loss, blocks: Iterable[Encoded], che
         check_labels(block.labels, np.ones(len(block.labels), bool), loss)
         if isinstance(moments, CodedMoments):
             counted = moments.count(moments.coding.of_rows(block.rows), block.labels)
-            tables = CountTables.added([tables, counted])
+            tables = CountTables.sum_tables([tables, counted])
         else:
             whole += moments.of(block.rows, block.labels)
     return moments.of_counts(tables) if isinstance(moments, CodedMoments) else whole

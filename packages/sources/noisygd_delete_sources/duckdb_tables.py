@@ -456,7 +456,7 @@ class DeltaTable(Lake):
             )
         except Exception as error:
             raise _source_error(self.address, error) from None
-        position = self.committed(mark)
+        position = self.find_commit(mark)
         if position is None:
             raise SourceError(f"{self.address}: the table's log does not hold the deletion that was just made")
         if chain is not None and before is not None:
@@ -475,7 +475,7 @@ class DeltaTable(Lake):
             "NOT IN (SELECT encode(name) FROM noisygd_delete_names), TRUE)"
         )
 
-    def committed(self, mark: str) -> str | None:
+    def find_commit(self, mark: str) -> str | None:
         table = self._table()
         made: Mapping[str, Any]
         for made in table.history(_MOST_VERSIONS):

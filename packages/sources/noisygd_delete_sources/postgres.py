@@ -387,7 +387,7 @@ class Postgres(StoreSource):
     def trace(self, mark: str) -> str | None:
         return mark.partition(":")[2] or None
 
-    def committed(self, mark: str) -> str | None:
+    def find_commit(self, mark: str) -> str | None:
         number, _, left = mark.partition(":")
         if not number.isdecimal():
             raise SourceError(f"{self.address}: not the mark of a transaction; restore the store from a backup")

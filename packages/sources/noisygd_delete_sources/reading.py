@@ -100,7 +100,7 @@ def _read_in_memory(
         filled = here.stop
 
     found, snapshot = _read_snapshot(source, schema, slots, since, take, done)
-    ids = Names.of(range(filled)).extended(slots - filled)
+    ids = Names.of(range(filled)).with_free_slots(slots - filled)
     held = Records.from_slots(rows, labels, ids, None)
     return held, snapshot.position, snapshot.changes, found.left_out, snapshot.definition
 
@@ -116,7 +116,7 @@ def survey(source: Source, schema: Schema) -> SnapshotSurvey:
     source.check()
     found, _ = _read_snapshot(source, schema, None, None, lambda block: None, NOTHING_DONE)
     if not found.rows:
-        more = found.left_out.text(source.rows_per_subject, source.subject or source.id)
+        more = found.left_out.describe(source.rows_per_subject, source.subject or source.id)
         raise InvalidRecords(f"{source.address} holds no row to learn from" + (f" ({more})" if more else ""))
     return found
 

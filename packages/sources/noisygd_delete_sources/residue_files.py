@@ -368,7 +368,7 @@ def _parquet(content: Any, needles: Needles) -> set[int]:
         with parquet.ParquetFile(content) as file:
             for batch in file.iter_batches():
                 for column in batch.columns:
-                    found |= needles.within(value for value in column.to_pylist() if value is not None)
+                    found |= needles.find_in(value for value in column.to_pylist() if value is not None)
                     found |= needles.among(column_bytes(column))
     except (pyarrow.ArrowException, ValueError) as error:
         raise SourceError("a damaged Parquet file") from error

@@ -135,7 +135,7 @@ def _relations(address: str, connection: Any, relations: list[Any], needles: Nee
         what = "index" if kind == "i" else "statistics" if "pg_statistic" in name else "table"
         if found:
             remedy = _STATISTICS if what == "statistics" else _REWRITE
-            shown = "one whose name holds it" if needles.within([name]) else name
+            shown = "one whose name holds it" if needles.find_in([name]) else name
             places.append(verdict(f"{address}, {what} {shown}", found, remedy))
         else:
             silent += 1

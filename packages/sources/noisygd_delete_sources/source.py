@@ -318,7 +318,7 @@ class Source(ABC):
         Args:
             ids: The ids.
             subjects: The persons.
-            accept: Called right before the commit with a mark, by which `committed` will recognise this transaction,
+            accept: Called right before the commit with a mark, by which `find_commit` will recognise this transaction,
                 and the ids of the deleted rows. If it raises, nothing is deleted.
             done: The history whose marks the source must show; otherwise a row deleted in a copy would remain in the
                 source.
@@ -327,7 +327,7 @@ class Source(ABC):
         Raises:
             InvalidRequest: If a name has no row, the source refuses, a release would still read one, or other rows
                 would be deleted too; nothing was deleted.
-            SourceError: If the source cannot be reached, in which case `committed` determines whether it was done, or
+            SourceError: If the source cannot be reached, in which case `find_commit` determines whether it was done, or
                 does not show the history.
         """
         if not self._is_deleted_from:
@@ -363,7 +363,7 @@ class Source(ABC):
                 chain.leave(self._state_left(connection))
         return committed_at
 
-    def committed(self, mark: str) -> str | None:
+    def find_commit(self, mark: str) -> str | None:
         """Return the position at which the deletion with this mark was committed.
 
         None if it was not committed, and never will be.

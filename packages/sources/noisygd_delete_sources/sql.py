@@ -15,7 +15,7 @@ from noisygd_delete.features.maps.additive import Additive
 from noisygd_delete.features.maps.coding import NO_ENTRY, Coding
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.features.schema.columns import Boolean, Category, Numeric
-from noisygd_delete.features.schema.values import spellings
+from noisygd_delete.features.schema.values import make_spelling_patterns
 
 
 def quote_identifier(name: str) -> str:
@@ -144,7 +144,7 @@ def _listed_sql(name: str, listed: Sequence[str], beyond: int, type: Any, *, ref
     cases = " ".join(f"WHEN {literal(value)} THEN {code}" for code, value in enumerate(listed))
     other = f"COALESCE({text}, '') NOT IN ({', '.join(map(literal, listed))})"
     one_way = type in _WHOLE and any(value.isdecimal() for value in listed)  # there is only one way to write the number
-    otherwise = bool(spellings(tuple(listed))) and not one_way
+    otherwise = bool(make_spelling_patterns(tuple(listed))) and not one_way
     meant = f"{other} AND COALESCE({text}, '') <> ''" if otherwise else ""
     wrong = other if refused else meant
     return f"CASE {text} {cases} ELSE {beyond} END", wrong

@@ -227,7 +227,7 @@ class TableInSource(TrainingTable):
                 f"{self._files.layout.root}: the plan is for {plan.problem.rows_per_subject} rows of one person, and the source gives "
                 f"{self.source.rows_per_subject}; make a new store for another number"
             )
-        return plan.in_any_order()
+        return plan.allow_any_order()
 
     def counts_of(self, request: EditRequest) -> EditCounts:
         ids, subjects = self._named(request)
@@ -275,17 +275,18 @@ class TableInSource(TrainingTable):
         self._gone.append((ids, subjects))
         return begun[0]
 
-    def begun(self) -> Deletion | None:
+    def read_change(self) -> Deletion | None:
         deletion = read_deletion(self._files.layout)
         if deletion is not None:
             stored_journal.require_base(deletion.base, None, self._files.ledger)
         return deletion
 
     def is_unfinished(self, change: Change) -> bool:
+        """Return whether the source committed the deletion but the ledger lacks it, or lacks the release after it."""
         assert isinstance(change, Deletion)
         ledger = self._files.ledger
         if ledger.length == change.base:
-            self._committed = self.source.committed(change.mark)
+            self._committed = self.source.find_commit(change.mark)
             return self._committed is not None  # else it never happened, and was never confirmed
         self._committed = None
         answered = any(map(self._answers, range(change.base, ledger.length)))
@@ -309,7 +310,7 @@ class TableInSource(TrainingTable):
             return False
         ledger, first = self._files.ledger, None
         for release in range(ledger.model_release, 0, -1):  # back to the first release that read the rows after it
-            place = ledger.made(release)
+            place = ledger.find_release(release)
             if place is not None and (read := ledger.entry(place).position) is not None:
                 if not position_covers(read, check_position(position)):
                     break
@@ -359,13 +360,14 @@ class TableInSource(TrainingTable):
             yield records
         self._gone.clear()
 
-    def continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
+    def find_continuation(self, model: Model, pending: EditCounts) -> Continuation | None:
+        """Return what the next draw continues; None unless the rows just read are unchanged."""
         return self._chain.after if self._state[1] else None
 
     def is_cut(self, pending: EditCounts) -> bool:
         return not self.source.is_in(self._chain.state)
 
-    def published(self, event: Event, model: Model, number: int) -> None:
+    def prepare_release(self, event: Event, model: Model, number: int) -> None:
         self._chain.publish(event, model, number, self._state[0])
 
     def catch_up(self) -> None:
@@ -411,7 +413,7 @@ class TableInSource(TrainingTable):
         ledger = self._files.ledger
         for place in range(ledger.length - 1, 0, -1):
             entry = ledger.entry(place)
-            if entry.kind is EntryKinds.EDIT and entry.position is not None and ledger.edited(place).erased:
+            if entry.kind is EntryKinds.EDIT and entry.position is not None and ledger.edits_at(place).erased:
                 return entry.position
         return None
 
@@ -466,7 +468,7 @@ class TableInSource(TrainingTable):
             if self._made(place):
                 break
             if self._is_read(ledger.entry(place).position):
-                pending -= ledger.edited(place)
+                pending -= ledger.edits_at(place)
         return pending
 
     def _is_read(self, position: str | None) -> bool:
@@ -486,7 +488,7 @@ class TableInSource(TrainingTable):
 
     def _last_release(self) -> Entry | None:
         ledger = self._files.ledger
-        place = ledger.made(ledger.model_release) if ledger.releases else None
+        place = ledger.find_release(ledger.model_release) if ledger.releases else None
         return None if place is None else ledger.entry(place)
 
     def _made(self, place: int) -> bool:

@@ -55,10 +55,10 @@ def test_a_burst_takes_one_date_and_a_year_of_bursts_the_publications_of_a_year(
 
 def test_unused_dates_are_those_between() -> None:
     pace = Calendar(100.0, 10.0)
-    assert [pace.dates(at) for at in (0, 100, 109.9, 110, 135)] == [0, 0, 0, 1, 3]
-    assert pace.unused(110.5, 120.0) == 0
-    assert pace.unused(110.5, 145.0) == 2
-    assert pace.unused(100.0, 110.0) == 0  # the first date after the learn
+    assert [pace.count_dates(at) for at in (0, 100, 109.9, 110, 135)] == [0, 0, 0, 1, 3]
+    assert pace.count_unused(110.5, 120.0) == 0
+    assert pace.count_unused(110.5, 145.0) == 2
+    assert pace.count_unused(100.0, 110.0) == 0  # the first date after the learn
     for bad in (0.0, -1.0, math.nan):
         with pytest.raises(InvalidParameter):
             Calendar(0.0, bad)

@@ -58,20 +58,20 @@ def test_rows_from_codes_have_the_bits_of_the_rows_of_the_map(seed: int) -> None
     map, radius = random_map(rng), float(rng.choice([1.0, 0.3, 7.0]))
     given = random_inputs(map, 200, rng)
     rows, codec = map.rows(given, radius=radius), RowCodec(map.coding, radius)
-    stored = codec.of_codes(map.codes(given))
+    stored = codec.to_stored(map.codes(given))
     assert stored.dtype.itemsize == (1 if max(map.coding.sizes) < 256 else 2)
     assert stored.all()
     assert np.array_equal(codec.decode(stored).view(np.uint32), rows.view(np.uint32))
     thin = codec.decode_sparse(stored)
     assert np.array_equal(thin.written_out(), rows)
-    assert thin.filled == np.count_nonzero(rows)
+    assert thin.nonzeros == np.count_nonzero(rows)
     assert np.array_equal(codec.encode(rows), stored)
     assert np.array_equal(codec.encode(SparseRows.of("rows", thin.part(0, 200), InvalidRecords)), stored)
 
 
 def test_null_records_are_zeros_as_codes_and_as_rows() -> None:
     codec = RowCodec(maps.Additive((0, 3), levels=3, gaps=(0,)).coding)
-    stored = codec.of_codes([[0, 0], [8, 3]])
+    stored = codec.to_stored([[0, 0], [8, 3]])
     stored = np.vstack([np.zeros((1, 2), np.uint8), stored, np.zeros((1, 2), np.uint8)])
     rows = codec.decode(stored)
     assert rows.any(axis=1).tolist() == [False, True, True, False]
@@ -106,7 +106,7 @@ def test_a_few_rows_have_every_norm(seed: int, most: int, monkeypatch: pytest.Mo
     rng = np.random.default_rng(seed)
     map = random_map(rng)
     codec = RowCodec(map.coding)
-    stored = codec.of_codes(map.codes(random_inputs(map, 150, rng)))
+    stored = codec.to_stored(map.codes(random_inputs(map, 150, rng)))
     stored[rng.random(150) < 0.1] = 0
     norms = np.array([math.fsum(row) for row in np.square(codec.decode(stored).astype(np.float64))])
     places = codec.rows_of_each_norm(stored)
@@ -120,7 +120,7 @@ def test_a_few_rows_have_every_norm(seed: int, most: int, monkeypatch: pytest.Mo
 def test_a_pattern_that_ignores_a_block_loses_a_norm() -> None:
     """Planted: codes with and without entries count as alike."""
     codec = RowCodec(maps.Additive((0, 0), levels=3, amounts=(0,)).coding, radius=1.0)
-    stored = codec.of_codes([[0, 0], [8, 0]])
+    stored = codec.to_stored([[0, 0], [8, 0]])
     assert len(codec.rows_of_each_norm(stored)) == 2
     codec._patterns[0][:] = 0
     assert len(codec.rows_of_each_norm(stored)) == 1

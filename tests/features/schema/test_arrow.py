@@ -124,9 +124,9 @@ def test_parts_of_a_column_are_joined_and_taken_as_lists_are(most: int, monkeypa
     monkeypatch.setattr(values, "_MOST_SHORT", most)
     parts = [values.arrow_column(pyarrow.array(TEXTS)[a:b]) for a, b in ((0, 4), (4, 4), (3, 11))]
     expected = [text for part in parts for text in part]
-    joined = TextColumn.joined(parts)
+    joined = TextColumn.concatenate(parts)
     assert list(joined) == expected
-    assert list(joined.taken([9, 0, 9])) == [expected[9], expected[0], expected[9]]
+    assert list(joined.select([9, 0, 9])) == [expected[9], expected[0], expected[9]]
     np.testing.assert_array_equal(joined.numbers(), read_numbers(expected))
     listed = ["a", "日本"]
     assert joined.positions(listed).tolist() == [listed.index(text) if text in listed else 2 for text in expected]

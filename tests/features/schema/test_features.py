@@ -57,8 +57,8 @@ def test_a_range_known_in_order_of_magnitude_is_read_by_a_signed_logarithm(bound
     found = kind.scaled(np.array(cells))
     assert found == pytest.approx(expected, abs=1e-9)
     inside = np.array([value for value in cells if bounds[0] <= value <= bounds[1]])
-    assert kind.raw(kind.scaled(inside)) == pytest.approx(inside, rel=1e-9, abs=1e-6)
-    assert kind.missing == pytest.approx(float(kind.raw(np.zeros(1))[0]))
+    assert kind.unscale(kind.scaled(inside)) == pytest.approx(inside, rel=1e-9, abs=1e-6)
+    assert kind.missing == pytest.approx(float(kind.unscale(np.zeros(1))[0]))
     assert Schema.from_dict(schema.to_dict()).columns["gain"] == kind
 
 

@@ -68,8 +68,8 @@ class Expressions:
         return f"$v{self._count}"
 
     @staticmethod
-    def operator(operation: ast.operator) -> str:
-        """Translate an operator."""
+    def name_operation(operation: ast.operator) -> str:
+        """Return the name of the runtime function for a Python operator, for example 'add'."""
         return _OPERATORS[type(operation)]
 
     def variable(self, name: str) -> str:
@@ -250,7 +250,7 @@ class Expressions:
         return found
 
     def _on_BinOp(self, node: ast.BinOp) -> str:
-        return f"$.{self.operator(node.op)}({self.value(node.left)}, {self.value(node.right)})"
+        return f"$.{self.name_operation(node.op)}({self.value(node.left)}, {self.value(node.right)})"
 
     def _on_UnaryOp(self, node: ast.UnaryOp) -> str:
         if isinstance(node.op, ast.Not):

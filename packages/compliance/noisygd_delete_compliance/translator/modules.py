@@ -58,7 +58,7 @@ class ModuleText:
             if (
                 isinstance(statement, ast.Assign)
                 and isinstance(statement.value, ast.Call)
-                and bound_names(statement) == ["__getattr__"]
+                and list_defined_names(statement) == ["__getattr__"]
             ):
                 table = statement.value.args[1]
                 pairs = zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ()
@@ -77,7 +77,7 @@ class ModuleText:
         """The statements that bind each name of the module, but for imports."""
         found: dict[str, list[ast.stmt]] = {}
         for statement in self.tree.body:
-            for name in bound_names(statement):
+            for name in list_defined_names(statement):
                 found.setdefault(name, []).append(statement)
         return found
 
@@ -113,8 +113,8 @@ def path_of(module: str) -> Path | None:
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
 
 
-def bound_names(statement: ast.stmt) -> list[str]:
-    """The names that a statement of a module binds."""
+def list_defined_names(statement: ast.stmt) -> list[str]:
+    """Return the names that a function, class or assignment defines; imports and bare annotations define none."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
     targets = statement.targets if isinstance(statement, ast.Assign) else []

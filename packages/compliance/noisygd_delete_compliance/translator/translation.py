@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from .demand import Demand, names_of
 from .expressions import Expressions, Scope, Untranslatable, quote_text, safe
-from .modules import ModuleText, bound_names
+from .modules import ModuleText, list_defined_names
 
 _WORD = re.compile(r"[\w$]+")
 _NO_BASES = {"ABC", "Protocol", "Generic"}
@@ -45,9 +45,9 @@ class Translation(Expressions):
         kept = [
             statement
             for statement in self.source.tree.body
-            if any(name in self.wanted for name in bound_names(statement)) and not _typing_only(statement)
+            if any(name in self.wanted for name in list_defined_names(statement)) and not _typing_only(statement)
         ]
-        names = list(dict.fromkeys(name for statement in kept for name in bound_names(statement)))
+        names = list(dict.fromkeys(name for statement in kept for name in list_defined_names(statement)))
         written = [self.statement(statement) for statement in kept]
         own = [name for name in self.source.definitions if self.demand.native(self.source.name, name)]
         names = [name for name in names if name not in own]
@@ -125,7 +125,7 @@ class Translation(Expressions):
         return self.assigned(node.target, self.value(node.value)) if node.value else ""
 
     def _on_AugAssign(self, node: ast.AugAssign) -> str:
-        operation = f"$.i{self.operator(node.op)}"
+        operation = f"$.i{self.name_operation(node.op)}"
         if isinstance(node.target, ast.Name):
             return self.assigned(node.target, f"{operation}({self.value(node.target)}, {self.value(node.value)})")
         if isinstance(node.target, ast.Attribute):
@@ -184,7 +184,7 @@ class Translation(Expressions):
         return f"{self.variable(node.name)} = {self._decorated(node)};"
 
     def _decorated(self, node: ast.FunctionDef) -> str:
-        made = self.function(node)
+        made = self.translate_function(node)
         for decorator in reversed(node.decorator_list):
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             name = called.id if isinstance(called, ast.Name) else ""
@@ -194,8 +194,8 @@ class Translation(Expressions):
                 raise Untranslatable(f"{self.source.name}: line {node.lineno}: decorated by {ast.unparse(decorator)}")
         return made
 
-    def function(self, node: ast.FunctionDef) -> str:
-        """A function with its parameters and defaults; its local names are declared first."""
+    def translate_function(self, node: ast.FunctionDef) -> str:
+        """Translate a function to a call of `$.fn` with its signature and defaults; it returns null at its end."""
         arguments = [argument.arg for argument in _parameters(node.args)]
         scope = Scope(set(arguments) | _assigned_in(node.body))
         self.scopes.append(scope)

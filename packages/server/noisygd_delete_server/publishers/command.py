@@ -13,7 +13,7 @@ _BEHIND = 6
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `publish-to` command and its options to the parser."""
     parser = store_command(commands, "publish-to", "publish-to STORE folder:/srv/models/people", _run)
     parser.add_argument(
         "address",

@@ -92,7 +92,11 @@ class Registry:
             self._client.set_registered_model_alias(self._model, self._alias, str(version))
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
-        """Remove every release but `keep`; return what could not be removed, each with what to do about it."""
+        """Delete this store's versions and logged models except `keep`, and the alias if nothing is kept.
+
+        Returns:
+            Always (): a failure raises.
+        """
         if self._found() is None:
             return ()
         if keep is None and self._alias in self._client.get_registered_model(self._model).aliases:

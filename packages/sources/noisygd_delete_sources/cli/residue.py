@@ -14,7 +14,7 @@ _FOUND = 5
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `residue` command and its options to the parser."""
     parser = add_command(
         commands,
         "residue",

@@ -11,7 +11,7 @@ from noisygd_delete.errors import InvalidParameter
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the `watch` command and its options to the parser."""
     parser = store_command(commands, "watch", "watch STORE", _run)
     how = parser.add_mutually_exclusive_group()
     how.add_argument(

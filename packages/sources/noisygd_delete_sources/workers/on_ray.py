@@ -60,7 +60,7 @@ class RayCluster:
         self.holders = [kind.remote(encoder, share) for share in shares]
 
     def ask(self, question: PartitionQuestion) -> list[Answer]:
-        """Send a question to every partition and return the answers in partition order."""
+        """Send a question to every partition and return the answers in any order."""
         ray = self._ray
         try:
             waiting = [holder.answers.remote(question) for holder in self.holders]

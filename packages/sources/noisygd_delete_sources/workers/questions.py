@@ -29,7 +29,7 @@ class PartitionQuestion(ABC):
     """A question, the same for every partition."""
 
     @abstractmethod
-    def of(self, partition: Partition) -> Any:
+    def answer_for(self, partition: Partition) -> Any:
         """Return the answer of this partition."""
 
 
@@ -40,7 +40,7 @@ class Answer:
     Attributes:
         number: Number of the partition.
         digest: Digest of the rows from which it was computed.
-        content: Result of the question's `of`.
+        content: Result of the question's `answer_for`.
         fault: Name and message of an error of this package, instead of the content.
     """
 
@@ -67,7 +67,7 @@ def answer(question: PartitionQuestion, number: int, held: Callable[[], Partitio
     """
     try:
         partition = held()
-        return Answer(number, partition.digest, question.of(partition))
+        return Answer(number, partition.digest, question.answer_for(partition))
     except errors.NoisyGDDeleteError as error:
         return Answer(number, b"", None, fault_of(error))
 
@@ -82,7 +82,7 @@ def fault_of(error: errors.NoisyGDDeleteError) -> tuple[str, str]:
 class Facts(PartitionQuestion):
     """The number of rows, and the numbers of clipped and of unknown cells by column."""
 
-    def of(self, partition: Partition) -> tuple[int, dict[str, int], dict[str, int]]:
+    def answer_for(self, partition: Partition) -> tuple[int, dict[str, int], dict[str, int]]:
         return len(partition.rows), partition.clipped, partition.unknown
 
 
@@ -93,7 +93,7 @@ class Longest(PartitionQuestion):
     loss: Loss
     variances: NDArray[np.float64] | None
 
-    def of(self, partition: Partition) -> list[tuple[float, int]]:
+    def answer_for(self, partition: Partition) -> list[tuple[float, int]]:
         check_labels(partition.labels, np.ones(len(partition.labels), bool), self.loss)
         return longest_rows(partition.rows, range(len(partition.rows)), self.variances)
 
@@ -116,17 +116,17 @@ class GradientSum(SumsQuestion):
     weights: NDArray[np.float64]
     dtype: str
 
-    def of(self, partition: Partition) -> NDArray[np.float64]:
+    def answer_for(self, partition: Partition) -> NDArray[np.float64]:
         return self.held(partition).gradient(self.weights, self.dtype)
 
 
 @dataclass(frozen=True)
-class ExactSum(PartitionQuestion):
-    """The statistics that method 'sufficient-statistics' publishes, before noise: integers, the same in any order."""
+class MomentSum(PartitionQuestion):
+    """The integer moments of the rows that method 'sufficient-statistics' publishes, before noise; the same in any order."""
 
     moments: IntegerMoments
 
-    def of(self, partition: Partition) -> Integers:
+    def answer_for(self, partition: Partition) -> Integers:
         return self.moments.of(partition.rows, partition.labels)
 
 
@@ -137,7 +137,7 @@ class EveryStepth(SumsQuestion):
     firsts: tuple[int, ...]
     step: int
 
-    def of(self, partition: Partition) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    def answer_for(self, partition: Partition) -> tuple[NDArray[np.float32], NDArray[Any]]:
         return self.held(partition).every(self.step, self.firsts[partition.number])
 
 

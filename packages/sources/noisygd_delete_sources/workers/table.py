@@ -19,7 +19,7 @@ from noisygd_delete.engine.sums import RowsElsewhere, check_norms, check_partiti
 from noisygd_delete.errors import InvalidRecords, SourceError
 from noisygd_delete.losses.base import Loss
 
-from .questions import Answer, EveryStepth, ExactSum, Facts, GradientSum, Longest, PartitionQuestion
+from .questions import Answer, EveryStepth, Facts, GradientSum, Longest, MomentSum, PartitionQuestion
 
 _MOST_ANSWERED = 1 << 30  # most bytes of all answers to one question
 
@@ -121,7 +121,7 @@ class ClusterRecords(RowsElsewhere):
 
     def exact_sums(self, moments: IntegerMoments) -> Integers:
         self._check_answers(8 * moments.size)
-        return sum(self.ask(ExactSum(moments)), np.zeros(moments.size, np.int64))
+        return sum(self.ask(MomentSum(moments)), np.zeros(moments.size, np.int64))
 
     def _check_answers(self, size: int) -> None:
         if size * self.partitions > _MOST_ANSWERED:
