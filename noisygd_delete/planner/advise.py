@@ -149,7 +149,7 @@ class Advice:
         """The caution, with the changes that would help if much may be lost; "" if the forecast loss is small."""
         if not (self.doubt and self.remedies):
             return self.caution
-        return f"{self.caution}\nAt most a quarter, one at a time: {'; '.join(self.remedies)}."
+        return f"{self.caution}\nEach of these changes alone reduces the forecast cost to a quarter: {'; '.join(self.remedies)}."
 
     def table(self) -> str:
         """Return the comparison of methods, the privacy cost of each, and the choice as text."""
@@ -425,7 +425,7 @@ def find_remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: 
     found = []
     more = _least_power(lambda factor: good(records=math.ceil(records * factor)))
     if more is not None:
-        found.append(f"n={_round_up(records * more):,.0f} records in place of {records}, all else alike")
+        found.append(f"n={_round_up(records * more):,.0f} records in place of {records}, all else equal")
     wider = _least_power(lambda factor: good(budget=_wider(budget, factor)))
     if wider is not None:
         larger = _wider(budget, wider)
