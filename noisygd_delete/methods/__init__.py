@@ -113,6 +113,8 @@ MECHANISMS: Mapping[str, type[Mechanism]] = Catalogue(_MECHANISMS, lambda name: 
 def resolve_method(method: str | Method, **options: Any) -> Method:
     """Return the method of this name with the given options, or the `Method` instance unchanged.
 
+    Options given as arguments override those in the text; "noisy-gd" without an analysis is analysis "tight".
+
     Args:
         method: A key of `METHODS`, with options of its own behind it as `--method` takes them
             ("noisy-gd:analysis=paper"), or a `Method` instance, which takes no options.
@@ -143,34 +145,46 @@ def resolve_method(method: str | Method, **options: Any) -> Method:
 
 
 def method_variants() -> dict[str, type[Method]]:
-    """Return every method by the text that names it, each analysis of "noisy-gd" as a method of its own."""
+    """Return the class of every method by the text that names it in `--method`.
+
+    These are the entries of `METHODS`, where "noisy-gd" is analysis "tight", then "noisy-gd:analysis=NAME" for every
+    other analysis. Methods that are stages only are left out.
+    """
     analyses = {f"noisy-gd:analysis={analysis}": kind for analysis, kind in ANALYSES.items() if analysis != "tight"}
     return {**METHODS, **analyses}
 
 
 def compared_methods() -> tuple[str, ...]:
-    """Return the names of the methods that the planner compares when none is named."""
+    """Return the keys of `METHODS` that the planner compares when none is named: those not weighed "never"."""
     return tuple(name for name, kind in METHODS.items() if kind.weighed != "never")
 
 
 def order_free_methods() -> tuple[str, ...]:
-    """Return the names of the methods that allow a different row order in every release, as in an external source."""
+    """Return the names, as in `method_variants`, of the methods that may accept rows in any order.
+
+    These override `Method.check_any_order`, which decides for a loss and options; rows of an external source may arrive
+    in a different order for every release.
+    """
     from .plan import Method
 
     return tuple(name for name, kind in method_variants().items() if kind.check_any_order is not Method.check_any_order)
 
 
 def with_map(method: Method, map: PublicMap | None) -> Method:
-    """Return the method with its `map` option set to this public map, if it has the option and the map has a coding.
+    """Return the method with its `map` option set to this public map, if it has that option and the map has a coding.
 
-    The rows of the map have full norm and a constant.
+    The method is returned unchanged otherwise, also for `map` None. The rows of the map have full norm and a constant.
     """
     used = map is not None and map.coding is not None and "map" in _options(type(method))
     return replace(method, map=map) if used else method  # type: ignore[call-arg]
 
 
 def external_row_methods(problem: Problem) -> str:
-    """Return which methods to plan with for external rows that arrive in any order, as a clause for error messages."""
+    """Return a clause for error messages that names the methods for external rows that arrive in any order.
+
+    Named are those of `METHODS` that have an option `in_place` and whose proof covers the problem's loss in any order;
+    if there is none, the clause says so and advises to keep the rows in the store.
+    """
     loss = problem.loss
     named = [
         name for name, kind in METHODS.items() if "in_place" in _options(kind) and _is_proven_elsewhere(kind, problem)

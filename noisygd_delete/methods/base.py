@@ -34,7 +34,9 @@ class Fading(Protocol):
     """
 
     def distance_after(self, before: float | None, steps: float, edits: int) -> float:
-        """Return a bound on the distance to that law after `edits` edits and then `steps` noisy steps.
+        """Return a bound on the distance between the model and that law after some edits and then some noisy steps.
+
+        The distance is a divergence, as `guarantee_at` takes it; steps reduce it to a positive floor, not to 0.
 
         Args:
             before: The bound before the edits; None for a run that starts at the prior, where `edits` has no effect.
@@ -43,22 +45,35 @@ class Fading(Protocol):
         """
 
     def guarantee_at(self, closeness: float) -> Guarantee:
-        """Return the deletion guarantee of all records erased so far at this distance (Definition 4.1).
+        """Return the deletion guarantee of a model at distance `closeness` from that law (Definition 4.1).
 
-        It covers an observer of this model and of later ones only.
+        It is about all records erased so far, and covers an observer of this model and of later ones only.
         """
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
-        """Return `guarantee_at` after a learn and any number of requests of at most `batch` edits."""
+        """Return `guarantee_at` for the largest distance after a learn and any number of requests.
+
+        Args:
+            learn_steps: Noisy steps of the learn, which starts at the prior.
+            delete_steps: Noisy steps of each request.
+            batch: Largest number of edits of a request.
+        """
 
 
 class NoiseChain(Protocol):
     """A chain of releases, each of which carries over the noise of the previous one."""
 
     def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
-        """Return `Mechanism.interval` for a record still present after all these steps.
+        """Return what a chain's releases reveal about a record that has not been erased, as a guarantee.
 
-        It is smaller if removing a record has a cost of its own.
+        This is `Mechanism.interval` for the `steps_with` + `steps_without` releases without the cost of removing the
+        record; it is at most as large.
+
+        Args:
+            about: "dp" or "deletion", the kind of guarantee.
+            worlds: The neighbouring relation, a value of `Worlds`.
+            steps_with: Releases of the chain up to the last one with the record.
+            steps_without: Later releases of the chain.
         """
 
 
@@ -100,7 +115,10 @@ class Mechanism(ABC):
         return ""
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the assumptions of the bounds: keys of the catalogue of claims, with values (`evidence.claims`)."""
+        """Return the assumptions of the bounds as pairs of a key of `evidence.claims` and its values.
+
+        The base class states one: the number of slots n is public.
+        """
         return (("slots-public", {"records": self.records}),)
 
     @property
@@ -118,14 +136,14 @@ class Mechanism(ABC):
         return False
 
     def exposure(self, steps: int) -> int:
-        """Return the exposure of a run of `steps` noisy steps, in the unit of `interval`.
+        """Return the exposure of a run of `steps` noisy steps, in the unit of `interval`: here `steps` itself.
 
-        This is the number of steps; a run that draws all its noise at once has exposure 1, whatever else it does.
+        A run that draws all its noise at once has exposure 1, whatever `steps` is; a ladder encodes its parts.
         """
         return steps
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:  # noqa: B027 - most cover any
-        """Check that the bounds cover a release of `steps` noisy steps.
+        """Check that the bounds cover a release of `steps` noisy steps; the base class accepts every release.
 
         Args:
             steps: Number of noisy steps.
@@ -140,7 +158,7 @@ class Mechanism(ABC):
         """Return what the published model reveals about a record, given the common starting point of both datasets.
 
         The starting point is the initial law or an observed model. With `steps_with` = 0 the record was erased before,
-        which reveals something only if `shows_order`.
+        which reveals something only if `shows_order` and `steps_without` > 0; otherwise the guarantee has cost 0.
 
         If releases carry over noise (`carries`), all releases of a chain since its fresh run count together, as
         observed: `steps_with` counts up to the last release that holds the record, whenever it was inserted, and
@@ -182,7 +200,7 @@ class Mechanism(ABC):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as JSON for `serialization.mechanism_from_dict`."""
+        """Return {"method": name} and every field as JSON, for `serialization.mechanism_from_dict`."""
         return {"method": self.method, **asdict(self)}
 
 
@@ -237,10 +255,14 @@ class NoisySteps(Mechanism):
         return math.sqrt(2 * self.step_size * self.noise_variance)
 
     def sensitivity(self, worlds: str) -> float:
-        """Return Δ between neighbouring datasets: 2L for x or x′, L against the null record, times rows per subject."""
+        """Return Δ, the distance of the gradient sums of neighbouring datasets, without the rounding slack.
+
+        It is 2L between two records and L against the null record, times the rows of one data subject.
+        """
         return Worlds(worlds).sensitivity(self.lipschitz, self.rows_per_subject)
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return bounded gradient norms (proven or declared), public n, real arithmetic and Gaussian noise."""
         own = {"method": self.method}
         return (
             *bounded_gradients(self.lipschitz, proven=self.proven),
@@ -260,9 +282,11 @@ class SingleRelease(Mechanism):
     steps: ClassVar[int] = 1  # the steps recorded for a release
 
     def exposure(self, steps: int) -> int:
+        """Return 1, whatever `steps` is."""
         return 1
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
+        """Check that `steps` is the class's constant `steps`; `fresh` and `inserted` have no effect."""
         if steps != self.steps:
             raise InvalidParameter(
                 f"must be {self.steps}: a release by {self.method!r} has no noisy steps", steps=steps
@@ -270,7 +294,10 @@ class SingleRelease(Mechanism):
 
 
 def are_contradictory(one: Mechanism, other: Mechanism) -> bool:
-    """Return whether two runs that compare equal state different values of a fact that equality ignores."""
+    """Return whether two equal mechanisms state different values of a fact that equality ignores.
+
+    False if the mechanisms differ in another fact. A value of None, which is unknown, contradicts no value.
+    """
     if one is other or one != other:
         return False
     pairs = ((getattr(one, fact.name), getattr(other, fact.name)) for fact in fields(one) if not fact.compare)
@@ -279,11 +306,14 @@ def are_contradictory(one: Mechanism, other: Mechanism) -> bool:
 
 @lru_cache(maxsize=1024)
 def assumptions_of(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return the conditions of the mechanism's bounds in English, without duplicates, as documents print them."""
+    """Return the mechanism's `conditions` as English sentences, in order and without duplicates."""
     return tuple(dict.fromkeys(format_condition(key, values) for key, values in mechanism.conditions()))
 
 
 def bounded_gradients(lipschitz: float, *, proven: bool) -> tuple[Condition, ...]:
-    """Return the conditions that bound the gradient norm of every record: proven, or declared by the user."""
+    """Return the conditions that every record's gradient norm is at most L, and, unless `proven`, that L is declared.
+
+    They are (key of `evidence.claims`, values) pairs, for `Mechanism.conditions`.
+    """
     norm = ("gradient-norm", {"lipschitz": lipschitz})
     return (norm,) if proven else (norm, ("constants-declared", {}))

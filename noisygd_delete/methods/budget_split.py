@@ -32,7 +32,10 @@ class Amounts:
 
     @classmethod
     def at_orders(cls, problem: Problem, sampling_rate: float, draws: int) -> Amounts:
-        """Return the amounts at the budget's order; for (ε, δ), at the listed order that needs the least noise.
+        """Return the amounts 2ε_q/q of both budget parts for steps on samples, with the rounding slack deducted.
+
+        A budget (q, ε) has one order for both. Each part of a budget (ε, δ) takes the order of `ORDERS` at which
+        `draws` samples need the least noise multiplier.
 
         Args:
             problem: The planning problem.
@@ -82,7 +85,15 @@ class Amounts:
         return cls(2 * dp / dp_order, 2 * deletion / deletion_order, dp_order, deletion_order)
 
     def spent(self, runs: Sequence[Mechanism], steps: Sequence[int], worlds: Worlds) -> float:
-        """Return the share of the dp part that these runs use, in its unit."""
+        """Return what these runs together cost a record still present, in the unit of `dp`.
+
+        It is the sum of μ² if `dp_order` is None, else of 2ε_q/q at q = `dp_order`.
+
+        Args:
+            runs: Mechanisms of the runs.
+            steps: Noisy steps of each run.
+            worlds: The neighbouring relation.
+        """
         total = 0.0
         for run, number in zip(runs, steps, strict=True):
             cost = run.interval("dp", worlds, steps_with=run.exposure(number))

@@ -54,10 +54,14 @@ class CountedRecords(SingleRelease):
         return "statistics"
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return the inherited condition (public n), and that every record counts in one cell."""
         return (*super().conditions(), ("counts-one-cell", {}))
 
     def count_distance(self, worlds: Worlds) -> float:
-        """Return the largest Euclidean distance between the counts of neighbouring datasets."""
+        """Return the largest Euclidean distance between the counts of neighbouring datasets.
+
+        It is √2 times the rows of one data subject between two records, and 1 times that against the null record.
+        """
         return self.rows_per_subject * (math.sqrt(2) if worlds.between_records else 1.0)
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:

@@ -62,7 +62,8 @@ class ExactSteps:
         """Check that the bound covers a run with these steps, and that the run does not understate its cost.
 
         Raises:
-            InvalidParameter: If it does not.
+            InexactStepsError: If η exceeds `largest_step_size`.
+            InvalidParameter: If m is not λ, or the grid is too fine for float64 at weights of norm W.
         """
         limit = self.largest_step_size(run)
         if run.step_size > limit:  # a bound exact to the last bit leaves no tolerance
@@ -82,7 +83,10 @@ class ExactSteps:
             )
 
     def largest_step_size(self, run: NoisySteps) -> float:
-        """Return the largest η that the bound covers, with rows slightly longer than R because of rounding."""
+        """Return 2/(m + M), the largest η that the bound covers.
+
+        m is the run's strong convexity; M is λ + β for rows slightly longer than R, because of rounding.
+        """
         steepest = self.regularization + self.curvature * ROOM**2
         return shifted_interpolation.largest_step_size(
             strong_convexity=run.strong_convexity, objective_smoothness=steepest
@@ -94,11 +98,11 @@ class ExactSteps:
         return self.features * self.outputs
 
     def grid(self, run: NoisySteps) -> float:
-        """Return h, the grid step."""
+        """Return h = τ/2^b, the grid step, for the noise scale τ of `run`."""
         return math.ldexp(run.noise_scale, -self.grid_bits)
 
     def measured_error(self, run: NoisySteps) -> float:
-        """Return e, a bound on the error of a measured gradient at any weights where a step may begin."""
+        """Return e, a bound on the norm of the error of a computed mean gradient at weights up to 1.001 W."""
         return gradient_error(
             lipschitz=run.lipschitz * ROOM,
             curvature=self.curvature * ROOM**2,
@@ -112,7 +116,17 @@ class ExactSteps:
     def gdp(
         self, run: NoisySteps, worlds: Worlds, *, steps_with: float, steps_without: float = 0, apart: float = 0.0
     ) -> float:
-        """Return μ of a run by `bounds.exact_steps.exact_steps_gdp`."""
+        """Return μ of a run with its roundings charged, by `bounds.exact_steps.exact_steps_gdp`.
+
+        Infinite if τ is at most twelve grid steps.
+
+        Args:
+            run: The run, for L, η, m, τ and n.
+            worlds: The neighbouring relation.
+            steps_with: Steps with the record; `math.inf` is the supremum over any number of steps.
+            steps_without: Steps after its erasure.
+            apart: Distance between the starting points of the two runs that are compared.
+        """
         gap = exact_steps.rounding_gap(
             gradient_error=self.measured_error(run),
             strong_convexity=run.strong_convexity,
@@ -169,6 +183,11 @@ class GridRun(NoisySteps):
         return None if self.exact is None else Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return the conditions of exact steps, or the inherited ones over the reals if `exact` is None.
+
+        For exact steps: bounded gradient norms, public n, rows added in an order set by their contents (if `in_place`),
+        exact steps and a trusted machine.
+        """
         if self.exact is None:
             return super().conditions()
         own = {"method": self.method}
@@ -205,12 +224,15 @@ class GridMethod(Method):
             raise InvalidParameter("needs exact steps: only their roundings are bounded in any order", in_place=False)
 
     def allow_any_order(self) -> Self:
+        """Return the method with exact=True and in_place=False: exact steps that charge what row order may reveal."""
         return replace(self, exact=True, in_place=False)
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
-        """Check that exact steps are possible.
+        """Check that exact steps are possible: they cover sums in any order, a different one at every step.
 
-        Their gradient error covers sums in any order, a different one at every step.
+        Raises:
+            AssumptionViolated: If the loss is not one whose steps are proven exact; the message ends with `instead`.
+            InvalidParameter: If `exact` is False.
         """
         check_exact(problem, instead)
         if self.exact is False:
@@ -224,6 +246,18 @@ class GridMethod(Method):
         return f"{name}{',' if ':' in name else ':'}{option}"
 
     def plan(self, problem: Problem) -> Plan:
+        """Return the plan in exact steps, or else the plan with bounds over the reals.
+
+        Exact steps are required by exact=True or in_place=False. With exact=None they are tried if the loss's steps are
+        proven exact and the slack is in the budget, and given up if they do not fit the budgets. The plan's method
+        states exact=True, with dtype "float64", or exact=False.
+
+        Raises:
+            AssumptionViolated: If exact steps are required and the loss's steps are not proven exact.
+            PlanInfeasible: If exact steps are required and the roundings cost more than a budget, or no grid is fine
+                enough.
+            InvalidParameter: If the method does not cover the problem.
+        """
         asked = self.exact or not self.in_place
         if asked:
             check_exact(problem)
@@ -257,6 +291,7 @@ class GridMethod(Method):
         """
 
     def check_plan(self, plan: Plan) -> None:
+        """Check `Method.check_plan`; with exact=True also that the loss has exact steps and dtype is "float64"."""
         super().check_plan(plan)
         if self.exact:
             check_exact(plan.problem)
@@ -266,7 +301,9 @@ class GridMethod(Method):
                 )
 
     def run_facts(self, problem: Problem, numbers: Calibration) -> dict[str, Any]:
-        """Return the facts of Noisy GD by a plan's numbers; for exact steps also their facts, and no slack.
+        """Return the keyword arguments of the mechanism of Noisy-GD: `Problem.run` at the numbers' η and σ².
+
+        With exact=True also `exact`, the facts of `exact_steps_of`, and slack 0.
 
         Raises:
             InexactStepsError: If no grid is fine enough compared with the noise.
@@ -279,7 +316,13 @@ class GridMethod(Method):
 
 
 def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float, in_place: bool) -> ExactSteps:
-    """Return the facts of exact steps: a ball that a chain never leaves, and the finest float64 grid in it.
+    """Return the facts of exact steps: the norm W that a chain never exceeds, and the finest float64 grid within it.
+
+    Args:
+        problem: The planning problem.
+        step_size: η.
+        noise_variance: σ².
+        in_place: Whether rows are added in an order determined by their contents.
 
     Raises:
         InvalidParameter: If the step size or the noise variance is not positive.
@@ -325,7 +368,11 @@ def check_exact(
     problem: Problem,
     instead: str = "leave exact out, or use method 'noisy-gd:analysis=composition' or 'objective-perturbation'",
 ) -> None:
-    """Check that the loss is one whose steps are proven exact to the last bit.
+    """Check that the loss is one whose steps are proven exact to the last bit (`Loss.steps_exact`).
+
+    Args:
+        problem: The planning problem.
+        instead: The remedy, with which the message ends.
 
     Raises:
         AssumptionViolated: If it is not.

@@ -17,7 +17,7 @@ from .problem import CarriedSums, Exactness, Problem, Procedure
 
 
 def plan_heading(problem: Problem) -> str:
-    """Return loss, sizes, method and budget."""
+    """Return two lines: loss, n, d, λ and method; budget, adjacency, deletion notion, releases and total, if any."""
     return (
         f"Plan: {problem.loss.name} loss, n={problem.records} slots, d={problem.dimension} weights, λ={format_number(problem.regularization)}, "
         f"method '{problem.method.variant_name()}'.\n"
@@ -33,12 +33,19 @@ def plan_heading(problem: Problem) -> str:
 
 
 def explain_passes(learn: int, delete: int) -> str:
-    """Return the cost of a learn and a deletion."""
+    """Return a line with the cost of a learn and of a request that deletes, both in passes over the table."""
     return f"Cost: {learn:,} passes over the table to learn, {delete:,} for a publication that deletes."
 
 
 def explain_saving(gradients: Mapping[str, int], *, cheaper: bool) -> str:
-    """Return what a request saves against learning afresh, and the advice to learn afresh where that is `cheaper`."""
+    """Return the record gradients that a request saves against learning afresh, or the advice to learn afresh.
+
+    "" if it saves none and a fresh learn is not cheaper.
+
+    Args:
+        gradients: Record gradients of a "learn" and of a request ("delete").
+        cheaper: Whether a fresh learn costs no more than a request; then the advice is returned.
+    """
     learn, delete = gradients["learn"], gradients["delete"]
     if not cheaper:
         saved = learn - delete
@@ -55,7 +62,13 @@ def explain_saving(gradients: Mapping[str, int], *, cheaper: bool) -> str:
 
 
 def explain_noise(run: Procedure, stages: Sequence[Procedure]) -> str:
-    """Return the noise in symbols on one line, for a run or for each stage."""
+    """Return the noise on one line, as "σ²=…", "s=…, τ=…" (objective perturbation), both, or "V=…" (carried sums).
+
+    Args:
+        run: The procedure of a learn.
+        stages: The procedures of the stages of a ladder; if there are any, only their σ² are listed, "–" for a stage
+            without steps.
+    """
     if stages:
         each = (f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in stages)
         return "σ²=" + ", ".join(each)
@@ -70,7 +83,7 @@ def explain_noise(run: Procedure, stages: Sequence[Procedure]) -> str:
 
 
 def explain_total(cap: Total | None) -> str:
-    """Return the cap on all publications together; "" if there is none."""
+    """Return a sentence with the cap on all publications together and its condition; "" if there is none."""
     if cap is None:
         return ""
     return (
@@ -89,7 +102,12 @@ def _total_condition(total: Total) -> str:
 
 
 def explain_ridge(problem: Problem, forecast: Callable[[], float]) -> str:
-    """Return how the forecast of the noise's cost determined λ, and what that costs; "" if λ was used as given."""
+    """Return how the forecast of the noise's cost determined λ, and what that costs; "" if λ was used as given.
+
+    Args:
+        problem: The planning problem; λ was not used as given if it has a requested λ and a model norm.
+        forecast: Returns the forecast excess risk of a release; called only if needed.
+    """
     requested, norm = problem.requested_regularization, problem.model_norm
     if requested is None or norm is None:
         return ""
@@ -109,7 +127,7 @@ def explain_ridge(problem: Problem, forecast: Callable[[], float]) -> str:
 
 
 def explain_clipping(loss: Loss) -> str:
-    """Return the benefit and cost of clipped slopes; "" if none are clipped."""
+    """Return the benefit of clipped slopes and the loss of fit they cost; "" if the loss clips none."""
     factor = loss.loss_of_fit
     if factor == 1:
         return ""
@@ -121,7 +139,7 @@ def explain_clipping(loss: Loss) -> str:
 
 
 def explain_rounding(exactness: Exactness | None) -> str:
-    """Return a note that the bounds include roundings; "" if they do not."""
+    """Return that steps end on a public grid and roundings are charged; "" for floating point (None)."""
     if exactness is None:
         return ""
     return (
@@ -131,7 +149,14 @@ def explain_rounding(exactness: Exactness | None) -> str:
 
 
 def explain_promise(budget: Budget, deletion: Guarantee, observed: Guarantee, slack: float) -> str:
-    """Return both guarantees of a deletion, for later models alone and for everything observed, with conditions."""
+    """Return the guarantees about a deleted record in words, each with its conditions, and figures of the first.
+
+    Args:
+        budget: The budget; its order and δ determine which figures are printed.
+        deletion: Guarantee against an observer of later models only.
+        observed: Guarantee if one model with the record was observed as well.
+        slack: Relative rounding slack, mentioned if it is not 0.
+    """
     deletion, order, delta = deletion.with_slack(), budget.order, budget.shown_delta
     figures = [] if order is None else [f"ε_dd={format_bound(deletion.renyi(order))} at order {format_number(order)}"]
     figures.append(f"(ε={format_bound(deletion.epsilon(delta))}, δ={format_bound(delta)})")
@@ -154,9 +179,14 @@ def _explain_slack(slack: float) -> str:
 
 
 def explain_waiting(problem: Problem, run: Procedure) -> str:
-    """Return how much further steps could be certified to forget if no step contracts, and what to do instead.
+    """Return what is certified of steps without a record that do not contract, and what to do instead.
 
-    "" if steps contract.
+    "" if the loss is convex or λ > β₋. Otherwise the largest number of steps that further steps can be certified to
+    forget and the rate of leaving a well; for clipped gradients, β₋ infinite, that nothing is forgotten.
+
+    Args:
+        problem: The planning problem.
+        run: The procedure of a learn, for η, σ² and the passes of a fresh learn.
     """
     constants = problem.loss.constants
     if constants.convex or problem.strong_convexity > 0:
@@ -183,20 +213,22 @@ def explain_waiting(problem: Problem, run: Procedure) -> str:
 
 
 def condition_number(problem: Problem) -> float:
-    """Return κ = M/m."""
+    """Return κ = M/m = (λ + β₊)/(λ − β₋) of the objective; λ must differ from β₋."""
     return problem.objective_smoothness / problem.strong_convexity
 
 
 def explain_worth(
     loss: Loss, excess_risk: float, larger: Iterable[tuple[float, float]], *, untrained: bool = False
 ) -> str:
-    """Return the warning of `Plan.worth`.
+    """Return a warning that the model is not proven better than weights of 0, or "" if it is or has no labels.
+
+    The warning names the first larger λ whose bound is below half of the largest loss at weights 0.
 
     Args:
         loss: The loss of a record.
         excess_risk: Bound on the excess risk of the plan.
-        larger: Pairs of a larger λ and the bound on the excess risk with it.
-        untrained: Whether a learn takes no step.
+        larger: Pairs of a larger λ and the bound on the excess risk with it, consumed only if the bound is finite.
+        untrained: Whether a learn takes no step; then the warning is about that alone.
     """
     if loss.label_kind == "none":
         return ""

@@ -33,15 +33,19 @@ class Prospects:
     def of_steps(
         cls, problem: Problem, step_size: float, noise_variance: float, *, excess_risk: float = math.inf
     ) -> Self:
-        """Return the prospects of noisy steps in the long run: weights deviate by σ/√(m(1 − ηm/2))."""
+        """Return the prospects of many noisy steps at step size η and noise variance σ².
+
+        The forecast is `forecast_excess_risk` for infinitely many steps and the deviation `steps_deviation`; the bound
+        is `excess_risk` as given.
+        """
         forecast = forecast_excess_risk(problem, step_size=step_size, noise_variance=noise_variance)
         return cls(excess_risk, forecast, steps_deviation(problem, step_size, noise_variance))
 
 
 def steps_deviation(problem: Problem, step_size: float, noise_variance: float) -> float:
-    """Return the standard deviation of the weights along a flat direction after many noisy steps.
+    """Return σ/√(m(1 − ηm/2)), the standard deviation of a weight along a flat direction after many noisy steps.
 
-    Infinite if no step contracts.
+    Infinite if no step contracts (m ≤ 0).
     """
     convexity = problem.strong_convexity
     return math.sqrt(noise_variance / (convexity * (1 - step_size * convexity / 2))) if convexity > 0 else math.inf
@@ -52,9 +56,10 @@ def forecast_excess_risk(
 ) -> float:
     """Return the forecast of E[L_D(θ)] − min L_D after `steps` steps from the minimiser, in nats per record.
 
-    Uses public numbers only. Along curvature h the noise leaves variance σ²(1 − (1 − ηh)^{2K})/(h(1 − ηh/2)), which
-    costs h/2 times that. The Hessian of the mean loss has trace at most T beyond λd (all that is public about it), and
-    spreading T evenly over the d directions is the costliest case while the cost of a direction is concave in h.
+    It is dσ²/2 · (1 − (1 − u)^{2K})/(1 − u/2) with u = min(1, η(m + T/d)), from public numbers only. Along curvature h
+    the noise leaves variance σ²(1 − (1 − ηh)^{2K})/(h(1 − ηh/2)), which costs h/2 times that. The Hessian of the mean
+    loss has trace at most T beyond λd (all that is public about it), and spreading T evenly over the d directions is
+    the costliest case while the cost of a direction is concave in h.
     """
     mean_curvature = problem.strong_convexity + problem.loss.curvature_trace / problem.dimension
     u = min(step_size * mean_curvature, 1.0)
@@ -63,13 +68,11 @@ def forecast_excess_risk(
 
 
 def estimated_norm(problem: Problem) -> float:
-    """Return B, a public guess of the norm of the weights.
+    """Return B, a public guess of the norm of the weights; never above √(2L(0)/λ), a bound for every minimiser.
 
-    At B the log odds of two classes reach log n, larger odds than n records can support; B never exceeds √(2L(0)/λ), a
-    bound for every minimiser.
-
-    With k classes this holds for every pair: Σ_{i<j}‖w_i − w_j‖² = k‖W‖² if the rows of W add up to 0, so ‖W‖² ≤
-    (k−1)/2 (log n/R)²; in a wide table, √`parts` times that norm. For a target, whose public bounds are [−1, 1]:
+    For two classes it is log(n)/R, where the log odds reach log n, larger odds than n records can support. With k
+    classes this holds for every pair: Σ_{i<j}‖w_i − w_j‖² = k‖W‖² if the rows of W add up to 0, so ‖W‖² ≤ (k−1)/2 (log
+    n/R)²; in a wide table, √`parts` times that norm. For a target, whose public bounds are [−1, 1], it is √columns/R:
     weights with which a single column, whose share of a row's norm is R/√columns, moves the prediction from one end to
     the other.
 
@@ -93,7 +96,7 @@ def estimated_norm(problem: Problem) -> float:
 
 
 def parts(problem: Problem) -> float:
-    """Return the number of narrow models that a wide table with several classes is treated as.
+    """Return max(1, features/40) for a linear loss of several classes, else 1: the narrow models in a wide table.
 
     A row of categories or bins is in one part of the columns, so it is affected by the noise and the regulariser of
     that part only; the norm of a wide W may be larger by the square root of their number. Two classes count as one

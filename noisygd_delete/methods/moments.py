@@ -56,6 +56,7 @@ class MomentsRun(SingleRelease):
         return {"gdp_squared": mu**2}
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return the inherited condition (public n), and that every row is divided by its own norm."""
         return (*super().conditions(), ("moments-own-norm", {}))
 
 
@@ -73,10 +74,15 @@ class Moments(Method):
     deviation: float
 
     def plan(self, problem: Problem) -> Plan:
+        """Raise InvalidParameter always: only `Staged` plans this stage, by `plan_moments`."""
         raise InvalidParameter("moments are a stage of a ladder: method 'staged' with Stage('moments') plans them")
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """Return the plan; its ridge is λ plus a bound on the norm of the matrix's noise (symmetric Gaussian)."""
+        """Return the plan of one pass: least squares on the noisy moments, for a learn and for a request.
+
+        Its ridge is nλ/R² plus 2 · deviation · √features, a bound on the norm of the matrix's noise (symmetric
+        Gaussian).
+        """
         run = MomentsRun(
             records=problem.records,
             row_norm=problem.loss.radius,
@@ -95,8 +101,13 @@ class Moments(Method):
 def plan_moments(problem: Problem, gdp: float, worlds: Worlds) -> Moments:
     """Return the method with the least noise that is `gdp`-GDP for this neighbouring relation.
 
+    Args:
+        problem: The problem of the stage, for features, outputs and rows per data subject.
+        gdp: μ.
+        worlds: The neighbouring relation.
+
     Raises:
-        InvalidParameter: If there are too many moments, or no noise on the grid meets `gdp`.
+        InvalidParameter: If there are more than `MOST_COORDINATES` moments, or no noise on the grid meets `gdp`.
     """
     number = moments.coordinates(outputs=problem.loss.outputs, features=problem.features)
     if number > MOST_COORDINATES:

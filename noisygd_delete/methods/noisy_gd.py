@@ -63,8 +63,8 @@ class NoisyGDRun(GridRun):
 class NoisyGD(GridMethod):
     """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction towards the stationary law.
 
-    Covers convex losses, and others with λ > β₋; for the rest Theorem 5.2 sharpened (`near_gibbs.py`). A larger η, up
-    to 2/(m+M), contracts faster at the same privacy but widens the stationary law along the steepest directions
+    Covers convex losses, and others with λ > β₋; for the rest Theorem 5.2 sharpened (`noisy_gd_gibbs.py`). A larger η,
+    up to 2/(m+M), contracts faster at the same privacy but widens the stationary law along the steepest directions
     (σ²/(h(1 − ηh/2)) along curvature h). The plan takes the η with the fewest deletion steps that keep the excess risk
     (`bounds.utility`).
 
@@ -86,7 +86,7 @@ class NoisyGD(GridMethod):
 
     @classmethod
     def variant_name(cls) -> str:
-        """Return the name alone: this analysis is the default."""
+        """Return "noisy-gd" alone, since this analysis is the default."""
         return cls.name
 
     def __post_init__(self) -> None:
@@ -214,6 +214,11 @@ class NoisyGD(GridMethod):
         return None
 
     def check_plan(self, plan: Plan) -> None:
+        """Check `GridMethod.check_plan`, and that λ > β₋, without which no step contracts.
+
+        Raises:
+            AssumptionViolated: If λ ≤ β₋.
+        """
         super().check_plan(plan)
         if not plan.problem.strong_convexity > 0:
             raise AssumptionViolated(
@@ -221,13 +226,16 @@ class NoisyGD(GridMethod):
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
+        """Return the plan of noisy steps: a learn from the initial law, a request from the published model."""
         run = NoisyGDRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:
+        """Return `outlook_of_steps` with the bound `contraction_risk`."""
         return outlook_of_steps(plan, contraction_risk(plan))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        """Return what determines σ², K_A and K_Ā, preceded by a note on m = λ − β₋ if the loss is not convex."""
         rate = plan.calibration.step_size * plan.problem.strong_convexity
         per_factor = -1 / (2 * math.log1p(-rate)) if rate < 1 else 0.0
         weakly = () if plan.problem.loss.constants.convex else (_weakly_convex(plan),)
@@ -256,10 +264,10 @@ def _weakly_convex(plan: Plan) -> str:
 
 
 def contracting_step_size(problem: Problem, asked: float | None) -> float:
-    """Return η: the caller's value, checked, or 1/(λ+β).
+    """Return η: 1/(λ+β₊) for None, else the caller's value, checked to be at most 2/(m+M).
 
     Raises:
-        AssumptionViolated: If it exceeds 2/(m+M).
+        AssumptionViolated: If it exceeds 2/(m+M), beyond which a step may expand distances.
     """
     eta = 1 / problem.objective_smoothness if asked is None else asked
     limit = shifted_interpolation.largest_step_size(
@@ -273,9 +281,9 @@ def contracting_step_size(problem: Problem, asked: float | None) -> float:
 
 
 def sampling_error(problem: Problem) -> float:
-    """Return d/(2n), the excess risk of an estimate from n records, at most 1 % of the loss at 0; 0 if no scale is public.
+    """Return min(d/(2n), 1 % of the loss's public gap at 0), the excess risk due to having n records only.
 
-    Noise and steps that cost less than this are not what limits a model.
+    0 if that gap has no public bound. Noise and steps that cost less than this are not what limits a model.
     """
     scale = problem.loss.gap_at_zero
     return min(problem.dimension / (2 * problem.records), scale / 100) if scale < math.inf else 0.0

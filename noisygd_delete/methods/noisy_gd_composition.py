@@ -1,7 +1,7 @@
 """Composition: no convexity, no smoothness, every noisy step is charged, and nothing is forgotten before a fresh learn.
 
-With `batches` the steps are those of DP-SGD: each on a Poisson sample of the rows, charged by its Rényi curve. Zero-out equals add/remove there
-because slots are masked and n is public in rate and divisor.
+With `batches` the steps are those of DP-SGD: each on a Poisson sample of the rows, charged by its Rényi curve.
+Zero-out equals add/remove there because slots are masked and n is public in rate and divisor.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _CONDITION = f"{NON_ADAPTIVE} than those since the last fresh learn"  # all step
 class CompositionNoisyGDRun(NoisySteps):
     """Each noisy step is a Gaussian mechanism. Steps without the record add nothing and take nothing away.
 
-    With `batches` = m > 1 a step counted here is a pass: m noisy steps, each on a Poisson sample of the slots with rate 1/m, charged by the Rényi
-    curve of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019) at the listed orders.
+    With `batches` = m > 1 a step counted here is a pass: m noisy steps, each on a Poisson sample of the slots with rate
+    1/m, charged by the Rényi curve of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019) at the listed
+    orders.
     """
 
     method: ClassVar[str] = "noisy-gd-composition"
@@ -50,7 +51,7 @@ class CompositionNoisyGDRun(NoisySteps):
 
     @property
     def noise_multiplier(self) -> float:
-        """Return z, the noise of a step in units of what one record adds to it: τn/(mηL), with the rounding slack inside L."""
+        """Noise z = τn/(mηL) of a step in units of what one record adds to it, with the rounding slack inside L."""
         moved = self.step_size * self.lipschitz * (1 + self.slack) * self.batches / self.records
         return self.noise_scale / moved
 
@@ -118,6 +119,16 @@ class CompositionNoisyGD(Method):
                 check_positive(name, getattr(self, name))
 
     def plan(self, problem: Problem) -> Plan:
+        """Return the plan with the least σ² (or the requested one) that meets both budgets, and its horizon.
+
+        Unless given, η is 1/(λ+β), K_A is ⌈3/(mηλ)⌉ and K_Ā a twentieth of it, each at least 1. The horizon is the
+        number of steps (passes, with `batches`) since the last fresh learn that the budgets cover.
+
+        Raises:
+            InvalidParameter: If the loss is convex or has no Lipschitz constant, or the requested σ² is below the
+                least; with several batches also for a Gaussian-DP budget.
+            AssumptionViolated: If several batches are requested and steps on samples are not covered.
+        """
         if problem.loss.constants.convex:
             raise InvalidParameter("is not available for convex losses; use analysis 'tight'", analysis=self.analysis)
         if not math.isfinite(problem.loss.constants.lipschitz):
@@ -225,6 +236,13 @@ class CompositionNoisyGD(Method):
         return self.assemble(problem, numbers)
 
     def check_plan(self, plan: Plan) -> None:
+        """Check `Method.check_plan`, and, with several batches, `check_sampled` and that both relations are zero-out.
+
+        Raises:
+            InvalidParameter: If the loss has no Lipschitz constant.
+            AssumptionViolated: If samples are not covered, or the adjacency or the deletion notion compares two
+                records.
+        """
         super().check_plan(plan)
         if self.batches > 1:
             _check_zero_out(plan.problem)
@@ -232,7 +250,9 @@ class CompositionNoisyGD(Method):
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Return the plan; its guarantees count every step since the last fresh learn, up to the horizon.
 
-        They hold for any release, whatever was observed before.
+        They hold for any release, whatever was observed before. The deletion guarantee is for as many steps with the
+        record as the horizon allows (any number without a horizon); dp for one request more, or for `releases` of them
+        if that is less. With several batches, passes are Poisson samples of rate 1/`batches`.
         """
         horizon = (
             math.inf if numbers.horizon is None else numbers.horizon
@@ -261,6 +281,7 @@ class CompositionNoisyGD(Method):
         return replace(plan, learning=learning, serving=serving)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        """Return two paragraphs: what composition needs, and σ², η, K_A, K_Ā, horizon and requests per fresh learn."""
         numbers = plan.calibration
         assert numbers.horizon is not None
         served = (numbers.horizon - numbers.learn_steps) // numbers.delete_steps + 1
@@ -289,7 +310,12 @@ def _check_zero_out(problem: Problem) -> None:
 
 
 def check_sampled(problem: Problem) -> None:
-    """Raise unless steps on Poisson samples are covered: each record's gradient clipped by itself, one row per person, zero-out."""
+    """Check that steps on Poisson samples are covered, whatever the adjacency.
+
+    Raises:
+        AssumptionViolated: If a data subject has several rows, or the loss does not clip every record's gradient by
+            itself.
+    """
     if problem.rows_per_subject > 1:
         raise AssumptionViolated(
             "is too many for samples: m rows in samples cost far more than m² times one; plan for steps on all rows, or keep "

@@ -58,16 +58,24 @@ class GibbsNoisyGDRun(NoisySteps):
         return self
 
     def distance_after(self, before: float | None, steps: float, edits: int) -> float:
-        """Return the bound on the distance to the Gibbs law after `steps` steps."""
+        """Return a bound on the divergence from the Gibbs law after `edits` edits and then `steps` noisy steps.
+
+        It is the Rényi divergence of order q of the model's law. With `before` = None, instead of the bound before the
+        edits, the run starts from the prior and `edits` has no effect.
+        """
         return self.gibbs.distance_after(before=before, steps=steps, edits=edits, **self._chain())
 
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
-        """Return `guarantee_at` after a learn and any number of requests of at most `batch` edits."""
+        """Return `guarantee_at` for the largest divergence after a learn and one or more requests of `batch` edits."""
         requests = {"learn_steps": learn_steps, "delete_steps": delete_steps, "batch": batch}
         return self.guarantee_at(self.gibbs.worst_closeness(**requests, **self._chain()))
 
     def guarantee_at(self, closeness: float) -> Guarantee:
-        """Return the guarantee for this distance to the Gibbs law of the current records, an ideal law of no run."""
+        """Return the deletion guarantee of a model whose Rényi divergence from the Gibbs law is at most `closeness`.
+
+        The divergence is of order q, and the law is that of the current records, an ideal law of no run. The guarantee
+        is that single bound, on the conditions that no earlier model was observed and requests were non-adaptive.
+        """
         facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, closeness),)}
         hidden = "no earlier model was observed"
         return self._guarantee("deletion", Worlds.IDEAL_LAW, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
@@ -104,16 +112,30 @@ class GibbsNoisyGD(Method):
 
     @classmethod
     def instead_of(cls, step_size: float | None, noise_variance: float | str | None, *, form: str) -> Self:
-        """Return what analyses `paper` and `tight` resolve to for a loss that is too far from convex."""
+        """Return the method that analyses `paper` and `tight` resolve to for a loss that is too far from convex.
+
+        Args:
+            step_size: The caller's η, which must be None.
+            noise_variance: σ², None or "cheapest".
+            form: "printed" or "sharper".
+
+        Raises:
+            InvalidParameter: If a step size is given, which Theorem 5.2 determines.
+        """
         if step_size is not None:
             raise InvalidParameter("step_size is fixed by Theorem 5.2 and G.22; leave it out")
         return cls(form=form, noise_variance=noise_variance)
 
     def plan(self, problem: Problem) -> Plan:
-        """Return the plan; see `Method.plan`.
+        """Return the plan at the method's Rényi order, else the budget's, else the best of 13 orders from 1.1 to 101.
+
+        The best order has the least σ² if none is given, else the fewest steps. The plan's method states it.
 
         Raises:
-            PlanInfeasible: If it needs more than `MOST_STEPS` steps.
+            PlanInfeasible: If it needs more than `MOST_STEPS` steps, or more than a float can hold.
+            InvalidParameter: If the loss is convex, the deletion notion is pairwise, the budget is in Gaussian DP or
+                leaves nothing for ε_dd at any order, or the given σ² is below the least.
+            AssumptionViolated: If the loss is unbounded or only declares its constants, or ε_dp is not below d.
         """
         self._check(problem)
         form = _FORMS[self.form]
@@ -197,6 +219,13 @@ class GibbsNoisyGD(Method):
         return form(ask, self.noise_variance)
 
     def check_plan(self, plan: Plan) -> None:
+        """Check `Method.check_plan`, that Theorem 5.2 covers loss and deletion notion, and init_variance = σ²/λ.
+
+        Raises:
+            InvalidParameter: If the loss is convex or the deletion notion is pairwise.
+            AssumptionViolated: If the loss is unbounded or only declares its constants, or the initial variance
+                differs.
+        """
         super().check_plan(plan)
         self._check(plan.problem)
         if not math.isclose(
@@ -210,6 +239,9 @@ class GibbsNoisyGD(Method):
         """Return the plan with ε_dp given the model published before (18).
 
         Its deletion guarantee is `GibbsNoisyGDRun.forgets`.
+
+        Raises:
+            InvalidParameter: If the method states no order.
         """
         if self.order is None:
             raise InvalidParameter("a plan by Theorem 5.2 states its Rényi order", order=None)
@@ -234,7 +266,7 @@ class GibbsNoisyGD(Method):
         )
 
     def outlook(self, plan: Plan) -> Prospects:
-        """Return (162) at the closeness of the learned model, or of one after requests if that is worse."""
+        """Return prospects with the bound (162) at the larger divergence: of the learned model, or after requests."""
         facts = plan.mechanism
         assert isinstance(facts, GibbsNoisyGDRun)
         gibbs, learned = facts.gibbs, facts.distance_after(None, plan.calibration.learn_steps, 0)
@@ -252,6 +284,11 @@ class GibbsNoisyGD(Method):
         return outlook_of_steps(plan, risk)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        """Return two paragraphs: what Theorem 5.2 promises, and the noise, the steps and what the model is worth.
+
+        The first names the form, the order q and the conditions; the second how far the data can move the model's law
+        from the prior in total variation, and the bound on the excess risk.
+        """
         problem, numbers = plan.problem, plan.calibration
         form = "Theorem 5.2 as printed" if self.form == "printed" else "Theorem 5.2 sharpened"
         influence = theorem_5_2.data_influence(
@@ -302,7 +339,17 @@ _CHANGES = {  # field -> (name, direction in which it helps, limit)
 
 
 def infeasible_error(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfeasible:
-    """Return the error for `plan`, with K over σ² and the nearest feasible alternatives."""
+    """Return the error for `plan`: its K_A and K_Ā, those at larger noise, and alternatives that can be run.
+
+    The message lists both numbers at the noise variances σ²·4^k, k < 6. The alternatives are the cheapest noise, if it
+    makes the plan runnable, and for each of n, d, λ, ω and ε_dd the value that does so when changed alone, or that none
+    does.
+
+    Args:
+        plan: The plan that needs more than `MOST_STEPS` steps.
+        ask: Its problem at the chosen order.
+        form: Returns the schedule of a problem at a given σ².
+    """
     numbers = plan.calibration
     over = "; ".join(
         f"σ²={schedule.noise_variance:.3g}: K_A={schedule.learn_steps:.3g}, K_Ā={schedule.delete_steps:.3g}"

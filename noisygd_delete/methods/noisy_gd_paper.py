@@ -1,6 +1,6 @@
 """Noisy GD by the bounds as printed: Theorem 5.1 of Chourasia & Shah (2023) for convex losses.
 
-For other losses see `near_gibbs.py`.
+For other losses see `noisy_gd_gibbs.py`.
 """
 
 from __future__ import annotations
@@ -153,6 +153,13 @@ class PaperNoisyGD(GridMethod):
         return eta
 
     def check_plan(self, plan: Plan) -> None:
+        """Check `GridMethod.check_plan`, and the assumptions of Theorem 5.1.
+
+        Raises:
+            InvalidParameter: If the deletion notion is pairwise.
+            AssumptionViolated: If the loss is not convex and twice differentiable, η is not below 1/(λ+β), or the
+                initial variance is larger than the theorem's.
+        """
         numbers = plan.calibration
         super().check_plan(plan)
         _check_covered(plan.problem)
@@ -170,6 +177,7 @@ class PaperNoisyGD(GridMethod):
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
+        """Return the plan of noisy steps: a learn from the initial law, a request from the published model."""
         run = PaperNoisyGDRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
@@ -178,6 +186,10 @@ class PaperNoisyGD(GridMethod):
         return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        """Return what determines σ², K_A and K_Ā, one paragraph each.
+
+        For adjacency "replace" a fourth: the achieved ε_dd is a quarter of the printed one.
+        """
         per_factor = 2 / (plan.calibration.step_size * plan.problem.strong_convexity)
         quarter = (
             "(16) counts the pair x, x′ (2L); Definition 4.1 compares with a record that was never there (L), so the achieved "

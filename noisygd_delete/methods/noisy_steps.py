@@ -16,16 +16,17 @@ from .problem import Problem
 
 
 def outlook_of_steps(plan: Plan, excess_risk: float) -> Prospects:
-    """Return the prospects of noisy steps with this bound on the excess risk."""
+    """Return the prospects of the plan's η and σ² with this bound on the excess risk (`Prospects.of_steps`)."""
     return Prospects.of_steps(
         plan.problem, plan.calibration.step_size, plan.calibration.noise_variance, excess_risk=excess_risk
     )
 
 
 def contraction_risk(plan: Plan) -> float:
-    """Return a bound on the excess risk of the learned model and all later ones.
+    """Return a bound on E[L_D(θ)] − min L_D of the learned model and all later ones, from the contraction of a step.
 
-    It follows from the contraction towards the minimiser.
+    It is `chain_risk` from the initial law, whose mean squared distance to the minimiser is at most d · init_variance +
+    (L/λ)².
     """
     # ρ has mean 0, and ‖θ*‖ ≤ L/λ
     start = (
@@ -36,10 +37,10 @@ def contraction_risk(plan: Plan) -> float:
 
 
 def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
-    """Return the bound of `contraction_risk` for a chain with a given start.
+    """Return a bound on the excess risk of the learned model and of all models after requests of a chain.
 
     Args:
-        plan: The plan.
+        plan: The plan, for η, σ², K_Ā and the constants of the problem.
         start: Upper bound on the mean squared distance of the first point to its minimiser.
         learn_steps: Steps of the learn.
     """
@@ -59,7 +60,7 @@ def chain_risk(plan: Plan, *, start: float, learn_steps: int) -> float:
 
 
 def minimiser_move(plan: Plan) -> float:
-    """Return s_r, how far one request may move the minimiser."""
+    """Return s_r = 2Lr/(mn), the distance that one request of r = `batch` edits may move the minimiser."""
     problem = plan.problem
     return shifted_interpolation.minimiser_move(
         lipschitz=problem.loss.constants.lipschitz,
@@ -70,7 +71,7 @@ def minimiser_move(plan: Plan) -> float:
 
 
 def stationary_distance(plan: Plan) -> float:
-    """Return V_∞, the bound on E‖θ − θ*‖² after many steps."""
+    """Return V_∞ = dσ²/(m(1 − ηm/2)), a bound on E‖θ − θ*‖² after many steps."""
     return shifted_interpolation.stationary_distance(
         dimension=plan.problem.dimension,
         noise_variance=plan.calibration.noise_variance,
@@ -80,7 +81,7 @@ def stationary_distance(plan: Plan) -> float:
 
 
 def explain_noise(plan: Plan) -> str:
-    """Return what determines σ², and its cost."""
+    """Return a paragraph with σ², what determines it (Δ, λ, n, budget), and its cost in distance and loss."""
     delta = plan.problem.sensitivity(plan.problem.adjacency)
     share = math.sqrt(stationary_distance(plan))
     return (
@@ -92,7 +93,12 @@ def explain_noise(plan: Plan) -> str:
 
 
 def explain_learning(plan: Plan, steps_per_factor: float) -> str:
-    """Return what determines K_A."""
+    """Return a paragraph with K_A, its record gradients and the condition number that determines it.
+
+    Args:
+        plan: The plan.
+        steps_per_factor: Steps that reduce the distance to the minimiser by a factor e.
+    """
     return (
         f"Learning: K_A={plan.calibration.learn_steps} steps ({plan.count_gradients()['learn']} record gradients). The condition number "
         f"κ={condition_number(plan.problem):.4g} drives it: every factor e in distance to the minimiser costs about "
@@ -101,7 +107,7 @@ def explain_learning(plan: Plan, steps_per_factor: float) -> str:
 
 
 def explain_deletion(plan: Plan) -> str:
-    """Return what determines K_Ā."""
+    """Return a paragraph with K_Ā, its share of K_A, and which of forgetting and utility determines it."""
     problem, numbers = plan.problem, plan.calibration
     budget = problem.budget
     wanted = (
@@ -148,7 +154,7 @@ def calibrate_noise(
         requested: The caller's σ², if any.
         complete: Returns the plan with its steps for a given σ².
         affordable: Returns whether a guarantee of all publications together is within the budget.
-        closed: Whether `single` is exact for one release.
+        closed: Whether `single` is exact for one release, so that no search is needed for it.
 
     Raises:
         InvalidParameter: If `requested` is a string, or below the least σ² that meets the dp budget.

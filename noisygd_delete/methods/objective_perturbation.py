@@ -133,7 +133,7 @@ class ObjectivePerturbationRun(SingleRelease):
         return self.strong_convexity - self.weak_convexity * (ROOM**2 - 1) * 2
 
     def ratios(self) -> tuple[float, float]:
-        """Return ρ and ρ₋ of one row."""
+        """Return ρ = β₊/(nm + β₋) and ρ₋ = β₋/(nm + β₋), one row's curvature relative to that of the other rows."""
         world = {"strong_convexity": self._least_curvature, "records": self.records}
         weak = {"weak_convexity": self.weak_convexity * ROOM**2}
         below = bounds.curvature_ratio(smoothness=self.weak_convexity * ROOM**2, **weak, **world)
@@ -143,10 +143,10 @@ class ObjectivePerturbationRun(SingleRelease):
         return self._erased() if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
 
     def curve(self, worlds: Worlds) -> Curve:
-        """Return the cost of one stage about a record in it, whatever the output of the previous stage.
+        """Return the cost of one minimiser about a record in it: a Rényi curve, with μ² for losses of one direction.
 
-        The centre of the regulariser enters neither the difference of the gradient sums of two datasets nor their
-        Hessians.
+        It holds whatever the output of the previous minimiser: the centre of the regulariser enters neither the
+        difference of the gradient sums of two datasets nor their Hessians.
         """
         ratio, below = self.ratios()
         delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows_per_subject)
@@ -200,6 +200,11 @@ class ObjectivePerturbationRun(SingleRelease):
         return bounds.inexact_gdp(spread=spread, output_noise=self.output_noise, grid=self.grid)
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return the inherited conditions, bounded gradients, the solver's tolerance γ and what exactness requires.
+
+        Those are: unseen solving time, exact noise and a trusted machine; the row shape if `shaped`; and rows added in
+        an order set by their contents if `in_place`.
+        """
         own = {"method": self.method}
         return (
             *bounded_gradients(self.lipschitz, proven=self.proven),
@@ -226,12 +231,15 @@ _UNUSUAL = 9.0  # ‖b‖ > s(√d + 9) once in 10¹⁸ draws
 
 
 def form_of(problem: Problem) -> str:
-    """Return how one row's loss curves."""
+    """Return how one row's loss curves: the loss's own form in `FORMS`, or "weakly convex" if it is not convex."""
     return problem.loss.curving if problem.loss.constants.convex else WEAKLY_CONVEX
 
 
 def row_facts(problem: Problem) -> dict[str, Any]:
-    """Return the facts of one row and of the objective that a mechanism states."""
+    """Return the fields of `ObjectivePerturbationRun` that the problem determines.
+
+    They describe one row and the objective. The noises s and τ, γ and the fields of the method's options are missing.
+    """
     constants = problem.loss.constants
     return {
         "records": problem.records,
@@ -255,10 +263,11 @@ def _trial_run(problem: Problem) -> ObjectivePerturbationRun:
 
 
 def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
-    """Return the allowed cost of the solver's tolerance per order and per minimiser of a release.
+    """Return the Rényi rate ε_q/q that the solver's tolerance may cost per minimiser of a release.
 
-    A share of the dp budget; if the tolerance is charged to a deletion, also within the deletion budget. Deletion
-    compares two runs, each anywhere in its ball, whatever the neighbouring relation.
+    It is a hundredth of μ²/2 of the dp budget, divided by releases and minimisers; if a deletion is charged for the
+    tolerance, also within the deletion budget. Deletion compares two runs, each anywhere in its ball, whatever the
+    neighbouring relation.
 
     Args:
         problem: The planning problem.
@@ -273,7 +282,16 @@ def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
 
 
 def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
-    """Return the smaller s of the two proofs; infinity if neither meets the budget."""
+    """Return the least s at which all releases meet the dp budget; infinity if no s does.
+
+    It is the smaller one of two proofs: in Gaussian DP, for losses of one direction only, and by the Rényi curve, for
+    budgets other than a μ.
+
+    Args:
+        problem: The planning problem.
+        inexact_rate: Rényi rate of the solver's tolerance, from `inexact_share`.
+        chain: Number of minimisers of a release.
+    """
     budget, releases, trial = problem.budget, problem.releases * chain, _trial_run(problem)
     curve, least = trial.curve(problem.adjacency), math.inf
     constants, rows, blocks = problem.loss.constants, problem.rows_per_subject, problem.loss.blocks
@@ -322,7 +340,16 @@ def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
 
 
 def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 1) -> tuple[float, float]:
-    """Return τ and γ: τ a power of two from its share of the excess risk, larger if γ would drown in rounding.
+    """Return (τ, γ): the output noise, a power of two, and the solver's tolerance on the gradient norm.
+
+    τ may add a fiftieth of the excess risk, and is doubled up to four times until γ is at least ten times the rounding
+    of a measured gradient.
+
+    Args:
+        problem: The planning problem.
+        noise: s.
+        inexact_rate: Rényi rate that γ may cost, from `inexact_share`.
+        chain: Number of minimisers of a release.
 
     Raises:
         InvalidParameter: If the budgets leave the solver a tolerance below its rounding error.
@@ -357,6 +384,11 @@ def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1) -> floa
     """Return a bound on the rounding error of a measured gradient with b, up to twice as far out as a minimiser.
 
     A stage ends within (L + ‖b‖/n)/λ of the previous stage's end, where it begins.
+
+    Args:
+        problem: The planning problem.
+        noise: s.
+        chain: Number of minimisers of a release.
     """
     constants, pull = problem.loss.constants, linear_term_bound(problem, noise)
     longest = (constants.lipschitz + pull) / problem.regularization
@@ -376,13 +408,22 @@ def minimizer_norm_bound(problem: Problem, pull: float) -> float:
 
     It holds because a minimiser is no worse than 0. Far less than (L + ‖b‖/n)/λ for small λ; infinite if nothing public
     bounds the gap.
+
+    Args:
+        problem: The planning problem.
+        pull: ‖b‖/n.
     """
     gap, regularization = problem.loss.gap_at_zero, problem.regularization
     return (pull + math.sqrt(pull**2 + 2 * regularization * gap)) / regularization
 
 
 def linear_term_bound(problem: Problem, noise: float) -> float:
-    """Return a bound on ‖b‖/n that fails once in 10¹⁸ draws."""
+    """Return a bound on ‖b‖/n, in units of the mean gradient, that fails once in 10¹⁸ draws.
+
+    Args:
+        problem: The planning problem, for n, d and the shape of b.
+        noise: s.
+    """
     widest = math.sqrt(max(problem.noise_shape or (1.0,)))
     return noise * (math.sqrt(problem.noise_trace) + _UNUSUAL * widest) / problem.records
 
@@ -426,11 +467,14 @@ class ObjectivePerturbation(Method):
         """Check that the loss is covered.
 
         Every release starts afresh, and the solver's bound covers sums in any order.
+
+        Raises:
+            AssumptionViolated: If the loss has no known directions per row.
         """
         _check_curving(problem.loss)
 
     def allow_any_order(self) -> ObjectivePerturbation:
-        """Return the variant that charges what the order of the rows may reveal through rounding."""
+        """Return a copy with in_place=False, which charges what row order may reveal through rounding."""
         return replace(self, in_place=False)
 
     @property
@@ -438,6 +482,14 @@ class ObjectivePerturbation(Method):
         return self.solver == "warm" or not self.in_place
 
     def plan(self, problem: Problem) -> Plan:
+        """Return the plan with the least s, then τ and γ, checked against both budgets with all releases counted.
+
+        Raises:
+            InvalidParameter: If the budgets leave the solver too small a tolerance, or a Gaussian-DP budget is not
+                covered.
+            AssumptionViolated: If the loss, λ or the rows per data subject are not covered (`check_covered`).
+            PlanInfeasible: If no s meets the budget.
+        """
         check_covered(problem)
         inexact = inexact_share(problem, charged=self._leaves_a_trace, chain=self.chain)
         noise = least_noise(problem, inexact, self.chain)
@@ -455,7 +507,7 @@ class ObjectivePerturbation(Method):
         )
 
     def complete(self, problem: Problem, noise: float) -> Plan:
-        """Return the plan with this s, whether or not it meets the budget."""
+        """Return the plan with s = `noise`, and τ and γ by `output_of`, whether or not it meets the budget."""
         inexact = inexact_share(problem, charged=self._leaves_a_trace, chain=self.chain)
         return self._complete(problem, noise, inexact)
 
@@ -472,11 +524,12 @@ class ObjectivePerturbation(Method):
         return self.assemble(problem, numbers)
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
+        """Return the plan in which learns and requests solve for the perturbed minimiser and take no noisy step."""
         start = procedure.Minimizer(numbers.gradient_tolerance, self.solver, self.chain)
         return Plan.of(problem, self.run(problem, numbers), numbers, learning=start, serving=start)
 
     def run(self, problem: Problem, numbers: Calibration) -> ObjectivePerturbationRun:
-        """Return the facts of a release."""
+        """Return the mechanism of a release with the numbers' s, τ and γ and the method's options."""
         facts: dict[str, Any] = {
             "linear_term": numbers.linear_term,
             "output_noise": numbers.output_noise,
@@ -486,6 +539,12 @@ class ObjectivePerturbation(Method):
         return ObjectivePerturbationRun(**facts, **row_facts(problem), **own)
 
     def check_plan(self, plan: Plan) -> None:
+        """Check `Method.check_plan`, `check_covered`, and that γ is at least the rounding of a measured gradient.
+
+        Raises:
+            InvalidParameter: If γ is smaller, or the budget is not covered.
+            AssumptionViolated: If the problem is not covered.
+        """
         super().check_plan(plan)
         check_covered(plan.problem)
         least = rounding_of_gradient(plan.problem, plan.calibration.linear_term, self.chain)
@@ -519,15 +578,20 @@ class ObjectivePerturbation(Method):
         return Prospects(bound, forecast, math.sqrt(handed_on) * math.hypot(stage, plan.calibration.output_noise))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        """Return three paragraphs: the perturbation s, the solver's γ and passes, and the exact output noise τ."""
         return (_explain_perturbation(plan), _explain_solver(plan, self), _explain_exactness(plan))
 
 
 def chain_plan(plan: Plan) -> Plan | None:
-    """Return a plan of three consecutive minimisers within the same budgets; None if no better fit is forecast.
+    """Return a plan of three consecutive minimisers within the same budgets; None if none is worthwhile.
 
-    Slopes are clipped at 0.6 of their bound, and λ is the forecast's for the smaller noise. None for plans of other
-    methods. A chain pays off if the forecast had to raise λ, which shrinks the model. λ is raised further until κ ≤ 1/4
-    in each stage, beyond which the noise of three grows faster than by √3.
+    Slopes are clipped at 0.6 of their bound unless the loss already clips. λ is the first of six values, each 1.15
+    times the one before, at which κ ≤ 1/4 in each stage, beyond which the noise of three grows faster than by √3; it is
+    at least the requested λ.
+
+    None if no such λ has a plan, and unless the plan is by objective perturbation with one minimiser, its λ was raised
+    by the forecast's ridge, and its loss is binary with one direction per row; a chain pays off only where that λ
+    shrinks the model.
     """
     problem, lipschitz, alone = plan.problem, plan.problem.loss.constants.lipschitz, plan.method
     requested = problem.requested_regularization

@@ -56,6 +56,11 @@ class OutputPerturbationRun(NoisyGDRun):
         return self.warm
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
+        """Check that a release takes at least one noisy step; `fresh` and `inserted` have no effect.
+
+        Raises:
+            InvalidParameter: If `steps` is 0, since no bound covers the minimiser itself.
+        """
         if not steps:
             raise InvalidParameter(
                 "steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"
@@ -89,6 +94,7 @@ class OutputPerturbationRun(NoisyGDRun):
         return exact.gdp(self, worlds, steps_with=steps, apart=moved + solved)
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return the inherited conditions, that the solver meets γ, and that its running time is not observed."""
         own = {"method": self.method}
         solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})
         return (*super().conditions(), solved, ("time-unseen", own))
@@ -129,7 +135,10 @@ class OutputPerturbation(GridMethod):
                 check_positive(name, getattr(self, name))
 
     def allow_any_order(self) -> OutputPerturbation:
-        """Return the variant for any row order; γ is chosen again, since it may affect the deletion guarantee."""
+        """Return a copy with exact=True, in_place=False and γ None; the method itself if in_place is False already.
+
+        γ is chosen again, since it may affect the deletion guarantee.
+        """
         return replace(super().allow_any_order(), gradient_tolerance=None) if self.in_place else self
 
     def _exactly(self, problem: Problem) -> Plan | None:
@@ -188,6 +197,12 @@ class OutputPerturbation(GridMethod):
         return calibrate_noise(problem, single, self.noise_variance, complete, affordable, closed=not self.exact)
 
     def check_plan(self, plan: Plan) -> None:
+        """Check `GridMethod.check_plan`, that λ > β₋, and that γ is at least the rounding of a gradient in float64.
+
+        Raises:
+            AssumptionViolated: If λ ≤ β₋, without which there may be several minimisers.
+            InvalidParameter: If γ is smaller.
+        """
         super().check_plan(plan)
         _check_one_minimiser(plan.problem)
         least = gradient_error(**_rounding_facts(plan.problem))
@@ -198,7 +213,11 @@ class OutputPerturbation(GridMethod):
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """Return the plan, in which every release is a fresh publication of K steps."""
+        """Return the plan, in which every release is a fresh publication of K steps from the minimiser.
+
+        dp covers one such run; the deletion guarantee one run without the record, which costs something only through
+        the solver's start or the order of rows.
+        """
         own: dict[str, Any] = {"gradient_tolerance": numbers.gradient_tolerance, "warm": self.solver == "warm"}
         run = OutputPerturbationRun(**self.run_facts(problem, numbers), **own)
         start = procedure.Minimizer(numbers.gradient_tolerance, self.solver)
@@ -209,7 +228,11 @@ class OutputPerturbation(GridMethod):
         return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:
-        """Return the prospects of a chain that starts at the solver's answer, within γ/m of the minimiser."""
+        """Return the prospects of a chain that starts at the solver's answer, within γ/m of the minimiser.
+
+        The bound is M/2 times the bound on E‖θ − θ*‖² after K steps; the forecast is after K steps, the deviation after
+        many.
+        """
         numbers = plan.calibration
         m, chain = plan.problem.strong_convexity, {"step_size": numbers.step_size}
         distance = shifted_interpolation.distance_after(
@@ -235,6 +258,7 @@ class OutputPerturbation(GridMethod):
         )
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        """Return two paragraphs: the solver with γ and its passes, and the K steps with η, σ² and noise inflation."""
         return self._solving(plan), self._diffusing(plan)
 
     def _solving(self, plan: Plan) -> str:
@@ -310,7 +334,7 @@ def _tolerance(problem: Problem, method: OutputPerturbation, step_size: float, s
 
 
 def least_tolerance(problem: Problem) -> float:
-    """Return the least γ that a plan may use."""
+    """Return the least γ that a plan may use: ten times a bound on the rounding of a gradient at norms up to 2L/λ."""
     return _ROUNDING_ROOM * gradient_error(**_rounding_facts(problem))
 
 
@@ -357,9 +381,10 @@ def diffusion_steps(problem: Problem, step_size: float) -> int:
 
 
 def with_diffusion_for(plan: Plan, target: float) -> Plan:
-    """Return the plan with the fewest diffusion steps (to 5 %) whose forecast meets `target`.
+    """Return the plan with the fewest diffusion steps (to 5 %) whose forecast excess risk is at most `target`.
 
-    The plan is unchanged if no number of steps meets it, or if its method is not `OutputPerturbation`.
+    Only more steps than the plan has are tried, up to 65,535. The plan is unchanged if no number of steps meets the
+    target, or if its method is not `OutputPerturbation`.
     """
     asked = plan.method
     if not isinstance(asked, OutputPerturbation):

@@ -60,14 +60,14 @@ class Method(MethodRef):
         Raises:
             InvalidParameter: If the method does not cover the problem.
             AssumptionViolated: If an assumption of the method's proof does not hold.
-            PlanInfeasible: If no machine can run the plan.
+            PlanInfeasible: If no machine can run the plan, or nothing meets the budget.
         """
 
     @abstractmethod
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Return the plan that these numbers define: the facts of a run, its procedures and its guarantees.
 
-        Only numbers calibrated by this method are valid.
+        Nothing is calibrated, and the budget is not checked; only numbers calibrated by this method are valid.
         """
 
     def allow_any_order(self) -> Self:
@@ -84,7 +84,8 @@ class Method(MethodRef):
             instead: What to do instead, from `methods.external_row_methods`, for the message.
 
         Raises:
-            InvalidParameter: If the proof does not cover them with these options and this loss.
+            InvalidParameter: If the proof does not cover them with these options, here always.
+            AssumptionViolated: In overrides, if it does not cover them for this loss.
         """
         raise InvalidParameter(
             f"rests on rows that stay in their places, and these lie elsewhere; {instead}", method=self.name
@@ -93,7 +94,7 @@ class Method(MethodRef):
     def check_plan(self, plan: Plan) -> None:
         """Check that the proof covers what the plan runs, beyond what its mechanism checks.
 
-        The numbers may be of any origin.
+        The numbers may be of any origin. The base method checks that the loss has a finite Lipschitz constant.
 
         Raises:
             InvalidParameter: If the method does not cover the plan.
@@ -105,13 +106,16 @@ class Method(MethodRef):
             )
 
     def outlook(self, plan: Plan) -> Prospects:
-        """Return the expected quality of the models: forecasts, and a bound on the excess risk if one is proven."""
+        """Return the expected quality of the models: forecasts, and a bound on the excess risk if one is proven.
+
+        Here the prospects of many noisy steps, without a bound (infinite).
+        """
         from .forecast import Prospects
 
         return Prospects.of_steps(plan.problem, plan.calibration.step_size, plan.calibration.noise_variance)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return explanations of what determines the plan's noise and steps, one paragraph each."""
+        """Return explanations of what determines the plan's noise and steps, one paragraph each; here none."""
         return ()
 
 
@@ -205,9 +209,10 @@ class Plan:
         sampling: Sampling | None = None,
         model_loss: Loss | None = None,
     ) -> Plan:
-        """Return a plan of noisy steps.
+        """Return the plan of these numbers: procedures from the given starts, and default guarantees.
 
-        By default a learn starts at the initial law and a request at the model published before.
+        By default a learn starts at the initial law and a request at the model published before. Both run the numbers'
+        noisy steps; a start at the minimiser adds s and τ, and least squares on moments takes no step.
 
         Args:
             problem: The planning problem.
@@ -215,13 +220,15 @@ class Plan:
             numbers: The calibrated numbers.
             learning: Start of a learn; None: the initial law.
             serving: Start of a request; None: the model published before.
-            promise: The guarantees. None: the deletion guarantee covers any number of steps with the record.
+            promise: The guarantees. None: the deletion guarantee covers any number of steps with the record, then K_Ā
+                without.
             exactness: Grid of exact steps, if any.
             sampling: Poisson sampling of the steps, if any.
             model_loss: The loss that a published model predicts by; None: the problem's.
 
         Raises:
-            InvalidParameter: If a number is given that these procedures have no use for.
+            InvalidParameter: If a number is given that these procedures have no use for, or the mechanism does not
+                cover the steps.
         """
         steps = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
         # a linear term is part of the solved objective, and the solution needs output noise
@@ -252,7 +259,11 @@ class Plan:
         return plan
 
     def changed(self, **changes: Any) -> Plan:
-        """Return the plan with other numbers or another problem; mechanism, procedures and guarantees follow."""
+        """Return the plan with other numbers or another problem; mechanism, procedures and guarantees follow.
+
+        Names of `Calibration` fields change numbers, other names fields of the problem; `problem` replaces it first.
+        Nothing is calibrated again, so the budget may not hold.
+        """
         numbers = {name: changes.pop(name) for name in list(changes) if name in _NUMBERS}
         problem = changes.pop("problem", self.problem)
         changed: Problem = replace(problem, **changes) if changes else problem
@@ -271,6 +282,7 @@ class Plan:
     def after(self, former: Plan, spent: Guarantee | None = None) -> Plan:
         """Return this plan as the successor of `former`, by which models were already published.
 
+        The plan is unchanged if it has no total, or the same total, adjacency and rows per data subject as `former`.
         The same total continues with its measure of summation. A new total, or the same total for another adjacency or
         another unit, is marked as fixed late; it is summed in a measure in which the cost `spent` so far is finite too.
 
@@ -291,13 +303,14 @@ class Plan:
         return replace(self, problem=replace(self.problem, total=late))
 
     def of_map(self, digest: str | None) -> Plan:
-        """Return the same plan for rows of the public map with this digest."""
+        """Return the same plan for rows of the public map with this SHA-256 digest; None: rows of no map."""
         return replace(self, problem=replace(self.problem, feature_map=digest))
 
     def allow_any_order(self) -> Plan:
-        """Return the plan for rows in a different order in every release.
+        """Return the plan for rows in a different order in every release; itself if its method has no other variant.
 
-        The cost of what the order may reveal is charged within the budgets.
+        The cost of what the order may reveal is charged. The numbers are kept if the steps stay on the same grid and
+        the deletion stays within its budget, else the problem is planned again, which may raise as `Method.plan` does.
         """
         method = self.method.allow_any_order()
         if method == self.method:
@@ -333,7 +346,7 @@ class Plan:
     def dp_observed(self, models: int | None = None) -> Guarantee:
         """Return what `models` observed models, the learn first, reveal about a record present in all of them.
 
-        None: as many as the budget covers, `problem.releases`.
+        The other models are of requests; None: as many as the budget covers, `problem.releases`.
         """
         return self._shown("dp", self.problem.releases if models is None else check_count("models", models))
 
@@ -356,8 +369,8 @@ class Plan:
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """Return what `models` observed models, the learn first, reveal about a record that the next release erases.
 
-        It holds if other requests are adaptive: given the observed models, the runs on both datasets restart from the
-        same point.
+        It holds if other requests are adaptive, on the condition that every release is observed: given the observed
+        models, the runs on both datasets restart from the same point.
         """
         return self._shown("deletion", check_count("models", models), gone=True).assuming("every release is observed")
 
@@ -404,7 +417,7 @@ class Plan:
         return self.method.outlook(self)
 
     def count_gradients(self) -> dict[str, int]:
-        """Return the per-record gradients of one learn and of one request: n·(solver passes + K)."""
+        """Return the record gradients of one "learn" and of one request ("delete"): n·(solver passes + K)."""
         numbers, records = self.calibration, self.problem.records
         return {
             "learn": records * (numbers.learn_solver_passes + numbers.learn_steps),
@@ -412,15 +425,19 @@ class Plan:
         }
 
     def is_fresh_learn_cheaper(self) -> bool:
-        """Whether a request that resumes from the published model takes at least as many gradients as learning afresh."""
+        """Whether a request that resumes from the published model takes at least as many gradients as learning afresh.
+
+        False if no request resumes: every release starts afresh, carries noise over, or reruns every stage.
+        """
         numbers, work = self.calibration, self.count_gradients()
         resumes = not (self.mechanism.fresh or self.mechanism.carries) and (not numbers.stages or numbers.kept > 0)
         return resumes and work["learn"] <= work["delete"]
 
     def explain(self) -> str:
-        """Return an explanation of the noise, the steps and the guarantees.
+        """Return an explanation of the noise, the steps and the guarantees, in paragraphs.
 
-        `planner.explain` also compares other methods.
+        In order: heading, how λ was chosen, clipping, the method's `words`, saving, roundings, waiting, `worth` and
+        promise, as far as they apply. `planner.explain` also compares other methods.
         """
         from . import explanations
 
@@ -437,7 +454,7 @@ class Plan:
         )
 
     def summarize(self) -> str:
-        """Return loss, sizes, method, budget, cost and guarantees in a few lines."""
+        """Return loss, sizes, method, budget, cost and guarantees in a few lines; a part of `explain`."""
         from . import explanations
 
         work = self.count_gradients()
@@ -459,8 +476,12 @@ class Plan:
     def worth(self, *, advise: bool = True) -> str:
         """Return a warning if the excess-risk bound does not show that the model is better than zero weights, else "".
 
-        The warning names a λ for which the bound does, if one is near. Losses without labels get no warning. All plans,
-        commands, estimators and reports use this sentence.
+        The warning names the first of 3, 10, 30 and 100 times λ for which the bound is below half of the loss at zero
+        weights, if one is. Losses without labels get no warning. All plans, commands, estimators and reports use this
+        sentence.
+
+        Args:
+            advise: Whether to plan for larger λ and name one; plans by Theorem 5.2 name none.
         """
         from . import explanations
 
@@ -470,7 +491,10 @@ class Plan:
         return explanations.explain_worth(self.problem.loss, risk, filter(None, larger), untrained=untrained)
 
     def warn_if_vacuous(self) -> None:
-        """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous."""
+        """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous.
+
+        No warning if noisy steps are taken and no bound is known. The text is that of `worth`, without advice.
+        """
         if self.learning.counted_steps and not math.isfinite(self.outlook.excess_risk):
             return
         if doubt := self.worth(advise=False):
@@ -487,7 +511,12 @@ class Plan:
             return None
 
     def summary(self) -> dict[str, Any]:
-        """Return the plan as the JSON output of the command line."""
+        """Return the plan as the JSON output of the command line: one flat object of public numbers.
+
+        "budget", "total", "options", "solver_passes" and "gradient_evaluations" are nested. "saving" is the record
+        gradients of a learn minus those of a request, which may be negative; "excess_risk_bound" is None if there is
+        none.
+        """
         problem, numbers, work = self.problem, self.calibration, self.count_gradients()
         risk = self.outlook.excess_risk
         return {
@@ -533,7 +562,10 @@ class Plan:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem and the numbers as JSON, from which `serialization.plan_from_dict` rebuilds the plan."""
+        """Return "problem" and beside it every number of the calibration, as JSON for `serialization.plan_from_dict`.
+
+        Plans of several stages add "stages", the plans of the stages, and "kept". The method is in the problem.
+        """
         numbers = {name: getattr(self.calibration, name) for name in _NUMBERS}
         stages, kept = numbers.pop("stages"), numbers.pop("kept")
         inner = {"stages": [stage.to_dict() for stage in stages], "kept": kept} if stages else {}
@@ -548,12 +580,12 @@ _NUMBERS = tuple(field.name for field in fields(Calibration))
 
 
 def method_of(problem: Problem) -> Method:
-    """Return the problem's method, checked to be a `Method`."""
+    """Return the problem's method as a `Method`; AssertionError if it is another `MethodRef`."""
     assert isinstance(problem.method, Method)
     return problem.method
 
 
 def without_options(method: Method, *options: str) -> Method:
-    """Return the same method with these options, if it has them, left at their defaults."""
+    """Return a copy of the method with these options, if it has them, at their defaults and the others as they are."""
     kept = {option.name: getattr(method, option.name) for option in fields(method) if option.name not in options}
     return type(method)(**kept)

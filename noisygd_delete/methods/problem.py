@@ -32,16 +32,19 @@ class MethodRef(ABC):
 
     @classmethod
     def variant_name(cls) -> str:
-        """Return the text that names the method and its analysis, as `--method` takes it."""
+        """Return "NAME:analysis=ANALYSIS", or the name alone for a method without analyses, as `--method` takes it."""
         return f"{cls.name}:analysis={cls.analysis}" if cls.analysis else cls.name
 
     def describe(self) -> str:
-        """Return which method this is, and whether it is the article's noisy gradient descent, in one phrase."""
+        """Return "method 'VARIANT', " and the summary; "not noisy gradient descent: " between them without an analysis.
+
+        Every method with an analysis counts as noisy gradient descent, whichever analysis it is.
+        """
         which = "" if self.analysis else "not noisy gradient descent: "
         return f"method '{self.variant_name()}', {which}{self.summary}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the name, the analysis if there are several, and the options."""
+        """Return "name", "analysis" if the method has one, and every option by its field name, in one flat object."""
         return {"name": self.name, **({"analysis": self.analysis} if self.analysis else {}), **asdict(self)}
 
 
@@ -157,7 +160,7 @@ class Problem:
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:
-        """Variance v of every column, the diagonal of Σ: the cheapest noise among shapes that give no allowed row more weight.
+        """Variance v of every column, the diagonal of Σ: the cheapest shape that gives no allowed row more weight.
 
         None if nothing is known of the columns, or if they give Σ = I.
         """
@@ -214,17 +217,20 @@ class Problem:
         return 1 + self.slack if self.slack_in_budget else 1.0
 
     def dp_gdp(self) -> float:
-        """Return the largest μ over the reals within the dp budget, slack included."""
+        """Return the largest μ over the reals within the dp budget once multiplied by `growth` (slack)."""
         return self.budget.dp_gdp() / self.growth
 
     def deletion_gdp(self) -> float:
-        """Return the largest μ over the reals within the deletion budget, slack included."""
+        """Return the largest μ over the reals within the deletion budget once multiplied by `growth` (slack)."""
         return self.budget.deletion_gdp() / self.growth
 
     def dp_rate(self) -> tuple[float, float]:
-        """Return (rate, order): the largest rate over the reals within the dp budget, and the order that shows it.
+        """Return (rate, order): the largest rate over the reals within the dp budget, and an order that proves it.
 
-        The slack is included.
+        A rate bounds ε_q by q · rate at every order q. The slack multiplies it by `growth`² before it is compared.
+
+        Raises:
+            InvalidParameter: If the budget is in Gaussian DP.
         """
         rate, order = self.budget.dp_rate()
         return rate / self.growth**2, order
@@ -235,9 +241,10 @@ class Problem:
         return rate / self.growth**2, order
 
     def deletion_renyi(self, order: float) -> float:
-        """Return the largest Rényi bound over the reals at `order` within the deletion budget, slack included.
+        """Return the largest ε_q over the reals at q = `order` within the deletion budget, slack included.
 
-        A negative value means that no bound at this order meets the budget.
+        The budget's own ε is used as it is for a budget (q, ε); an (ε, δ) one is converted at this order. A negative
+        value means that no bound at this order meets the budget.
         """
         allowed = self.budget.deletion
         if self.budget.measure == "epsilon-delta":
@@ -246,11 +253,17 @@ class Problem:
         return allowed / self.growth**2
 
     def sensitivity(self, worlds: Worlds) -> float:
-        """Return Δ of the gradient sum over the reals."""
+        """Return Δ of the gradient sum over the reals, without slack.
+
+        It is 2L between two records and L against the null record, times the rows of one data subject.
+        """
         return worlds.sensitivity(self.loss.constants.lipschitz, self.rows_per_subject)
 
     def run(self, *, step_size: float, noise_variance: float) -> dict[str, Any]:
-        """Return the facts of Noisy-GD on this problem, for a `NoisySteps`."""
+        """Return the facts of Noisy-GD on this problem, the keyword arguments of a `NoisySteps`.
+
+        `strong_convexity` is m = λ − β₋ if positive, else λ, for methods that do not use it.
+        """
         return {
             "records": self.records,
             "row_norm": self.loss.radius,
@@ -266,7 +279,7 @@ class Problem:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem as JSON for `serialization.problem_from_dict`."""
+        """Return every field as JSON for `serialization.problem_from_dict`; loss, budget, method, total nested."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         described = {name: own[name].to_dict() for name in ("loss", "budget", "method")}
         worlds = {name: str(own[name]) for name in ("adjacency", "deletion_notion")}
@@ -465,6 +478,8 @@ SOLVERS = ("warm", "cold", "fixed")
 def solver_passes(problem: Problem, solver: str, tolerance: float, pull: float = 0.0) -> int:
     """Return the gradient passes of one solve: the proven number for solver="fixed", else the forecast.
 
+    The proven number is that of the accelerated method from distance (L + `pull`)/m, plus one pass.
+
     Args:
         problem: The planning problem.
         solver: One of `SOLVERS`.
@@ -483,9 +498,10 @@ def solver_passes(problem: Problem, solver: str, tolerance: float, pull: float =
 
 
 def forecast_passes(problem: Problem) -> int:
-    """Return the forecast of gradient passes by an empirical rule in κ, including the work on the sample.
+    """Return the forecast of the solver's gradient passes by an empirical rule in κ = M/m.
 
-    `benchmarks/solver.py` prints it next to measured values.
+    It is 1 + ⌈2κ^0.25⌉ for one output if the Hessian of the solver's sample is formed by features, else ⌈4κ^0.27⌉; the
+    work on the sample is included. `benchmarks/solver.py` prints it next to measured values.
     """
     kappa = problem.objective_smoothness / problem.strong_convexity
     outputs = problem.loss.outputs
@@ -496,7 +512,7 @@ def forecast_passes(problem: Problem) -> int:
 
 
 def quick_passes(problem: Problem) -> int:
-    """Return the number of passes after which a run of publicly fixed duration switches to the proven solver.
+    """Return 4 `forecast_passes`, after which a run of publicly fixed duration switches to the proven solver.
 
     Hardly any table needs more.
     """

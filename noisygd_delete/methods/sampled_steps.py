@@ -54,6 +54,7 @@ class SampledGaussian(Mechanism):
         return "extractor"
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return public n, constants declared if not proven, samples not observed, and Gaussian noise."""
         declared: tuple[Condition, ...] = () if self.proven else (("constants-declared", {}),)
         return (
             *super().conditions(),
@@ -70,7 +71,17 @@ class SampledGaussian(Mechanism):
 
 
 def sampled_renyi(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
-    """Return the cost of sampled steps at one order, by the least listed order above it; infinite above all."""
+    """Return ε_q of `draws` steps on samples together, at the least of `ORDERS` that is at least `order`.
+
+    It bounds the divergence at `order` itself; infinite if `order` is above all of them.
+
+    Args:
+        order: q.
+        sampling_rate: p.
+        noise_multiplier: z.
+        draws: Number of steps, each on a sample of its own.
+        worlds: The neighbouring relation.
+    """
     listed = min((one for one in ORDERS if one >= order), default=None)
     if listed is None:
         return math.inf
@@ -82,6 +93,14 @@ def least_multiplier(
     *, order: float, allowed: float, sampling_rate: float, draws: int, worlds: Worlds, digits: float = 1e-9
 ) -> float:
     """Return the least z, to relative width `digits`, at which these samples cost at most `allowed` at this order.
+
+    Args:
+        order: q.
+        allowed: Largest ε_q of all draws together.
+        sampling_rate: p.
+        draws: Number of steps, each on a sample of its own.
+        worlds: The neighbouring relation.
+        digits: Relative width at which the search stops.
 
     Raises:
         InvalidParameter: If the order is above all listed ones, or no z meets `allowed`.
@@ -133,9 +152,11 @@ class SampledSteps(SampledGaussian):
         return sampled_epochs(self.sampling_rate, self.draws)
 
     def exposure(self, steps: int) -> int:
+        """Return 1, whatever `steps` is: the run counts as a whole."""
         return 1
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
+        """Check that `steps` equals `passes`; `fresh` and `inserted` have no effect."""
         if steps != self.passes:
             raise InvalidParameter(
                 f"must be {self.passes}: {self.draws} samples of a share {self.sampling_rate:g}", steps=steps
@@ -147,5 +168,5 @@ class SampledSteps(SampledGaussian):
 
 
 def sampled_epochs(sampling_rate: float, draws: int) -> int:
-    """Return the number of passes over the table equivalent to `draws` samples, rounded up."""
+    """Return ⌈p · draws⌉, the passes over the table equivalent to `draws` samples, at least 1."""
     return max(1, math.ceil(sampling_rate * draws * (1 - 1e-12)))

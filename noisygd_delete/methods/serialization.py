@@ -36,6 +36,9 @@ FORECASTS = (
 def parse_dataclass(kind: type[T], given: Mapping[str, Any], what: str, **read: Any) -> T:
     """Return an instance of a dataclass from its fields, each of its declared type and finite, none unknown or missing.
 
+    Fields with a default may be missing (`check_complete` forbids it). A float -0.0 is refused, and unknown fields of
+    nested parts too.
+
     Args:
         kind: The dataclass.
         given: The fields as read.
@@ -114,7 +117,12 @@ def _field_types(kind: type) -> dict[str, Any]:
 
 
 def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
-    """Return the mechanism from the output of `Mechanism.to_dict`."""
+    """Return the mechanism from the output of `Mechanism.to_dict`, of the kind named by "method" in `MECHANISMS`.
+
+    Raises:
+        InvalidParameter: If the kind or a field is unknown, a field is missing or invalid, or a stage is nested in a
+            stage.
+    """
     kind: type[Mechanism] = _parse_tagged(MECHANISMS, given, "method")
     facts = {name: value for name, value in given.items() if name != "method"}
     inner = {
@@ -138,7 +146,13 @@ def _parse_stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: st
 
 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
-    """Return the method from the output of `Method.to_dict`."""
+    """Return the method from the output of `Method.to_dict`: its kind by "name" and "analysis", its options by field.
+
+    Missing options take their defaults.
+
+    Raises:
+        InvalidParameter: If the kind or an option is unknown, or a value is invalid.
+    """
     name = given.get("name") if isinstance(given, Mapping) else None
     kind: type[Method] = _parse_tagged(STAGE_METHODS if name in (*STAGE_METHODS,) else METHODS, given, "name")
     if name == "noisy-gd":
@@ -148,7 +162,13 @@ def method_from_dict(given: Mapping[str, Any]) -> Method:
 
 
 def problem_from_dict(given: Mapping[str, Any]) -> Problem:
-    """Return the problem from the output of `Problem.to_dict`."""
+    """Return the problem from the output of `Problem.to_dict`, with its loss, budget, method and total.
+
+    Missing fields that have a default take it; `plan_from_dict` refuses them.
+
+    Raises:
+        InvalidParameter: If a field is unknown, invalid or missing without a default.
+    """
     if not isinstance(given, Mapping):
         raise InvalidParameter("not the arguments of a plan: expected an object")
     try:
@@ -168,7 +188,13 @@ def _parse_total(given: Any) -> Total | None:
 
 
 def plan_from_dict(given: Mapping[str, Any]) -> Plan:
-    """Return the plan from the output of `Plan.to_dict`; unknown or missing fields are rejected."""
+    """Return the plan from the output of `Plan.to_dict`, rebuilt by its method's `assemble`.
+
+    Forecasts (`FORECASTS`) may be missing.
+
+    Raises:
+        InvalidParameter: If a field is unknown, missing or invalid, or the method derives other numbers from these.
+    """
     if not isinstance(given, Mapping) or "problem" not in given:
         raise InvalidParameter("not a plan: expected an object with a problem")
     missing = sorted(set(_ALWAYS) - given.keys())

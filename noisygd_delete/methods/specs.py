@@ -16,7 +16,11 @@ _FIELDS = re.compile(r",(?=\s*\w+=)")  # commas between fields, not those within
 
 
 def parse_spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any]]:
-    """Parse a name and its fields: `output-perturbation:solver=cold,diffusion_steps=40`.
+    """Return the name and the fields of a text like `output-perturbation:solver=cold,diffusion_steps=40`.
+
+    Values become booleans, integers or floats where they can, else text; "stages" becomes a tuple of `Stage`,
+    "input_shape" and "outer_weights" tuples of numbers. Hyphens in field names become underscores. The name is None if
+    the text begins with ":" or is empty.
 
     Args:
         option: What the text names, for messages.
@@ -36,7 +40,10 @@ def parse_spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any
 
 
 def format_spec(name: str, fields: Mapping[str, Any]) -> str:
-    """Return the text that `parse_spec` parses; `fields` are formatted as typed."""
+    """Return "name:field=value,field=value", which `parse_spec` parses; the name alone without fields.
+
+    Values are written by `str`, so they must be given as typed.
+    """
     return name + ("" if not fields else ":" + ",".join(f"{field}={value}" for field, value in fields.items()))
 
 

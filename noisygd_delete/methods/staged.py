@@ -101,12 +101,14 @@ class SampledStage(Method):
     noise_multiplier: float
 
     def plan(self, problem: Problem) -> Plan:
+        """Raise InvalidParameter always: only `Staged` plans this stage, by `plan_sampled_stage`."""
         raise InvalidParameter(
             "steps on samples are a stage of a ladder: method 'staged' with Stage('network', steps, sampling_rate=) "
             "plans them"
         )
 
     def check_plan(self, plan: Plan) -> None:
+        """Check `Method.check_plan`, `check_sampled`, and that σ² is at least that of the noise multiplier z."""
         super().check_plan(plan)
         check_sampled(plan.problem)
         lipschitz = plan.problem.loss.constants.lipschitz * (1 + plan.problem.slack)
@@ -122,6 +124,7 @@ class SampledStage(Method):
             )
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
+        """Return the plan of a network stage on Poisson samples; both procedures carry the rate and the draws."""
         run = SampledSteps(
             records=problem.records,
             row_norm=problem.loss.radius,
@@ -134,7 +137,19 @@ class SampledStage(Method):
 
 
 def of_stage(stage: Stage, number: int, problem: Problem, staged: StagedLoss, *, gdp: float, worlds: Worlds) -> Problem:
-    """Return the problem of one stage, with a budget of μ = `gdp` for this neighbouring relation."""
+    """Return the problem of one stage, with a budget of μ = `gdp` for this neighbouring relation.
+
+    It has the stage's loss, features and λ, one release, and neither utility condition nor slack, total, map or column
+    layout.
+
+    Args:
+        stage: The stage.
+        number: Its position in the ladder, from 0.
+        problem: The problem of the ladder.
+        staged: The losses of all stages.
+        gdp: μ of the dp and of the deletion part, slack deducted.
+        worlds: The relation of the budget; the stage's adjacency gives the same Δ.
+    """
     return replace(
         problem,
         loss=staged.loss_of(number),
@@ -155,13 +170,16 @@ def of_stage(stage: Stage, number: int, problem: Problem, staged: StagedLoss, *,
 
 
 def plan_stage(stage: Stage, own: Problem, *, gdp: float, order: float | None) -> Plan:
-    """Return the plan of a stage that costs μ = `gdp`.
+    """Return the plan of a stage that costs μ = `gdp`, whichever kind it is.
+
+    A head is solved from 0 and diffused (output perturbation), moments are one pass of noisy least squares, and a
+    network runs noisy steps by composition, or on samples if it has a sampling rate.
 
     Args:
         stage: The stage.
         own: Its problem, by `of_stage`.
         gdp: μ.
-        order: Rényi order q at which a stage on samples is counted, as q gdp²/2.
+        order: Rényi order q at which a stage on samples is counted, as q gdp²/2; None only if it is not on samples.
     """
     if stage.kind == HEAD:
         solved = OutputPerturbation(solver="cold", diffusion_steps=stage.steps, step_size=stage.step_size)
@@ -186,7 +204,14 @@ def plan_stage(stage: Stage, own: Problem, *, gdp: float, order: float | None) -
 
 
 def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps: int) -> Plan:
-    """Return the plan of a network stage of `steps` passes."""
+    """Return the plan of a network stage with these numbers, by the problem's method, as its learn and as its request.
+
+    Args:
+        problem: The problem of the stage, with its method.
+        step_size: η.
+        noise_variance: σ².
+        steps: K_A and K_Ā; passes for steps on samples.
+    """
     numbers = Calibration(
         step_size=step_size,
         noise_variance=noise_variance,
@@ -198,9 +223,17 @@ def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps
 
 
 def plan_sampled_stage(problem: Problem, draws: int, rate: float, step_size: float, gdp: float, order: float) -> Plan:
-    """Return the plan of a network stage on samples, with ε_q = qμ²/2 at the order q.
+    """Return the plan of a network stage on samples with the least noise at which ε_q ≤ qμ²/2 at the order q.
 
     A step adds zL/(pn) to the mean gradient, with the slack included in z.
+
+    Args:
+        problem: The problem of the stage.
+        draws: Number of steps.
+        rate: p.
+        step_size: η.
+        gdp: μ.
+        order: q.
     """
     multiplier = least_multiplier(
         order=order, allowed=order * gdp**2 / 2, sampling_rate=rate, draws=draws, worlds=problem.adjacency
@@ -212,13 +245,13 @@ def plan_sampled_stage(problem: Problem, draws: int, rate: float, step_size: flo
 
 
 def of_moments(problem: Problem, gdp: float) -> Plan:
-    """Return the plan of a stage of least squares on noisy moments: one pass, without step size or initial law."""
+    """Return the plan of a stage of least squares on noisy moments that cost μ = `gdp`: one pass, no noisy step."""
     method = moments.plan_moments(problem, gdp, problem.adjacency)
     return method.assemble(replace(problem, method=method), Calibration(learn_steps=1, delete_steps_for_deletion=1))
 
 
 def describe_stage(stage: Plan) -> str:
-    """Return a description of what a stage runs."""
+    """Return a phrase with what a stage runs, its steps or passes and its noise, by the method of its plan."""
     method = stage.method
     if isinstance(method, moments.Moments):
         return f"least squares on noisy moments, in one pass, noise of deviation {method.deviation:.4g} on sums of unit rows"
@@ -289,6 +322,16 @@ class Staged(Method):
         )
 
     def plan(self, problem: Problem) -> Plan:
+        """Return the plan with every stage calibrated: kept ones to ε_dd, later ones to the rest of ε_dp.
+
+        Kept stages take at most half of the dp budget; the rest is divided by the number of releases. Within either
+        group the budget is divided in proportion to `share`. With stages on samples, amounts are counted at Rényi
+        orders instead of μ².
+
+        Raises:
+            InvalidParameter: If the loss is convex or has no Lipschitz constant, or the kept stages exceed their half.
+            AssumptionViolated: If a stage on samples is not covered (`check_sampled`).
+        """
         if problem.loss.constants.convex:
             raise InvalidParameter(
                 f"is for networks; the {problem.loss.name} loss is convex, and 'noisy-gd', 'output-perturbation' or 'objective-perturbation' forget "
@@ -307,7 +350,14 @@ class Staged(Method):
         return self.assemble(problem, Calibration(stages=(*kept, *later)))
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """Return the plan of its stages: the numbers of the first one, with the steps of all."""
+        """Return the plan of its stages: the numbers of the first one, with the steps and passes of all.
+
+        A learn counts every stage and a request the later ones. The deletion guarantee covers the kept stages of any
+        number of requests, and the published model has the loss `losses.staged.StagedLoss`.
+
+        Raises:
+            InvalidParameter: If the number of stages differs from the method's.
+        """
         stages, number = numbers.stages, self.level + 1
         kept, later = stages[:number], stages[number:]
         if len(stages) != len(self.stages):
@@ -390,7 +440,11 @@ class Staged(Method):
         return tuple(made)
 
     def check_plan(self, plan: Plan) -> None:
-        """Check that every stage solves the problem of `of_stage` and is covered by its own method."""
+        """Check `Method.check_plan`, and that every stage solves the problem of `of_stage` and its method covers it.
+
+        Raises:
+            InvalidParameter: If a stage differs in loss, sizes, λ or dtype, or is not covered.
+        """
         super().check_plan(plan)
         staged, problem = self._staged(plan.problem), plan.problem
         for number, (asked, stage) in enumerate(zip(self.stages, plan.calibration.stages, strict=True)):
@@ -401,6 +455,10 @@ class Staged(Method):
             stage.method.check_plan(stage)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        """Return three paragraphs: stages with noise and cost; passes and what is kept; the limit of ε_dd.
+
+        The limit: the figure for later models alone is false once a request depended on an earlier model.
+        """
         problem = plan.problem
         notion = problem.deletion_notion
         listed = []
@@ -501,6 +559,7 @@ class StagedRun(Mechanism):
         return "base" if self.kept else ""
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return that the stages are published, and the conditions of every stage."""
         inner = (condition for stage in (*self.kept, *self.later) for condition in stage.conditions())
         return (("stages-published", {}), *inner)
 
@@ -510,9 +569,11 @@ class StagedRun(Mechanism):
         return sum(self.kept_steps) + sum(self.later_steps)
 
     def exposure(self, steps: int) -> int:
+        """Return 3 for the steps of a learn, else 2; an odd sum includes a learn, for `interval`."""
         return _LEARN if steps == self.learn_steps else _RERUN
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
+        """Check that `steps` is that of a learn (all stages) or of a request (the later ones), whatever `fresh` is."""
         if steps not in (self.learn_steps, sum(self.later_steps)):
             raise InvalidParameter(
                 f"is not what this ladder runs: {self.learn_steps} steps to learn and {sum(self.later_steps)} for a request",
@@ -520,7 +581,10 @@ class StagedRun(Mechanism):
             )
 
     def stages_run(self, steps: int) -> tuple[tuple[int, Mechanism, int], ...]:
-        """Return (stage, mechanism, steps) of each stage that a release of `steps` steps runs, in order."""
+        """Return (position, mechanism, steps) of each stage that a release of `steps` noisy steps runs, in order.
+
+        All stages if `steps` is that of a learn, else the later ones.
+        """
         runs = zip(
             range(len(self.kept) + len(self.later)),
             (*self.kept, *self.later),
@@ -530,6 +594,11 @@ class StagedRun(Mechanism):
         return tuple(runs)[0 if self.exposure(steps) == _LEARN else len(self.kept) :]
 
     def interval(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
+        """Return the sum over the stages that an observed model depends on, each counted once.
+
+        The kept stages count if `steps_with` is odd or infinite (a learn), the later ones if `steps_with` > 0 and
+        `steps_without` is 0. A deletion guarantee adds the condition that kept stages are not reduced.
+        """
         learned = steps_with == math.inf or steps_with % 2 == 1
         seen = [*(zip(self.kept, self.kept_steps, strict=True) if learned else ())]
         if steps_with and not steps_without:
@@ -546,6 +615,7 @@ class StagedRun(Mechanism):
         raise NotImplementedError  # `interval` composes the stages
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the facts, with "kept" and "later" as lists of stage mechanisms and of their steps, as JSON."""
         return {
             "method": self.method,
             "records": self.records,

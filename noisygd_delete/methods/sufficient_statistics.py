@@ -81,6 +81,7 @@ class SufficientStatisticsRun(SingleRelease):
         return self
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
+        """Check that `steps` is 0, and that only a fresh release inserts records if `joiners` is false."""
         super().check(steps)
         if inserted and not (fresh or self.joiners):
             raise InvalidParameter("must be true: the release took in new records", joiners=False)
@@ -91,14 +92,19 @@ class SufficientStatisticsRun(SingleRelease):
         return correlated_sums.equalizer_schedule(releases=self.releases, variance=self.variance)
 
     def apart(self, *, between_records: bool) -> float:
-        """Return Δ of one row, in steps²."""
+        """Return Δ of one row, the distance of its products and label sums from another row's or from none, in steps².
+
+        Args:
+            between_records: Whether two records are compared, or a record and the null record.
+        """
         facts = {"norm_squared": self.norm_squared, "label_weight": self.label_weight}
         return correlated_sums.sensitivity(between_records=between_records, **facts)
 
     def charges(self, worlds: Worlds) -> tuple[float, ...]:
-        """Return μ² after each draw for the costliest record, whenever it is inserted and erased.
+        """Return μ² after each of the draws for the costliest record, whenever it is inserted and erased.
 
-        An upper bound whatever the requests depend on.
+        The values increase, one for each release of the schedule. They are upper bounds whatever the requests depend
+        on.
         """
         return _charges(self, worlds.between_records, True)
 
@@ -111,7 +117,10 @@ class SufficientStatisticsRun(SingleRelease):
         return {"gdp_squared": charges[int(number) - 1]}
 
     def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
-        """Return `interval` for a record still present after all these steps; see `NoiseChain.staying`."""
+        """Return `interval` for a record still present after all these draws, without the cost of its removal.
+
+        See `NoiseChain.staying`: `steps_without` > 0 counts as one more draw; infinite beyond the schedule.
+        """
         between = Worlds(worlds)
         return self._guarantee(about, between, **self._cost(between, steps_with, steps_without, leaves=False))
 
@@ -119,6 +128,11 @@ class SufficientStatisticsRun(SingleRelease):
         """Return the deletion guarantee of a record removed by a patch of this variance.
 
         It covers an observer of the patch and of all `draws` draws before it.
+
+        Args:
+            worlds: The neighbouring relation.
+            draws: Number of draws before the patch, each with the record.
+            variance: σ² of the patch's noise, in the unit of the run's `variance`.
         """
         between, weight = Worlds(worlds), self.label_weight
         apart = self.apart(between_records=between.between_records)
@@ -131,6 +145,7 @@ class SufficientStatisticsRun(SingleRelease):
         return self._guarantee("deletion", between, gdp_squared=stayed + left)
 
     def conditions(self) -> tuple[Condition, ...]:
+        """Return public n, sums carried over, a limit on the rows of a person, exact noise and a trusted machine."""
         own = {"method": self.method}
         return (
             *super().conditions(),
@@ -154,23 +169,26 @@ def _charges(run: SufficientStatisticsRun, between_records: bool, leaves: bool) 
 
 
 def grid_of(loss: Loss) -> tuple[int, int]:
-    """Return (bits, β in steps), public since they depend on the radius only."""
+    """Return (bits, β): the rows' grid has step 2^−bits, between R/2^14 and R/2^15, and β is 0.6 R in those steps.
+
+    β is the weight of the label beside the row. Both are public, since they depend on the radius only.
+    """
     bits = BITS + 1 - math.frexp(loss.radius)[1]
     return bits, math.floor(LABEL_RATIO * math.ldexp(loss.radius, bits) + 0.5)
 
 
 def label_bits(loss: Loss) -> int:
-    """Return the bits of a target's grid in [−1, 1]; class labels need none."""
+    """Return the bits of a target's grid in [−1, 1], 10; 0 for class labels, which need none."""
     return LABEL_BITS if loss.label_kind == "target" else 0
 
 
 def norm_squared(loss: Loss) -> int:
-    """Return R² in steps² of the grid."""
+    """Return R² in steps² of the grid, rounded down."""
     return math.floor(math.ldexp(loss.radius * loss.radius, 2 * grid_of(loss)[0]))
 
 
 def check_exact(loss: Loss, records: int) -> None:
-    """Check that sums of this many rows are exact in float64.
+    """Check that sums of products of this many rows of norm R are exact in float64 (below 2^53 grid units).
 
     Raises:
         InvalidParameter: If they are not.
@@ -186,6 +204,11 @@ def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> Suffic
     """Return the run with the least V whose releases together have at most this μ²; None if the grid cannot hold it.
 
     A draw has variance at least V/(1 + √(T/2)), of which Gaussian DP takes 144 max(2, β²): `gaussian_factor`.
+
+    Args:
+        facts: Fields of the run except its variance.
+        squared: μ² of all releases together.
+        worlds: The neighbouring relation.
     """
     least = 1000 * facts["label_weight"] ** 2 * (1 + math.isqrt(facts["releases"]))
     apart = correlated_sums.sensitivity(
@@ -236,6 +259,15 @@ class SufficientStatistics(Method):
         """Accept every problem: sums do not depend on the order of the rows."""
 
     def plan(self, problem: Problem) -> Plan:
+        """Return the plan with the least V for all releases together, by the dp budget as a μ.
+
+        The plan's `noise_variance` is V/4^bits, V counted in the unit of the run.
+
+        Raises:
+            InvalidParameter: If the loss, the number of features or releases, exactness or the map's width is not
+                covered.
+            PlanInfeasible: If the budget needs more noise than the grid carries.
+        """
         self._check_covered(problem)
         self._check_map(problem.features)
         squared = problem.budget.dp_gdp() ** 2
@@ -282,10 +314,14 @@ class SufficientStatistics(Method):
         check_exact(problem.loss, problem.records)
 
     def check_plan(self, plan: Plan) -> None:
+        """Check loss, features, releases and exactness of sums; the loss need not have a Lipschitz constant."""
         self._check_covered(plan.problem)  # the loss need not be Lipschitz: the norms of the sums are bounded
 
     def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
-        """Return the plan; it retains exactly nothing of an erased record, because only noise is carried over."""
+        """Return the plan whose learn and requests are draws of one chain of sums.
+
+        It retains exactly nothing of an erased record, because only noise is carried over.
+        """
         bits, weight = grid_of(problem.loss)
         run = SufficientStatisticsRun(**self._facts(problem), variance=numbers.noise_variance * 4.0**bits)
         carried = procedure.CarriedSums(
@@ -315,8 +351,9 @@ class SufficientStatistics(Method):
     def outlook(self, plan: Plan) -> Prospects:
         """Return the forecast of least squares with weights of a guessed norm B.
 
-        With d directions, noisy moments pull the weights by E with E‖E‖² = d(kV/β² + VB²/2), which costs ‖E‖²/(2mn²) if
-        no row curves the objective beyond the ridge m; the ridge's addition to λ costs half of itself times B².
+        Bound and deviation are infinite, none being known. With d directions, noisy moments pull the weights by E with
+        E‖E‖² = d(kV/β² + VB²/2), which costs ‖E‖²/(2mn²) if no row curves the objective beyond the ridge m; the ridge's
+        addition to λ costs half of itself times B².
 
         In nats: odds of two classes are twice a fit to ±1, near 0; of k classes, k times one to 0 and 1. The poorer fit
         of a linear model counts as a hundredth: on four tables it was .005 to .05, in accuracy .0001 to .006
@@ -334,6 +371,7 @@ class SufficientStatistics(Method):
         return Prospects(math.inf, cost + (_OF_A_LINE if odds > 1 else 0.0), math.inf)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
+        """Return two paragraphs: V and the cost of all releases together, and what is exact and what an edit leaves."""
         problem = plan.problem
         at_once = plan.mechanism.interval("dp", problem.adjacency, steps_with=1).gdp_squared
         together = plan.mechanism.interval("dp", problem.adjacency, steps_with=math.inf).gdp_squared
@@ -363,10 +401,10 @@ def check_loss(loss: Loss) -> None:
 
 
 def default_levels(*, records: int, blocks: int, releases: int, gdp: float = 1.0, joiners: bool = True) -> int:
-    """Return the default number of bin levels of an additive map, from public numbers.
+    """Return the default number of bin levels of an additive map, 1 to 7, from public numbers.
 
     The largest number at which the finest bin, a 2^−l share of the rows, adds three standard deviations of the noise to
-    its own sum.
+    its own sum; 1 if none does.
 
     Args:
         records: n.
