@@ -25,7 +25,10 @@ NO_CLAIM = {
     ("cli/remaining_budget.py", "left_text"): "what a total has left: an account of what may be spent",
     ("methods/noisy_gd_gibbs.py", "infeasible_error"): "what was asked for and cannot be had",
     ("methods/staged.py", "words"): "a stage's share, of a plan whose promise stands above it",
-    ("planner/advise.py", "find_remedies"): "budgets at which less would be lost: what to choose, not what was promised",
+    (
+        "planner/advise.py",
+        "find_remedies",
+    ): "budgets at which less would be lost: what to choose, not what was promised",
 }
 
 
