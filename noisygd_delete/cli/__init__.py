@@ -24,7 +24,14 @@ __getattr__ = on_first_use(__name__, dict.fromkeys(("main", "parser"), "commands
 
 
 def run() -> None:
-    """Run the console script."""
+    """Prepare the streams, run `main` on `sys.argv`, flush, and exit with its status.
+
+    Errors during the imports are reported on standard error: an interrupt with status 130, a failed import, a system
+    error or too little memory with 2. A broken pipe is status 0.
+
+    Raises:
+        SystemExit: Always, with the exit status.
+    """
     prepare_process()
     try:
         from .commands import main

@@ -16,7 +16,7 @@ from .terminal import MORE, print_result
 
 
 def register(commands: Any) -> None:
-    """Add the `advise` command and its options to the parser."""
+    """Add the `advise` command: --records, --features or --schema, --plan, --out, --explain, --json."""
     parser = add_command(
         commands,
         "advise",

@@ -83,7 +83,11 @@ class Intermixed(argparse.ArgumentParser):
     takes: tuple[str, ...] = ()
 
     def error(self, message: str) -> NoReturn:
-        """Exit with a one-line error that refers to `--help`; the usage is not printed."""
+        """Print `message` to standard error as one line that refers to `--help`, without the usage.
+
+        Raises:
+            SystemExit: Always, with status 2.
+        """
         raise SystemExit(print_error(f"{self.prog}: {message}; see {self.prog} --help", 2))
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -97,18 +101,21 @@ class Intermixed(argparse.ArgumentParser):
             raise SystemExit(print_error(f"{self.prog}: {error}", 2)) from error
 
     def format_help(self) -> str:
-        """Return the help, with the names of the shared options that the command accepts."""
+        """Return argparse's help and, if the command takes shared options, a last line with their names."""
         also = f"\nalso: {', '.join(self.takes)} (see noisygd-delete --help)\n" if self.takes else ""
         return super().format_help() + also
 
     def take(self, *names: str) -> None:
-        """Add these options of `GENERAL`; the command's own help lists only their names."""
+        """Add these options of `GENERAL` and append them to `takes`; the command's own help shows their names only."""
         for name in names:
             self.add_argument(name, help=argparse.SUPPRESS, **GENERAL[name])
         self.takes += names
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments with options and positional arguments in any order."""
+        """Return (namespace, unknown words) with options and positional arguments in any order.
+
+        A parser with subcommands, such as the root parser, parses in argparse's own order.
+        """
         in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has subcommands
         if self._mixing or in_order:
             return super().parse_known_args(args, namespace)
@@ -120,19 +127,26 @@ class Intermixed(argparse.ArgumentParser):
 
 
 def add_command(commands: Any, name: str, **words: Any) -> Intermixed:
-    """Add a command, described in the overview by its line in `LINES`.
+    """Add a command without abbreviations of its options, with its line of `LINES` as help, and return its parser.
 
     Args:
         commands: Subparsers action of the root parser.
-        name: Name of the command.
-        **words: Arguments of the command's own help, such as `description` and `epilog`.
+        name: Name of the command, a key of `LINES`.
+        **words: Further arguments of `add_parser`, such as `description` and `epilog`.
     """
     parser: Intermixed = commands.add_parser(name, help=LINES[name], allow_abbrev=False, **words)
     return parser
 
 
 def store_command(commands: Any, name: str, example: str, run: Callable[[argparse.Namespace], int]) -> Intermixed:
-    """Add a command that works on a store, with the arguments STORE, `--wait` and `--json`."""
+    """Add a command on a store, with the arguments STORE, `--wait` and `--json`, and return its parser.
+
+    Args:
+        commands: Subparsers action of the root parser.
+        name: Name of the command, a key of `LINES`.
+        example: Command line without the program's name, shown at the end of the help.
+        run: Called with the parsed arguments; returns the exit status.
+    """
     parser = add_command(commands, name, epilog=f"example: noisygd-delete {example}")
     parser.add_argument("store", metavar="STORE")
     parser.take("--wait", "--json")
@@ -141,12 +155,17 @@ def store_command(commands: Any, name: str, example: str, run: Callable[[argpars
 
 
 def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping[str, str]) -> None:
-    """Reject the first unknown command or option, and suggest the nearest known one.
+    """Reject the first unknown command or option, with a suggestion where a known one or a synonym is similar.
+
+    Words after `--` and the values of options are not checked.
 
     Args:
-        parser: Parser of the command line.
+        parser: Root parser with the commands that the line may name.
         arguments: Words of the command line.
-        elsewhere: Options of other commands, each with where it is given.
+        elsewhere: Options of other commands, each with the text that says where it is given.
+
+    Raises:
+        SystemExit: With status 2, after the error was printed, if a word is unknown.
     """
     words = iter(arguments)
     for text in words:
@@ -221,7 +240,11 @@ def _nearest_word(word: str, known: Iterable[str], alike: float = 0.6) -> str:
 
 
 def parse_integer(text: str) -> int:
-    """Parse a whole number of absolute value at most `_LARGEST`."""
+    """Parse a whole number, negative ones included, of absolute value at most `_LARGEST`, 10^12.
+
+    Raises:
+        ArgumentTypeError: If the text is not a whole number, or too large.
+    """
     try:
         found = int(text)
     except ValueError as error:
@@ -232,7 +255,11 @@ def parse_integer(text: str) -> int:
 
 
 def parse_size(text: str) -> int:
-    """Parse a number of bytes: 800M, 6G, or digits alone."""
+    """Return the bytes of a text such as 800M or 6G: K, M, G, T in either case are powers of 1024; no unit: bytes.
+
+    Raises:
+        ArgumentTypeError: If the number is not whole, too large, or below 1 byte.
+    """
     unit = _UNITS.get(text[-1:].upper(), 0)
     found = parse_integer(text[:-1] if unit else text) * (unit or 1)
     if found < 1:
@@ -241,7 +268,11 @@ def parse_size(text: str) -> int:
 
 
 def parse_seed(text: str) -> int:
-    """Parse the seed of a random generator, a whole number of at least 0."""
+    """Parse the seed of a random generator, a whole number from 0 to `_LARGEST`.
+
+    Raises:
+        ArgumentTypeError: If the text is not such a number.
+    """
     found = parse_integer(text)
     if found < 0:
         raise argparse.ArgumentTypeError(f"{text} must be at least 0")
@@ -249,7 +280,11 @@ def parse_seed(text: str) -> int:
 
 
 def parse_number(text: str) -> float:
-    """Parse a floating-point number."""
+    """Parse a number as Python's `float` does; infinities and NaN are accepted.
+
+    Raises:
+        ArgumentTypeError: If the text is not a number.
+    """
     try:
         return float(text)
     except ValueError as error:
@@ -257,12 +292,20 @@ def parse_number(text: str) -> float:
 
 
 def options_of(parser: Intermixed) -> dict[str, str]:
-    """Return the options of one command by the parameter that each sets."""
+    """Return {parameter: option} of a command, such as {"total_epsilon": "--total-epsilon"}.
+
+    Positional arguments are left out; of several spellings the last is taken.
+    """
     return {action.dest: action.option_strings[-1] for action in parser._option_string_actions.values()}
 
 
 def format_error(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
-    """Return the message of an error with its notes; each parameter is written as typed, `--parameter value`."""
+    """Return an error's message and notes, joined by "; ", each parameter written as it is typed, `--parameter value`.
+
+    Args:
+        error: The error.
+        options: Result of `options_of`; a parameter that is not in it is written `parameter=value`.
+    """
 
     def typed(name: str, value: Any) -> str:
         text = value if isinstance(value, str) else format_value(value)

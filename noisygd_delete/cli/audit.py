@@ -23,7 +23,7 @@ WAYS = ("chains", "releases", "one-run")
 
 
 def register(commands: Any) -> None:
-    """Add the `audit` command and its options to the parser."""
+    """Add the `audit` command: STORE or --plan, --by, --chains, --later-releases, --runs, --seed, --wait, --json."""
     parser = add_command(
         commands,
         "audit",
@@ -76,8 +76,12 @@ def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
         file: The file; None gives no rows.
         plan: Plan of the releases that the document describes.
 
+    Returns:
+        One dictionary for each row: `name` ("question: attack"), `measured_lower_bound` (negative values as 0) and
+        `claimed_advantage`.
+
     Raises:
-        InvalidParameter: If the file cannot be read, is not such an output, or audited another plan.
+        InvalidParameter: If the file cannot be read, is not such an output, or its digest is that of another plan.
     """
     if file is None:
         return []

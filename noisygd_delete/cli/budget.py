@@ -21,7 +21,10 @@ _NEARLY_SPENT = 6
 
 
 def register(commands: Any) -> None:
-    """Add the commands `status` and `budget` to the parser."""
+    """Add the commands `status`, and `budget` with --order, --delta, --last, --explain and a group of questions.
+
+    The questions are --present-from, --erased-at, --observed, --models-seen, --requests and --attack-advantage.
+    """
     store_command(commands, "status", "status STORE --json", _status)
     asking = store_command(commands, "budget", "budget STORE --delta 1e-6", _budget)
     asking.add_argument("--order", type=parse_number, help="Rényi order; default: the plan's, or 10")
@@ -159,14 +162,14 @@ def _status(parsed: argparse.Namespace) -> int:
 
 
 def finish_interrupted(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
-    """Finish an interrupted request, unless another process has the store locked.
+    """Open and close the store if its status names a request in flight, which finishes that request and reports it.
 
     Args:
         parsed: Arguments of the command.
-        answer: Status of the store.
+        answer: Result of `status` on the store, of which `request_in_flight` is read.
 
     Returns:
-        Whether an interrupted request was finished.
+        Whether the store was opened; False without a request in flight, and if another process has the store locked.
     """
     if not answer["request_in_flight"]:
         return False

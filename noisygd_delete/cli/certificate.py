@@ -25,7 +25,11 @@ _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every cer
 
 
 def register(commands: Any) -> None:
-    """Add the `certificate` command and its options to the parser."""
+    """Add the `certificate` command, which requires --request-id or --release.
+
+    Options: --key, --passphrase-file, the files to write (--out, --html, --envelope, --timestamp, --log, --log-proof),
+    the time-stamp server, statements (--received, --controller, --audit, --residue), --delta, --language, --json.
+    """
     certificate = add_command(
         commands,
         "certificate",

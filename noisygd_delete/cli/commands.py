@@ -55,10 +55,11 @@ def _print_all_help(parser: Any) -> None:
 
 
 def parser(command: str | None = None) -> Intermixed:
-    """Return the parser of the command line.
+    """Return the root parser with one command, all commands, or none; each has its `options_of` as default `options`.
 
     Args:
-        command: The only command to register; None registers all, "" none.
+        command: The only command to register, with those of its module; None registers all whose package is installed,
+            "" none.
 
     Raises:
         MissingDependency: If `command` belongs to a package that is not installed.
@@ -83,7 +84,10 @@ def _load_module(command: str) -> Any | None:
 
 
 def overview() -> Intermixed:
-    """Return the parser that `--help` shows: one line for each command, no command module loaded."""
+    """Return the parser that `--help` shows: one line for each command of `LINES`, without its options.
+
+    No module of a command is loaded, and commands of packages that are not installed are listed too.
+    """
     root, commands = _root()
     for name in LINES:
         commands.add_parser(name, help=LINES[name])
@@ -120,7 +124,18 @@ def _print_overview(root: argparse.ArgumentParser) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+    """Run one command and return its exit status; report an error on standard error as one paragraph.
+
+    Status 3: the budget is exceeded; 4: the store is locked; 5: it is corrupt; 130: interrupted; 2: any other error; 0
+    if the reader of the answer closed the pipe. Of an unforeseen exception only type and place are printed, because its
+    message may quote a record. In a group of processes that torchrun started, only process 0 runs the command.
+
+    Args:
+        arguments: Words after the program's name; None: `sys.argv[1:]`.
+
+    Raises:
+        SystemExit: For --help, --version and --print-completion, and with status 2 if the words cannot be parsed.
+    """
     escape_unencodable()
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
@@ -197,13 +212,17 @@ def _plan_option_hint(command: str) -> dict[str, str]:
 
 @contextmanager
 def joining_group(parsed: argparse.Namespace) -> Iterator[int | None]:
-    """Set `parsed.execution`, and join the group of processes that torchrun started, if it did.
+    """Join the group of processes that torchrun started, if it did, and set `parsed.execution` then or with --device.
 
-    If a process of the group dies, torchrun ends the others; of those that follow, the process of rank 1 reports it.
+    For any other command, `parsed.execution` remains None. If a process of the group dies, torchrun ends the others by
+    SIGTERM, which raises ProcessLost.
 
     Yields:
-        None where the command is to be run: in process 0. Elsewhere the exit status, after this process has taken part
-        in all its releases.
+        None where the command is to be run: in process 0, or without a group. Elsewhere the exit status, after this
+        process has taken part in all its releases: 0, or 2 if the group lost a process.
+
+    Raises:
+        ProcessLost: In the process of rank 1, if the group lost a process.
     """
     if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
         yield None

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the commands `delete`, `insert` and `replace` to the parser."""
+    """Add the commands `delete`, `replace` and `insert` with the options of an edit request.
+
+    `delete` takes IDs, --subject, --file, --subject-file and --reapply; the others take --data and --delimiter.
+    `delete` and `replace` also take --publish-by, --withdraw and the statements about the receipt of the request.
+    """
     parser = store_command(commands, "delete", "delete STORE 17 42 --request-id 9f2c", delete)
     parser.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
     parser.add_argument("--subject", action="append", default=[], metavar="S", help="every record of this person")
@@ -46,7 +50,12 @@ def register(commands: Any) -> None:
 
 
 def delete(parsed: argparse.Namespace) -> int:
-    """Run `delete` and return its exit status."""
+    """Erase the given records and all records of the given persons, and return the exit status of `serve_request`.
+
+    They come from IDs, --subject, --file, --subject-file and, with --reapply, the records on the list of erased ids
+    that are in the table again. If --reapply leaves nothing to erase, print that and return 0. With persons, warn on
+    standard error about restricted rows, which the erasure does not reach.
+    """
     from ..records import EditRequest
     from .release import open_store, serve_request
 
@@ -88,7 +97,13 @@ def _read_id_lines(source: str | None) -> list[str]:
 
 
 def insert(parsed: argparse.Namespace) -> int:
-    """Run `insert` and return its exit status."""
+    """Insert the rows of --data, and return the exit status of `serve_request`.
+
+    Unreadable rows are skipped, with a line each on standard error.
+
+    Raises:
+        InvalidRequest: If rows are beyond the schema's `rows_per_subject` within the file.
+    """
     from ..errors import InvalidRequest
     from ..records import EditRequest
     from .release import open_store, serve_request
@@ -107,7 +122,11 @@ def insert(parsed: argparse.Namespace) -> int:
 
 
 def correct(parsed: argparse.Namespace) -> int:
-    """Run `replace` and return its exit status."""
+    """Run `replace`: replace the content of the records whose ids are in --data, and return the exit status.
+
+    The schema's subject column is not read: a correction does not move a record to another person. An unreadable row is
+    an error.
+    """
     from dataclasses import replace
 
     from ..records import EditRequest

@@ -16,7 +16,10 @@ _PLAIN = b'{"format": 1, "kind": "'
 
 
 def register(commands: Any) -> None:
-    """Add the `export` command and its options to the parser."""
+    """Add the commands `export` (--onnx, --plain, --monotone) and `report` (--out, --title, --delta, --audit).
+
+    Both take STORE and --json, `report` also --language.
+    """
     parser = add_command(
         commands,
         "export",

@@ -28,7 +28,11 @@ NUMBERED = "record"  # id column given to a table without one
 
 
 def register(commands: Any) -> None:
-    """Add the `init` command and its options to the parser."""
+    """Add the `init` command: --data or --source, --schema or --draft-schema, and the options of columns and plan.
+
+    These are --label, --id, --subject, --slots, --map, --plan, --engine, --table, --query, --delimiter, --dry-run,
+    --tombstones with its key, --memory, --explain and --json.
+    """
     parser = add_command(
         commands,
         "init",
@@ -91,7 +95,7 @@ def _source_commands() -> Any:
 
 
 def add_map(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--map`, the public feature map for a schema without one."""
+    """Add the option `--map` (additive[:levels=L], columns or auto), the public map for a schema without one."""
     parser.add_argument(
         "--map",
         type=_map,
@@ -108,7 +112,7 @@ def _map(text: str) -> str:
 
 
 def init(parsed: argparse.Namespace) -> int:
-    """Run `init` and return its exit status."""
+    """Run `init`: write a draft of the schema with --draft-schema, else create the store; return the exit status 0."""
     return _draft(parsed) if parsed.draft_schema else create_store(parsed)
 
 
@@ -134,12 +138,19 @@ def _draft(parsed: argparse.Namespace) -> int:
 
 
 def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, table: Table | None = None) -> int:
-    """Create a store and report it.
+    """Create a store from --data, print what was made as text or JSON, and return the exit status 0.
+
+    With --source, the package noisygd-delete-sources does it. With --dry-run everything is checked and nothing is
+    written.
 
     Args:
-        parsed: Arguments of the command.
+        parsed: Arguments of the command, completed in place by the plan file and the schema.
         held_out: Holds out rows of the file for measuring; the store does not contain them.
         table: The rows of the file, if they have been read.
+
+    Raises:
+        InvalidParameter: If STORE is missing, the schema is unconfirmed or contradicts the options, or options of
+            --source are given without it.
     """
     from .plan_selection import with_schema_map
 
@@ -221,7 +232,16 @@ def _create_from(
 
 
 def report_store(parsed: argparse.Namespace, schema: Schema, found: StoreRows, *, numbered: bool) -> int:
-    """Print what was made, and every count of rows or cells that are not as in the table."""
+    """Print the plan and every count of rows or cells that are not as in the file, by `report_created`; return 0.
+
+    Counts of the text are printed only where they are not 0; the JSON answer has all.
+
+    Args:
+        parsed: Arguments of the command.
+        schema: Schema of the store.
+        found: The rows and the plan of the store.
+        numbered: Whether the ids are row numbers, because no column names the records.
+    """
     from .plan_selection import list_columns
     from .remaining_budget import room_text
 
@@ -265,11 +285,11 @@ def report_store(parsed: argparse.Namespace, schema: Schema, found: StoreRows, *
 
 
 def left_out_lines(facts: Mapping[str, Any], whence: str = "of the schema") -> list[str]:
-    """Return a line for each reason for which rows of a file are not in the store.
+    """Return a line with the number of rows without a label, and one with that beyond `rows_per_subject`, if not 0.
 
     Args:
-        facts: As `init --json` prints them.
-        whence: Where `rows_per_subject` comes from.
+        facts: As `init --json` prints them: `unlabelled`, `beyond_rows_per_subject` and `rows_per_subject` are read.
+        whence: Where `rows_per_subject` comes from, for the line.
     """
     beyond = f"beyond the first {facts['rows_per_subject']} of their person (rows_per_subject {whence})"
     counts = (
@@ -282,7 +302,11 @@ def left_out_lines(facts: Mapping[str, Any], whence: str = "of the schema") -> l
 
 
 def alike_lines(facts: Mapping[str, Any]) -> list[str]:
-    """Return a warning if ids read like one another, of `facts` as `init --json` prints them."""
+    """Return one warning with the number of ids that differ only in spelling; an empty list if there are none.
+
+    Args:
+        facts: As `init --json` prints them, of which `alike_ids` is read.
+    """
     alike = facts["alike_ids"]
     if not alike:
         return []
@@ -293,13 +317,29 @@ def alike_lines(facts: Mapping[str, Any]) -> list[str]:
 
 
 def numbered_line(facts: Mapping[str, Any], file: str) -> str:
-    """Return the sentence that states the ids of numbered rows."""
+    """Return the sentence that states that the ids are row numbers of `file`, and their first and last one.
+
+    Args:
+        facts: As `init --json` prints them; `facts["ids"]["numbered"]` is [first, last].
+        file: Name of the file.
+    """
     first, last = facts["ids"]["numbered"]
     return f"no column names the records: the ids are the rows' numbers in {file}, {first} to {last}, the header not counted"
 
 
 def plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
-    """Return the plan that the arguments ask for, for rows of this schema."""
+    """Return the plan for the arguments at these slots and this schema, with the digest of its feature map.
+
+    An error is raised again with a note of the nearest command that works, if there is one (`attempt_with_suggestion`).
+
+    Args:
+        parsed: Arguments of the command, not modified.
+        schema: Schema of the rows: features, one-hot blocks, and defaults for loss and row norm.
+        slots: n.
+
+    Raises:
+        InvalidParameter: If the plan file is for another number of features.
+    """
     from .plan_selection import attempt_with_suggestion, choose_plan, sizes_of
 
     if parsed.features not in (None, schema.features):
@@ -333,7 +373,18 @@ def _count_rows(parsed: argparse.Namespace, schema: Schema, table: Table | None)
 def report_created(
     parsed: argparse.Namespace, schema: Schema, choice: Chosen, text: str, facts: Mapping[str, Any]
 ) -> int:
-    """Print what was made, how the plan was chosen, and the plan: in short, or in full with `--explain`."""
+    """Print what was made, or would be with --dry-run, how the plan was chosen, and the plan; return 0.
+
+    The plan is a short text, or in full with --explain.
+
+    Args:
+        parsed: Arguments of the command.
+        schema: Schema of the store.
+        choice: The plan and how it was chosen.
+        text: What was made, in words.
+        facts: The same for JSON, which also has store, slots, features, the plan's summary, the releases that remain
+            after the learn, the advice and a warning.
+    """
     from .plan_selection import describe_plan, named_reason
     from .remaining_budget import releases_remaining
 

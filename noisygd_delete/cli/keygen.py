@@ -18,7 +18,7 @@ from .terminal import print_error, print_result
 
 
 def register(commands: Any) -> None:
-    """Add the `keygen` command and its options to the parser."""
+    """Add the `keygen` command: FILE for the key, --tombstones LIST, --passphrase, --passphrase-file, --json."""
     parser = add_command(
         commands,
         "keygen",
@@ -89,7 +89,7 @@ _LONGEST = 1000  # bytes; just below the limit of the key file's format
 
 
 def add_passphrase_file(parser: argparse._ActionsContainer) -> None:
-    """Add the option for the passphrase of a signing key."""
+    """Add the option --passphrase-file, a file whose first line is the passphrase of a signing key."""
     parser.add_argument(
         "--passphrase-file",
         metavar="FILE",
@@ -98,10 +98,15 @@ def add_passphrase_file(parser: argparse._ActionsContainer) -> None:
 
 
 def new_passphrase(file: str | None, *, ask: bool) -> bytes | None:
-    """Return the passphrase for a new key; None if none was given and `ask` is false.
+    """Return the passphrase for a new key from the file, else the variable `VARIABLE`, else from two equal prompts.
+
+    Args:
+        file: File whose first line is the passphrase; None for none.
+        ask: Whether to prompt if neither the file nor the variable is given; otherwise None is returned.
 
     Raises:
-        InvalidParameter: If it is empty or too long, or if the two entries differ.
+        InvalidParameter: If it has not 1 to 1000 bytes, the two entries differ, the file cannot be read, or there is no
+            terminal to prompt on.
     """
     given = _read_passphrase(file)
     if given is not None or not ask:
@@ -113,10 +118,16 @@ def new_passphrase(file: str | None, *, ask: bool) -> bytes | None:
 
 
 def passphrase_of(key: str, file: str | None) -> bytes | None:
-    """Return the passphrase of this key file; None if the key is not encrypted. Warn if other users can read the file.
+    """Return the passphrase of a key file: from `file`, else the variable `VARIABLE`, else by a prompt.
+
+    None if the key is not encrypted. Warn on standard error if other users can read the key.
+
+    Args:
+        key: The key file.
+        file: File whose first line is the passphrase; None for none.
 
     Raises:
-        InvalidParameter: If the file cannot be read, or its passphrase is not available.
+        InvalidParameter: If a file cannot be read, or the passphrase is not available or has not 1 to 1000 bytes.
     """
     from ..evidence.signing import is_encrypted
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the commands `learn` and `relearn` to the parser."""
+    """Add the commands `learn` and `relearn`, each with --request-id, --dry-run, --explain, --device and --memory.
+
+    `relearn` also takes --slots and --plan.
+    """
     parser = store_command(commands, "learn", "learn STORE", learn)
     parser.take("--dry-run", "--explain", "--device", "--memory")
     add_request_id(parser)
@@ -34,7 +37,10 @@ def register(commands: Any) -> None:
 
 
 def learn(parsed: argparse.Namespace) -> int:
-    """Run `learn` and return its exit status."""
+    """Learn from the initial law by the store's plan, print the release, and return 0, or 3 if it was withheld.
+
+    With --dry-run print the plan only and return 0.
+    """
     from .release import open_store, report_release, tracking_progress
     from .remaining_budget import weak_plan_warning
 
@@ -53,7 +59,13 @@ def learn(parsed: argparse.Namespace) -> int:
 
 
 def relearn(parsed: argparse.Namespace) -> int:
-    """Run `relearn` and return its exit status."""
+    """Learn anew by the current plan with the changes of --plan and --slots, print the release, and return 0 or 3.
+
+    Status 3: the release was withheld by the budget.
+
+    Earlier releases remain charged. With --dry-run print the plan and what is spent and left before and after; return
+    0.
+    """
     from ..records import check_size
     from .plan_selection import describe_plan, replan
     from .release import open_store, report_release, tracking_progress

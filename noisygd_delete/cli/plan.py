@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the `plan` command and its options to the parser."""
+    """Add the `plan` command: the options of `add_problem_arguments`, --out, --compare, --explain, --json."""
     parser = add_command(
         commands,
         "plan",
@@ -51,7 +51,15 @@ def register(commands: Any) -> None:
 
 
 def plan(parsed: argparse.Namespace) -> int:
-    """Run `plan` and return its exit status."""
+    """Print the plan for the options, or with --compare all methods; with --out write them to a plan file; return 0.
+
+    With --out and without sizes, only the file is written. With --requests or --period the plan is the forecast for a
+    stream.
+
+    Raises:
+        InvalidParameter: If sizes are missing without --out, or options contradict each other; with a note of a similar
+            command that works, if one is found.
+    """
     from ..evidence.atomic_write import check_output
     from .plan_selection import attempt_with_suggestion
 

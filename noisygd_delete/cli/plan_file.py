@@ -27,7 +27,7 @@ HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noi
 
 
 def add_plan_file(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--plan FILE`."""
+    """Add the option --plan FILE, a file that `plan --out FILE` wrote."""
     parser.add_argument(
         "--plan",
         metavar="FILE",
@@ -38,17 +38,19 @@ def add_plan_file(parser: argparse.ArgumentParser) -> None:
 def fill_arguments(
     parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> None:
-    """Set the planning arguments of a command; `parsed.given_options` keeps those that were given.
+    """Set the planning arguments of a command in `parsed`; `parsed.given_options` keeps those that were given.
 
-    Where advice chooses the method, the relation of ε_dp is the field's; a named method has the article's by default.
+    `loss` and `method` are split into name and fields (`loss_fields`, `method_fields`). Where `usual` leaves the method
+    to advice and no adjacency is given, it is the field's for method `AUTO`, and the article's for a named method.
 
     Args:
-        parsed: Arguments of the command, modified in place.
+        parsed: Arguments of the command, modified in place. Sizes on the command line take precedence over `given`.
         usual: Parameters that the command uses, with their defaults.
         given: Options given to `plan` itself; None reads them from the file of `--plan`.
 
     Raises:
-        InvalidParameter: If the file has an option that this command does not use.
+        InvalidParameter: If an option is not used by this command, loss or method is unknown, or fields are given
+            without a method.
     """
     if given is None:
         given = {} if parsed.plan is None else read_plan(parsed.plan)
@@ -74,10 +76,11 @@ def fill_arguments(
 
 
 def read_plan(file: str) -> dict[str, Any]:
-    """Return the options in a plan file, by their Python names.
+    """Return the options in a plan file, by their Python names, parsed as on the command line; defaults are not added.
 
     Raises:
-        InvalidParameter: If the file cannot be read, or has an option that `plan` does not have.
+        InvalidParameter: If the file cannot be read, is not TOML, or has an option or a value that `plan` does not
+            accept.
     """
     from ..records import limited_io
 
@@ -102,7 +105,11 @@ def read_plan(file: str) -> dict[str, Any]:
 
 
 def format_plan_file(options: Mapping[str, Any]) -> str:
-    """Return the text of a plan file that `read_plan` reads."""
+    """Return the text of a plan file for `read_plan`: the comment `HEAD` and a line `name = value` for each option.
+
+    Args:
+        options: Options of `plan` by their Python names; a tuple becomes a text with commas.
+    """
     lines = [HEAD]
     for name, value in options.items():
         text = ",".join(map(str, value)) if isinstance(value, tuple) else value
@@ -111,7 +118,11 @@ def format_plan_file(options: Mapping[str, Any]) -> str:
 
 
 def format_options(options: Mapping[str, Any]) -> list[str]:
-    """Return a problem as command-line options of `plan`."""
+    """Return options of `plan` as words of a command line: True as the option alone, False not at all.
+
+    Args:
+        options: Options by their Python names; a tuple becomes a text with commas.
+    """
     found = []
     for name, value in options.items():
         option = f"--{name.replace('_', '-')}"
@@ -124,7 +135,13 @@ def format_options(options: Mapping[str, Any]) -> list[str]:
 
 
 def plan_command(options: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
-    """Return the `plan` command for a problem, with the options `more`, that writes to `file`."""
+    """Return the `plan` command line for these options, quoted for a shell.
+
+    Args:
+        options: Options of `plan` by their Python names.
+        *more: Further words, placed before `--out`.
+        file: File of `--out`; None leaves it out.
+    """
     return shlex.join(
         ["noisygd-delete", "plan", *format_options(options), *more, *([] if file is None else ["--out", file])]
     )
@@ -134,6 +151,7 @@ class _OfFile(argparse.ArgumentParser):
     """Argument parser that reports every error as an error of the file."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise InvalidParameter that names the plan file, in which an option has no dashes."""
         raise InvalidParameter(f"{self.prog}: {message.replace('argument --', '')}")
 
 
@@ -168,7 +186,10 @@ ADVISED: dict[str, Any] = {  # defaults where advice or a schema decides
 
 
 def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `plan`; the parser sets only those that were given."""
+    """Add the options of `plan` in groups: sizes, loss, budget, total, guarantee and stream.
+
+    The parser sets only those that were given: it has no defaults.
+    """
 
     def add(group: Any, name: str, **how: Any) -> None:
         group.add_argument(name, default=argparse.SUPPRESS, **how)

@@ -43,7 +43,7 @@ _OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron", NETWORK)  # lo
 
 
 def method_from(parsed: argparse.Namespace) -> Method:
-    """Return the method that the arguments name, with its options."""
+    """Return the method of --method with its fields, by default `DEFAULT_METHOD`, with the schema's map if set."""
     method = methods.resolve_method(parsed.method or DEFAULT_METHOD, **parsed.method_fields)
     return methods.with_map(method, getattr(parsed, "map_of_rows", None))  # from the schema
 
@@ -54,14 +54,14 @@ def describe_plan(parsed: argparse.Namespace, plan: Plan, why: str = "") -> str:
     Args:
         parsed: The arguments.
         plan: The plan.
-        why: Why its method was chosen, for a first line that says which method runs; "" for none.
+        why: Why its method was chosen, for a first line that says which method runs; "" for no such line.
     """
     which = f"Runs {plan.method.describe()}; {why}.\n" if why else ""
     return which + (explain_plan(plan) if parsed.explain else f"{plan.summarize()}\n{MORE}")
 
 
 def named_reason(parsed: argparse.Namespace) -> str:
-    """Return why a plan made without advice has its method, as a clause."""
+    """Return why a plan made without advice has its method: "named by --method", or that it is the default here."""
     return (
         "the default here; `advise`, `init` and `quickstart` choose by forecast"
         if parsed.method is None
@@ -70,10 +70,11 @@ def named_reason(parsed: argparse.Namespace) -> str:
 
 
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:
-    """Return the loss that the arguments name.
+    """Return the loss of --loss with its fields, --radius, and --clip if given.
 
     Raises:
-        InvalidParameter: If the loss needs its number of classes and none is given, or an option does not belong to it.
+        InvalidParameter: If the loss needs its number of classes and none is given, a network its module, or an option
+            does not belong to it.
     """
     fields = parsed.loss_fields
     if parsed.loss == NETWORK:
@@ -85,9 +86,14 @@ def loss_from(parsed: argparse.Namespace) -> losses.Loss:
 
 
 def network_from(radius: float, *, module: str | None = None, **fields: Any) -> losses.Loss:
-    """Return the loss of a torch module that is named as package.module:function.
+    """Return the loss of a torch module that is imported by its name, package.module:function.
 
-    Training starts around 0, so that a store can hold the network without its code.
+    Training starts around 0 by default, so that a store can hold the network without its code.
+
+    Args:
+        radius: Bound on the norm of a feature row.
+        module: Name of the module.
+        **fields: Further fields of `NetworkLoss`.
 
     Raises:
         InvalidParameter: If no module is named, or a field does not belong to the loss.
@@ -103,15 +109,19 @@ def network_from(radius: float, *, module: str | None = None, **fields: Any) -> 
 
 
 def clipped_from(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
-    """Return the loss, with gradient clipping if `--clip` was given."""
+    """Return the loss, each record's gradient clipped to norm `--clip` if that was given, else the loss itself."""
     return loss if parsed.clip is None else losses.clip_loss(loss, parsed.clip)
 
 
 def total_from(parsed: argparse.Namespace, *, delta: float) -> Total | None:
-    """Return the total budget that the arguments name; None if they name none.
+    """Return the total of --total-epsilon and --total-delta; None without --total-epsilon.
+
+    Args:
+        parsed: The arguments.
+        delta: Default of --total-delta.
 
     Raises:
-        InvalidParameter: If the arguments contradict each other.
+        InvalidParameter: If --total-delta is given without --total-epsilon, or --total-epsilon with --no-total.
     """
     if parsed.total_epsilon is None:
         if parsed.total_delta is not None:
@@ -123,7 +133,13 @@ def total_from(parsed: argparse.Namespace, *, delta: float) -> Total | None:
 
 
 def budget_from(parsed: argparse.Namespace) -> Budget:
-    """Return the budget that the arguments name."""
+    """Return the budget of --dp (default 1) and --deletion (default a tenth of it): GDP, (ε, δ) or Rényi.
+
+    GDP with --gdp, (ε, δ) with --delta, else Rényi of --order (default 10).
+
+    Raises:
+        InvalidParameter: If more than one of --order, --delta and --gdp is given.
+    """
     dp = 1.0 if parsed.dp is None else parsed.dp
     deletion = 0.1 * dp if parsed.deletion is None else parsed.deletion
     if sum((parsed.order is not None, parsed.delta is not None, bool(parsed.gdp))) > 1:
@@ -136,14 +152,22 @@ def budget_from(parsed: argparse.Namespace) -> Budget:
 
 
 def plan_from(parsed: argparse.Namespace, **sizes: Any) -> Plan:
-    """Return the plan for the arguments, at the given sizes."""
+    """Return the plan of the named method, or of the default one, for the arguments at the given sizes, by `make_plan`.
+
+    Args:
+        parsed: The arguments; stream options are ignored.
+        **sizes: `records`, `features` and `one_hot_blocks`.
+    """
     options = given_arguments(parsed)
     del options["map"]  # already part of the method
     return make_plan(**options, **sizes, method=method_from(parsed), releases=parsed.releases)
 
 
 def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments common to every compared method, without λ and the budget."""
+    """Return the arguments common to every compared method, as keywords of the planner, without λ, budget and total.
+
+    These are loss, adjacency, deletion_notion, batch, rows_per_subject, dtype, utility, model_norm and map.
+    """
     return {
         "loss": loss_from(parsed),
         "adjacency": parsed.adjacency,
@@ -158,7 +182,10 @@ def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def given_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return `comparison_arguments` with λ, budget and total as the arguments give them."""
+    """Return `comparison_arguments` with λ, ridge, budget and total, by default those of a plan without advice.
+
+    The defaults are λ = 1e-3, ridge "given" and the budget of `budget_from`; the total is None without --total-epsilon.
+    """
     regularization = PAPER_REGULARIZATION if parsed.regularization is None else parsed.regularization
     ridge = parsed.ridge or "given"
     budget = budget_from(parsed)
@@ -173,10 +200,11 @@ def given_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def check_stream(parsed: argparse.Namespace) -> None:
-    """Reject options that contradict a budget for a number of requests.
+    """Check that the arguments fit a budget for a number of requests.
 
     Raises:
-        InvalidParameter: If `--requests` is missing, or `--releases` or fields of the method are given.
+        InvalidParameter: If `--requests` is missing, or `--releases` above 1 or fields of the method, except
+            `analysis`, are given.
     """
     if parsed.requests is None:
         raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
@@ -190,7 +218,11 @@ def check_stream(parsed: argparse.Namespace) -> None:
 
 
 def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
-    """Return the plan for a stream of requests.
+    """Return the plan for --requests in --period days: how often to publish, and by which method, by forecast cost.
+
+    Args:
+        parsed: The arguments. A named method is the only candidate; without one, all compared methods are.
+        **sizes: `records`, `features` and `one_hot_blocks`.
 
     Raises:
         InvalidParameter: If --period is given without --requests, or with options that the forecast chooses.
@@ -203,7 +235,14 @@ def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
 
 
 def replan(parsed: argparse.Namespace, plan: Plan) -> Plan:
-    """Return the current plan with the changes of the arguments; `plan` itself if they change nothing."""
+    """Return `plan` made again with the given arguments, the others as in `plan`; `plan` itself if nothing changes.
+
+    --dp and --deletion alone are in the measure of the current plan; --slots is the new n. A λ raised by forecast is
+    raised anew from the requested one, unless --ridge says otherwise.
+
+    Raises:
+        InvalidParameter: If the plan file is for another number of features.
+    """
     problem = plan.problem
     arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
     for name in arguments:
@@ -269,19 +308,27 @@ class Chosen:
     stream: StreamPlan | None
 
     def text(self, *, whole: bool) -> str:
-        """Return how the plan was chosen, in full if `whole`, else in short."""
+        """Return how the plan was chosen: the schedule of the stream and the advice; "" if there is neither.
+
+        Args:
+            whole: Whether the advice is a table, instead of a few lines.
+        """
         stream = "" if self.stream is None else self.stream.text()
         advice = "" if self.advice is None else self.advice.table() if whole else self.advice.summarize()
         return "\n\n".join(filter(None, (stream, advice)))
 
 
 def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
-    """Return the plan for the arguments, with their total budget.
+    """Return the plan for the arguments, with its total budget: that given, none with --no-total, else `default_total`.
 
     It is by advice for method `AUTO`, by forecast if --requests or --period is given, and by the options otherwise.
 
+    Args:
+        parsed: The arguments.
+        **sizes: `records`, `features` and `one_hot_blocks`.
+
     Raises:
-        NothingWorthHaving: If the advice finds no useful plan at these sizes.
+        NothingWorthHaving: If the advice finds no useful plan at these sizes; names the `plan` command to go on.
     """
     streamed = parsed.requests is not None or parsed.period is not None
     if parsed.method == AUTO:
@@ -301,10 +348,16 @@ def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
 
 
 def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
-    """Return advice for what the arguments leave open.
+    """Return advice on method, λ, batch and releases for what the arguments leave open, from public sizes alone.
+
+    For a --source the method is objective perturbation.
+
+    Args:
+        parsed: The arguments.
+        **sizes: `records`, `features` and `one_hot_blocks`.
 
     Raises:
-        InvalidParameter: If arguments belong to a named method, or contradict each other.
+        InvalidParameter: If fields of a method or --ridge are given, or stream options contradict each other.
     """
     requests = parsed.requests
     if requests is not None or parsed.period is not None:
@@ -334,7 +387,16 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
 
 
 def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any]:
-    """Return the given options completed by the advice; `plan --out` on them gives the advised plan."""
+    """Return the options of `plan` that make the advised plan; method, λ, adjacency and budget are the advice's.
+
+    Of the given options the others are kept, except sizes, stream options, --proof and --ridge. `releases` and `batch`
+    are in it only if not the default. With a given model_norm, λ is the requested one with ridge = "forecast"; for a
+    chain, model_norm is dropped.
+
+    Args:
+        parsed: The arguments, as `fill_arguments` left them.
+        advice: The advice for them.
+    """
     chosen, budget, problem = advice.list_options(), advice.plan.problem.budget, advice.plan.problem
     options = {
         name: value for name, value in parsed.given_options.items() if name not in (*STREAM, *SIZES, "proof", "ridge")
@@ -364,9 +426,9 @@ def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any
 
 
 def releases_from(parsed: argparse.Namespace) -> int:
-    """Return the number of releases that share a budget.
+    """Return the number of releases that share --dp: that of --releases, by default 1.
 
-    A total without a budget of one release is shared by `PUBLICATIONS` releases.
+    It is `PUBLICATIONS` if --total-epsilon is given without --dp, --requests and --releases.
     """
     if parsed.requests is None and parsed.total_epsilon is not None and parsed.dp is None and parsed.releases == 1:
         return PUBLICATIONS
@@ -376,7 +438,12 @@ def releases_from(parsed: argparse.Namespace) -> int:
 def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
     """Return the budgets for present and erased records that the arguments name, completed by the defaults in (ε, δ).
 
-    The default is that of one release, or of the total if several releases share it; a tenth of it is for erased records.
+    The default is that of one release, or of the total (--total-epsilon or `TOTAL_EPSILON`) if several releases or
+    --requests share it; a tenth of it is for erased records. Rényi and GDP budgets are those of `budget_from`.
+
+    Args:
+        parsed: The arguments.
+        records: n, of which the default δ is a function.
     """
     if parsed.order is not None or parsed.gdp:
         return budget_from(parsed)
@@ -400,7 +467,16 @@ _NAMED = 4  # columns in one sentence
 
 
 def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str, Any]:
-    """Return the sizes of a plan for a schema's rows; fill in the arguments that the schema determines."""
+    """Return {records, features, one_hot_blocks} for the rows of a schema, and fill in what the schema determines.
+
+    Set in `parsed`: loss and radius (`fill_loss`) and `rows_per_subject` where not given, `usual_norm` and
+    `map_of_rows`.
+
+    Args:
+        parsed: The arguments, modified in place.
+        schema: Schema of the rows.
+        slots: n, returned as `records`.
+    """
     fill_loss(parsed, schema)
     if parsed.rows_per_subject is None:
         parsed.rows_per_subject = schema.rows_per_subject or 1
@@ -410,12 +486,16 @@ def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str
 
 
 def with_schema_map(parsed: argparse.Namespace, schema: Schema, rows: Callable[[], int] | None) -> Schema:
-    """Return the schema with the feature map of `--map`; with `auto`, the map that its sizes favour.
+    """Return the schema with the feature map of --map; unchanged if it has a map, or for --map columns.
+
+    With `auto` it is an additive map where `additive_where_it_pays` finds one, and none for a loss or method that
+    excludes it.
 
     Args:
         parsed: Arguments of the command.
         schema: Schema of the table.
-        rows: Counts the rows, which `auto` needs; None if they cannot be counted here.
+        rows: Counts the rows, which `auto` needs without --slots; None if they cannot be counted here: then `auto`
+            gives no map.
     """
     if rows is not None and schema.map is None and parsed.map == AUTO and may_be_additive(parsed, schema):
         return additive_where_it_pays(parsed, schema, default_slots(rows()) if parsed.slots is None else parsed.slots)
@@ -424,7 +504,10 @@ def with_schema_map(parsed: argparse.Namespace, schema: Schema, rows: Callable[[
 
 
 def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
-    """Return whether method and loss are left open, and some column is numeric and none is text."""
+    """Return whether `auto` may choose an additive map: by method, loss and columns.
+
+    The method is `AUTO`, the loss open, logistic, softmax or pseudo-huber, at least one column numeric, and none text.
+    """
     kinds = schema.columns.values()
     return (
         parsed.method == AUTO
@@ -435,7 +518,16 @@ def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
 
 
 def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: int) -> Schema:
-    """Return the schema with an additive map if the advice supports it by sizes and budget alone, else unchanged."""
+    """Return the schema with the first additive map of its `levels` whose curves the advice supports; else unchanged.
+
+    Sizes and budget alone decide. Levels that no plan can be made for are skipped. `parsed` is completed as by
+    `sizes_of`.
+
+    Args:
+        parsed: The arguments, modified in place.
+        schema: Schema without a map.
+        slots: n.
+    """
     for levels, bins in schema.levels:
         mapped = schema.additive(levels=levels)
         with suppress(
@@ -447,7 +539,11 @@ def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: in
 
 
 def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
-    """Set the loss for the schema's label, and its row norm, unless the arguments give them."""
+    """Set the loss that fits the schema's label, its number of classes, and the row norm, where not given.
+
+    The loss is logistic for two classes, softmax for more, pseudo-huber for a target. A given loss with classes, such
+    as one-vs-rest, gets the schema's number of classes too. `parsed` is modified in place.
+    """
     if parsed.radius is None:
         parsed.radius = schema.radius
     if parsed.loss is None and schema.classes is None:
@@ -459,7 +555,7 @@ def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
 
 
 def list_columns(columns: Sequence[str]) -> str:
-    """Return the names of the first columns, and the number of the others."""
+    """Return the first four names, joined by commas, and "and N more" if there are more."""
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     return ", ".join(columns[:_NAMED]) + more
 
@@ -482,7 +578,10 @@ _COMMAND = "noisygd-delete "
 def attempt_with_suggestion(
     options: Options, attempt: Callable[[Options], Answer], command: Callable[[Options], str]
 ) -> Answer:
-    """Return `attempt(options)`; add to an error that names no command one that `attempt` accepts.
+    """Return `attempt(options)`; add the note "instead: COMMAND" to an error that names no command, and raise it.
+
+    The command is that of the first similar problem that `attempt` accepts; the search takes at most three CPU seconds,
+    and without success adds no note.
 
     Args:
         options: Options of `plan`, by their Python names.

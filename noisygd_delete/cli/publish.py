@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the `publish` command and its options to the parser."""
+    """Add the `publish` command: --force, --due, --erased, --events, --position, --request-id and shared options.
+
+    The shared ones are --dry-run, --tombstones with its key, --device and --memory.
+    """
     parser = store_command(commands, "publish", "publish STORE", publish)
     parser.add_argument("--force", action="store_true", help="even with no edit pending: new noise, charged in full")
     parser.add_argument(
@@ -40,7 +43,15 @@ def register(commands: Any) -> None:
 
 
 def publish(parsed: argparse.Namespace) -> int:
-    """Run `publish` and return its exit status."""
+    """Publish one release that covers every pending edit, print it, and return 0, or 3 if it was withheld.
+
+    Print a line and return 0 without a release: with --due before the date of the pending edits or without any, with
+    --dry-run (what it would cost), and with --events if they hold no new deletion and nothing else is pending.
+
+    Raises:
+        InvalidParameter: If --events is given for a store without external source, or with --erased, --position or
+            --request-id.
+    """
     from ..store.release_schedule import date_to_wait_for, format_day
     from .release import open_store, report_release, tracking_progress
     from .remaining_budget import before_and_after

@@ -40,7 +40,10 @@ _WIDE = 60  # characters in one line
 
 
 def register(commands: Any) -> None:
-    """Add the `quickstart` command and its options to the parser."""
+    """Add the `quickstart` command: FILE, --label, --id, --subject, --output-dir, --delete, --holdout, --yes.
+
+    It also takes --map, --plan and --json.
+    """
     command = add_command(
         commands,
         "quickstart",
@@ -81,7 +84,15 @@ def register(commands: Any) -> None:
 
 
 def quickstart(parsed: argparse.Namespace) -> int:
-    """Run `quickstart` and return its exit status."""
+    """Draft the schema of FILE, make a folder, and fill it by `fill_folder`; return its exit status 0.
+
+    On a terminal, without --yes and --json, ask about every range and list of the draft. If anything fails before a
+    store exists, schema.toml and the folder are removed.
+
+    Raises:
+        InvalidParameter: If --holdout is not in [0, 1), a name of --delete is in no labelled row, or the folder cannot
+            be made.
+    """
     from ..features.schema import draft_schema, read_table
 
     if not 0 <= parsed.holdout < 1:
@@ -130,13 +141,16 @@ def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
 
 
 def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: Draft) -> int:
-    """Create schema, store and model in an empty folder, and print the result.
+    """Create schema.toml, store and model in an empty folder, measure it on held-out rows, print all, and return 0.
+
+    With --delete also erase, and write key.pem, certificate.json and certificate.html. No rows are held out without
+    scikit-learn, or if they would be fewer than 30.
 
     Args:
         parsed: Arguments of the command.
         folder: The empty folder.
         table: The rows.
-        draft: Draft of the schema.
+        draft: Draft of the schema, taken as confirmed.
     """
     from ..features.schema import HeldOut
     from ..store.status import status
@@ -279,7 +293,9 @@ def _run_for_text(arguments: Sequence[str], run: Callable[[argparse.Namespace], 
 
 
 def answer_draft(draft: str, ask: Callable[[str, str], str]) -> str:
-    """Return the draft with a person's answers; columns of truth values, such as 0 and 1, share one question.
+    """Return the draft with a person's answer to each entry marked from_data, which an answer other than "" unmarks.
+
+    Columns of truth values, such as 0 and 1, share one question.
 
     Args:
         draft: Text of the schema draft.

@@ -51,7 +51,11 @@ def open_tombstones(parsed: argparse.Namespace) -> Tombstones | None:
 
 
 def open_store(parsed: argparse.Namespace) -> Store:
-    """Open the store, after finishing and reporting an interrupted request."""
+    """Open and lock the store, waiting up to --wait seconds, after finishing a request that had been interrupted.
+
+    That request's release is reported on standard error, as is a table too small for a group of processes. The caller
+    closes the store.
+    """
     store = Store.open(parsed.store, wait=parsed.wait, tombstones=open_tombstones(parsed), execution=parsed.execution)
     group, problem = parsed.execution.group if parsed.execution else ALONE, store.plan.problem
     numbers = problem.records * problem.features * problem.loss.outputs
@@ -83,14 +87,18 @@ def serve_request(
     right: str | None = None,
     **counts: dict[str, int],
 ) -> int:
-    """Carry out a request and report its release.
+    """Carry out a request and print its release; with --dry-run print the forecast of its cost and change nothing.
 
     Args:
         parsed: Arguments of the command.
         store: The open store.
-        request: The edits.
-        right: The right that a person exercises; None for an insertion, which no register records.
+        request: The edits; a random request id is added where `right` is given and it has none.
+        right: The right that a person exercises, which an installed register notes; None for an insertion, which no
+            register records.
         **counts: Further counts for the JSON answer.
+
+    Returns:
+        0, or 3 if the release was withheld by the budget (the rows are edited all the same).
     """
     note, publish = None, publishes_now(parsed, store)
     if right is not None:
@@ -128,7 +136,13 @@ def _format_forecast(answer: Mapping[str, Any]) -> str:
 
 @contextmanager
 def tracking_progress(parsed: argparse.Namespace, label: str, plan: Plan) -> Iterator[Execution]:
-    """Show a progress bar while a release is made with the yielded execution."""
+    """Yield the execution for a release, which reports its steps to a progress bar on a terminal, none in a pipe.
+
+    Args:
+        parsed: Arguments of the command, of which `execution` is used.
+        label: Text of the bar; "learn" and "relearn" count the steps of a learn, others those of a deletion.
+        plan: Plan of the release.
+    """
     steps = plan.calibration.learn_steps if label in _LEARNING else plan.calibration.delete_steps
     with progress_bar(label, steps) as progress:
         yield replace(parsed.execution, progress=progress)
@@ -141,14 +155,19 @@ def report_release(
     learned: Plan | None = None,
     **counts: dict[str, int],
 ) -> int:
-    """Print a release; return the exit status.
+    """Print a release, the remaining budget, the date of pending edits, and warnings, as text or JSON.
+
+    Destinations that are not up to date are printed to standard error.
 
     Args:
         parsed: Arguments of the command.
         store: The open store.
         release: The release.
-        learned: The plan of a fresh learn.
+        learned: The plan of a fresh learn, for the warning of a weak plan; None after other requests.
         **counts: Further counts for the JSON answer.
+
+    Returns:
+        3 if the release was withheld by the budget, else 0.
     """
     doubt = {} if learned is None else weak_plan_warning(learned)
     left = store.accountant.remaining().to_dict()
@@ -195,7 +214,10 @@ def _edits_text(release: Release) -> str:
 
 
 def describe_release(release: Release) -> str:
-    """Return a release as text."""
+    """Return a release as text: its number, edits and steps, then a line for each guarantee with its conditions.
+
+    A withheld, a pending and a repeated one are a sentence that says so.
+    """
     if release.answered_before:
         return f"answered before, nothing was done; the answer was: {describe_release(replace(release, answered_before=False))}"
     if release.status is Statuses.WITHHELD:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def left_text(left: Mapping[str, Any]) -> str:
-    """Return the dictionary of `Remaining.to_dict` as a sentence."""
+    """Return the dictionary of `Remaining.to_dict` as a sentence: what is spent, of which cap, and the releases left.
+
+    Without a cap, what is spent alone.
+    """
     spent = f"ε={format_bound(left['spent_epsilon'])} at δ={format_bound(left['delta'])} ({left['adjacency']})"
     if not left["capped"]:
         return f"no cap was set on the sum of all publications: each release has its own budget; so far {spent}"
@@ -38,7 +41,7 @@ def left_text(left: Mapping[str, Any]) -> str:
 
 
 def reserve_text(kept: Mapping[str, Any] | None) -> str:
-    """Return the dictionary of `Reserve.to_dict` as a sentence; "" for None."""
+    """Return the dictionary of `Reserve.to_dict` as a sentence on the dates of releases in reserve; "" for None."""
     if kept is None:
         return ""
     now = f"{kept['at_once']} at once" if kept["at_once"] else f"the next on {kept['next_date']}"
@@ -54,14 +57,18 @@ def format_spent_warning(left: Mapping[str, Any]) -> str:
 
 
 def before_and_after(foreseen: Mapping[str, Any]) -> str:
-    """Return the lines of a dry run on what is spent and left before and after the release."""
+    """Return two lines of a dry run, "now: …" and "after: …": `left_text` before and after the release.
+
+    Args:
+        foreseen: Dictionary with `left` and `left_after`, each from `Remaining.to_dict`.
+    """
     return f"now: {left_text(foreseen['left'])}\nafter: {left_text(foreseen['left_after'])}"
 
 
 def releases_remaining(plan: Plan) -> dict[str, float | int | None]:
-    """Return the releases that the budget affords after the learn, and the days between them over one year.
+    """Return {publications, days_each}: the releases that the budget affords after the learn, and 365 days over them.
 
-    Both are None if the releases are not limited.
+    Both are None if the releases are not limited; days_each is also None if none is left.
     """
     left = Accountant(plan).remaining().publications
     after = None if left is None else max(0, left - 1)
@@ -69,7 +76,7 @@ def releases_remaining(plan: Plan) -> dict[str, float | int | None]:
 
 
 def room_text(plan: Plan) -> str:
-    """Return `releases_remaining` as a line."""
+    """Return a line on the releases after the learn: unlimited, none, or how many, and how `serve` spreads them."""
     found = releases_remaining(plan)
     number = found["publications"]
     if number is None:
@@ -89,5 +96,5 @@ def room_text(plan: Plan) -> str:
 
 
 def weak_plan_warning(plan: Plan) -> dict[str, str | None]:
-    """Return the warning for a plan that promises nothing useful; None under "warning" if there is none."""
+    """Return {"warning": text} for a plan that promises nothing useful, {"warning": None} for any other."""
     return {"warning": plan.worth() or None}

@@ -22,7 +22,7 @@ STATEMENTS = ("--received", "--channel", "--identity-checked")  # options about 
 
 
 def add_promises(parser: argparse.ArgumentParser) -> None:
-    """Add the options for a release that comes later."""
+    """Add the options --publish-by DAY and --withdraw, for a release that comes later."""
     parser.add_argument(
         "--publish-by",
         metavar="DAY",
@@ -36,26 +36,29 @@ def add_promises(parser: argparse.ArgumentParser) -> None:
 
 
 def add_request_id(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the request id."""
+    """Add the option --request-id TOKEN."""
     parser.add_argument(
         "--request-id", metavar="TOKEN", help="random token of this request: sent again, it gets its first answer"
     )
 
 
 def add_request_options(parser: Intermixed) -> None:
-    """Add the options of every edit request."""
+    """Add the options of every edit request to a parser.
+
+    These are --request-id, --no-publish, --dry-run, --tombstones with its key, --device and --memory.
+    """
     add_request_id(parser)
     parser.add_argument("--no-publish", action="store_true", help="edit the rows now, leave the release to a later one")
     parser.take("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
 
 
 def with_request_id(request: EditRequest) -> EditRequest:
-    """Return the request with its id, or with a new random one."""
+    """Return the request, with a new random id of 32 hexadecimal digits if it has none."""
     return request if request.request_id is not None else replace(request, request_id=secrets.token_hex(16))
 
 
 def request_note(log: RequestLog, right: str, facts: dict[str, Any]) -> NoteUpdate | None:
-    """Return the note about a request that an installed register makes of what was stated; None if nothing was.
+    """Return the note that an installed register makes of stated facts; None without facts, or without a register.
 
     Args:
         log: The request log of the store.
@@ -67,10 +70,12 @@ def request_note(log: RequestLog, right: str, facts: dict[str, Any]) -> NoteUpda
 
 
 def stated_facts(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return the facts that the options state; facts that are not given stay unset.
+    """Return the facts that the options state; a fact that is not given is not in the dictionary.
+
+    Its keys are `received`, `channel`, `publish_by` (texts) and `identity_checked` (True).
 
     Raises:
-        InvalidParameter: If a later release is announced, and none is left for later.
+        InvalidParameter: If --publish-by or --withdraw is given without --no-publish.
         MissingDependency: If something is stated and no register is installed.
     """
     for name in () if getattr(parsed, "no_publish", False) else ("publish_by", "withdraw"):
@@ -87,7 +92,16 @@ def stated_facts(parsed: argparse.Namespace) -> dict[str, Any]:
 
 
 def record_facts(facts: dict[str, Any], store: Store, requests: Sequence[EditRequest]) -> None:
-    """Record these facts about every request of a stream that was served."""
+    """Add a note of these facts to the request log for each request of a stream that is in the ledger.
+
+    A request that only replaces records is a rectification, any other an erasure. Without facts or an installed
+    register nothing is done.
+
+    Args:
+        facts: Result of `stated_facts`.
+        store: The open store.
+        requests: The requests; one without an id, or refused, gets no note.
+    """
     state = load_extension("hooks", "request-note") if facts else None  # one search for the whole stream
     if state is None:
         return
@@ -100,5 +114,5 @@ def record_facts(facts: dict[str, Any], store: Store, requests: Sequence[EditReq
 
 
 def format_request_ids(tokens: Sequence[str]) -> str:
-    """Return request ids as text, at most five of them by name."""
+    """Return request ids in quotes, joined by commas: the first five, and "and N more" if there are more."""
     return ", ".join(map(repr, tokens[:5])) + (f" and {len(tokens) - 5} more" if len(tokens) > 5 else "")

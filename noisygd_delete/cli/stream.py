@@ -30,7 +30,10 @@ _AT_ONCE = 500  # lines of a file held in memory at once
 
 
 def register(commands: Any) -> None:
-    """Add the `stream` command and its options to the parser."""
+    """Add the `stream` command: STORE, FILE of requests, --csv, the batching options, and those of an edit request.
+
+    The latter are --wait, the statements about receipt, --tombstones with its key, --device, --memory and --json.
+    """
     parser = add_command(
         commands,
         "stream",
@@ -47,7 +50,14 @@ def register(commands: Any) -> None:
 
 
 def stream(parsed: argparse.Namespace) -> int:
-    """Run `stream` and return its exit status."""
+    """Serve every request of a file, pipe or standard input, publish in batches, and print a summary.
+
+    Rows are erased at once. Lines that cannot be read are refused and counted; requests served before are answered at
+    no cost. A pipe waits for its first line before the store is locked.
+
+    Returns:
+        3 if a release was withheld by the budget, else 2 if a request was refused, else 0.
+    """
     from ..curator.stream import Stream
     from ..curator.stream.parsing import parse_requests
     from ..records import limited_io
@@ -160,11 +170,15 @@ class _Listening:
         self._begun.wait()
 
     def more(self) -> bool:
-        """Return whether another line is already available."""
+        """Return whether another line, or the end, is already available."""
         return not self._queue.empty()
 
     def lines(self, due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str | None]:
         """Yield every line; while none arrives, call `tick` at each deadline of `due`.
+
+        Args:
+            due: Returns the seconds until the next deadline; None waits without limit.
+            tick: Called at each deadline.
 
         Raises:
             InvalidRequest: If reading fails before the end of the stream.
@@ -224,7 +238,7 @@ _WHOLE = 1 << 40  # edits: more than any file has
 
 
 def add_batches(parser: Any) -> None:
-    """Add the batching options to a command or an argument group."""
+    """Add the batching options --batch, --expect, --period and --deadline to a command or an argument group."""
     parser.add_argument(
         "--batch",
         type=parse_integer,
@@ -253,7 +267,18 @@ def add_batches(parser: Any) -> None:
 
 
 def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
-    """Return the batching that the arguments set; by default the one that the budget affords."""
+    """Return the batching of --expect, else of --batch, else of --deadline; else the schedule that the budget affords.
+
+    Args:
+        parsed: The arguments; --deadline limits the wait with --expect and --batch too, --period is in days.
+        ledger: Ledger of the store.
+
+    Returns:
+        A `Batching`, or a `Calendar` where the default schedule is one.
+
+    Raises:
+        InvalidParameter: If a number is not positive.
+    """
     from ..curator.stream.serving import Batching
     from ..store.release_schedule import default_schedule
 
@@ -268,7 +293,7 @@ def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar
 
 
 def batching_from(parsed: argparse.Namespace, ledger: Ledger, *, ends: bool) -> Batching:
-    """Return the batching of a stream.
+    """Return the batching of a stream: that of `pace_from`, a calendar being a deadline of its interval.
 
     By default a file gets one release, at its end, and a pipe one whenever the calendar's interval has passed since its
     oldest pending edit.

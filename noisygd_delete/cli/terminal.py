@@ -42,17 +42,17 @@ def prepare_process() -> None:
 
 
 def escape_unencodable() -> None:
-    """Let outputs write letters outside their encoding as backslash escapes."""
+    """Let standard output and standard error write letters outside their encoding as backslash escapes."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def print_answer(text: str) -> None:
-    """Print an answer and flush it.
+    """Print an answer to standard output and flush it.
 
     Raises:
-        AnswerLost: If it could not be written.
+        AnswerLost: If standard output is closed or cannot be written; it is then redirected to the null device.
         BrokenPipeError: If the reader closed the pipe.
     """
     if sys.stdout is None:
@@ -69,7 +69,13 @@ def print_answer(text: str) -> None:
 
 
 def print_result(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
-    """Print the answer as JSON with `--json`, else as text wrapped to the terminal."""
+    """Print `answer` as one indented JSON object with --json, else `text` wrapped to the terminal.
+
+    Control characters of the text are escaped. Infinite and undefined numbers are null in JSON.
+
+    Raises:
+        AnswerLost: As `print_answer`.
+    """
     if not parsed.json:
         text = wrap_lines("\n".join(map(escape_unprintable, text.split("\n"))))
     else:
@@ -81,7 +87,10 @@ def print_result(parsed: argparse.Namespace, answer: Mapping[str, Any], text: st
 
 
 def wrap_lines(text: str) -> str:
-    """Wrap lines at words to the width of the terminal; unchanged if standard output is no terminal."""
+    """Return the text with lines wrapped at words to the terminal's width, indented as their first line.
+
+    Unchanged if standard output is no terminal.
+    """
     if sys.stdout is None or not sys.stdout.isatty():
         return text
     from shutil import get_terminal_size
@@ -99,7 +108,10 @@ def _wrap_line(line: str, width: int) -> str:
 
 
 def print_error(text: str, status: int) -> int:
-    """Print one paragraph to standard error, control characters escaped, and return `status`."""
+    """Print one paragraph to standard error, white space joined and control characters escaped, and return `status`.
+
+    A stream that is closed or cannot be written is ignored.
+    """
     paragraph = escape_unprintable(" ".join(text.split()))
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
@@ -108,7 +120,10 @@ def print_error(text: str, status: int) -> int:
 
 
 def flush_streams(status: int) -> int:
-    """Flush the standard streams and return the exit status; output that cannot be written is dropped."""
+    """Flush the standard streams and return the exit status; output that cannot be written is dropped.
+
+    Then a status of 0 becomes 2, but for a broken pipe.
+    """
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None and not stream.closed:
@@ -148,7 +163,16 @@ _PATIENCE = 0.5  # seconds before a bar is drawn; in a shorter run, loading tqdm
 
 @contextmanager
 def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progress | None]:
-    """Draw a progress bar on a terminal's standard error once the run has taken `_PATIENCE` seconds; none in a pipe."""
+    """Draw a progress bar on a terminal's standard error once the run has taken half a second, and close it at the end.
+
+    Args:
+        label: Text of the bar.
+        total: Number of steps at its end.
+        unit: Name of a step.
+
+    Yields:
+        A function to call with the number of steps done so far; None if standard error is no terminal.
+    """
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -174,7 +198,11 @@ def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progres
 
 
 def format_destination(destination: dict[str, Any]) -> str:
-    """Return the state of one publisher as a sentence."""
+    """Return the state of one publisher as a sentence: address, the release it holds, and whether one is pending.
+
+    Args:
+        destination: An element of `Store.destination_status()`.
+    """
     name = destination["address"] + (
         f" ({destination['model']}@{destination['alias']})" if "model" in destination else ""
     )
@@ -186,7 +214,7 @@ def format_destination(destination: dict[str, Any]) -> str:
 
 
 def print_outdated_destinations(store: Store) -> None:
-    """Print one line to standard error for each destination with a pending update."""
+    """Print one line to standard error for each destination of the store with a pending update."""
     for destination in store.destination_status():
         if destination["pending"]:
             print(format_destination(destination), file=sys.stderr)

@@ -13,7 +13,10 @@ from .terminal import print_result
 
 
 def register(commands: Any) -> None:
-    """Add the `verify-certificate` command and its options to the parser."""
+    """Add the `verify-certificate` command: FILE, --public-key, and options for model, time stamp and log.
+
+    These are --model, --timestamp with --timestamp-root, --log-proof with --log; and --json.
+    """
     parser = add_command(
         commands,
         "verify-certificate",
@@ -59,7 +62,7 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def read_certificate(file: str) -> Any:
-    """Return the JSON of a certificate file.
+    """Return the parsed JSON of a certificate file or of its envelope; no field is checked.
 
     Raises:
         InvalidParameter: If the file cannot be read or is not JSON.

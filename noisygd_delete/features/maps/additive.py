@@ -112,11 +112,12 @@ class Additive(PublicMap):
 
     @property
     def inputs(self) -> int:
+        """Numbers per record: one for a number, k for a category of k columns, and one more for each of the `gaps`."""
         return sum(width or 1 for width in self.columns) + len(self.gaps)
 
     @cached_property
     def blocks(self) -> tuple[range, ...]:
-        """The features of each column, then of each pair."""
+        """The range of features of each column, in the order of `columns`, then of each of the `pairs`."""
         sizes = [width or self._numbers_of(place) + (place in self.gaps) for place, width in enumerate(self.columns)]
         sizes += [sum(size for size, _ in self._boxes(pair)) for pair in self.pairs]
         ends = np.cumsum([0, *sizes]).tolist()
@@ -124,17 +125,23 @@ class Additive(PublicMap):
 
     @property
     def width(self) -> int:
+        """Features of all blocks, those of the columns and then those of the pairs.
+
+        These are 2^(levels + 1) − 2 of a number, 2 of a sign, k of a category, 1 more for a gap, and the boxes of a
+        pair.
+        """
         return self.blocks[-1].stop
 
     @property
     def target_norm(self) -> float:  # type: ignore[override]
-        """Norm of the least weights whose curve for one number is a straight line from end to end.
+        """Least norm of weights whose curve for one number is a straight line over the whole range of the prediction.
 
         A step at depth d of the tree costs 2^−d levels/4.
         """
         return math.sqrt(self.levels / 2 * (len(self.columns) + 1))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the kind and parameters for `maps.from_dict`; `signs` only if not empty."""
         fields = super().to_dict()
         if not self.signs:  # omitted, as in maps written before this field existed
             del fields["signs"]
@@ -145,6 +152,10 @@ class Additive(PublicMap):
         return 2 if place in self.signs else 2 ** (self.levels + 1) - 2
 
     def features(self, inputs: Any) -> Floats:
+        """Return (records, width) dense features: each block with an entry has norm 1, one without is 0.
+
+        A block is 0 for an amount of 0, for a sign of 0, and for a category of which no column is hot.
+        """
         places, values = self._entries(inputs)
         made, every = np.zeros((len(places), self.width)), np.arange(len(places))
         for at, value in zip(places.T, values.T, strict=True):
@@ -158,7 +169,7 @@ class Additive(PublicMap):
         return _coding_of(self)
 
     def codes(self, inputs: Any) -> Codes:
-        """Return (records, blocks) codes of the records, equivalent to their `rows`."""
+        """Return (records, blocks) int64 codes of the records, counted from 0, which determine their `rows`."""
         given = check_inputs(inputs, self.inputs)
         coding, lasts = self.coding, [np.empty((0, len(self.blocks)), np.intp)]
         for first in range(0, len(given), _ROWS):
@@ -166,7 +177,7 @@ class Additive(PublicMap):
         return coding.of_last_places(np.concatenate(lasts))
 
     def sparse_rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> csr_array:
-        """Return `rows` as a csr_array of float32, bit by bit the same, without storing zeros."""
+        """Return `rows`, bit by bit, as a (records, width + constant) csr_array of float32 without zeros."""
         from scipy.sparse import csr_array
 
         places, values = self._entries(inputs)
@@ -178,10 +189,11 @@ class Additive(PublicMap):
         return csr_array((short[there], places[there], starts), shape=(len(places), self.width + constant))
 
     def terms(self, weights: Floats) -> list[Term]:
-        """Return the contribution of each column to the score of a head of one score, as plain numbers.
+        """Return the contribution of each column, in the order of `columns`, to the unscaled score of a head.
 
-        A row's score is the sum of its terms and of the constant's weight, over √(1 + number of columns and pairs that
-        have an entry): the same divisor for every row, unless amounts of 0 or unknown values omit columns.
+        A row's score is the sum of its terms (those of pairs too) and of the constant's weight, over √(1 + number of
+        columns and pairs that have an entry): the same divisor for every row, unless amounts of 0 or unknown values
+        omit columns.
 
         Args:
             weights: (width,) or (width + 1,) with the constant's last.
@@ -205,7 +217,11 @@ class Additive(PublicMap):
         return found
 
     def pair_terms(self, weights: Floats) -> list[PairTerm]:
-        """Return the terms of each of the `pairs`, without unknown categories; see `terms`."""
+        """Return the terms of each of the `pairs`, without boxes of unknown categories; see `terms`.
+
+        Args:
+            weights: (width,) or (width + 1,) with the constant's last.
+        """
         given, found, parts = np.asarray(weights, np.float64).reshape(-1), list[PairTerm](), 2**self.pair_levels
         edges = np.linspace(0.0, 1.0, parts + 1)
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
@@ -217,10 +233,10 @@ class Additive(PublicMap):
         return found
 
     def monotone(self, weights: Floats, directions: Mapping[int, int]) -> Floats:
-        """Return weights with which these columns' terms are monotone: the nearest such curves.
+        """Return a copy of the weights with which these columns' terms are monotone: the nearest such curves.
 
-        Every bin has equal weight. The result is a function of published weights and of the arguments alone, so it
-        reveals nothing more.
+        Only weights of the finest bins differ. Every bin has equal weight, so the result is a function of published
+        weights and of the arguments alone, and reveals nothing more.
 
         Args:
             weights: Weights of one score.

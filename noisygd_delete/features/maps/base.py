@@ -52,7 +52,14 @@ class PublicMap(ABC):
         return None
 
     def codes(self, inputs: Any) -> Codes:
-        """Return (records, blocks) codes of the records, equivalent to their `rows`, of a map that has a `coding`."""
+        """Return (records, blocks) codes of the records, equivalent to their `rows`.
+
+        Args:
+            inputs: See `features`.
+
+        Raises:
+            InvalidParameter: If the map has no `coding`; a map that has one overrides this method.
+        """
         raise InvalidParameter(f"rows of the map {self.kind!r} have no codes")
 
     @abstractmethod
@@ -64,7 +71,7 @@ class PublicMap(ABC):
         """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the kind and parameters (the dataclass fields), for `maps.from_dict`."""
+        """Return {"kind": …} and the parameters (the dataclass fields), tuples as lists, for `maps.from_dict`."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {"kind": self.kind, **{name: _to_plain(value) for name, value in given.items()}}
 
@@ -74,19 +81,24 @@ class PublicMap(ABC):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of `facts`, which identifies the map in plan, ledger and certificate."""
+        """SHA-256 of `facts` as JSON, in hexadecimal, which identifies the map in plan, ledger and certificate."""
         return hashlib.sha256(json.dumps(self.facts(), sort_keys=True, allow_nan=False).encode()).hexdigest()
 
     def __deepcopy__(self, memo: Any) -> PublicMap:
         return self  # immutable
 
     def rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> NDArray[np.float32]:
-        """Return (records, width + constant) float32 rows of norm at most `radius`, computed in blocks of records.
+        """Return (records, width + constant) float32 rows: `features`, each record's brought to norm `radius`.
+
+        They are computed in blocks of records. Without the constant, a row of zeros remains 0.
 
         Args:
             inputs: See `features`.
             radius: R.
-            constant: Whether to append the constant column.
+            constant: Whether to append the constant column, 1 before the row is brought to its norm.
+
+        Raises:
+            InvalidRecords: If the map cannot read an input, or a row is not finite.
         """
         limit, width = check_positive("radius", radius), self.width + constant
         rows = np.empty((len(inputs), width), np.float32)
@@ -110,10 +122,12 @@ class ImportedMap(PublicMap):
 
     @property
     def inputs(self) -> int:
+        """Numbers per record: the product of `input_shape`."""
         return math.prod(self.input_shape)
 
     @cached_property
     def width(self) -> int:
+        """Number of outputs of the network on one record of zeros, run once."""
         made = self._run(np.zeros((1, self.inputs)))
         check_width(self.kind, made.shape[1])
         return int(made.shape[1])
@@ -124,10 +138,14 @@ class ImportedMap(PublicMap):
 
 
 def check_inputs(inputs: Any, width: int) -> Floats:
-    """Return the inputs as (records, width) finite float64; records of any shape are flattened.
+    """Return the inputs as (records, width) contiguous float64; records of any shape are flattened.
+
+    Args:
+        inputs: Numbers, the first axis being the records; empty: (0, width).
+        width: Numbers per record.
 
     Raises:
-        InvalidRecords: If they are not finite numbers of this width.
+        InvalidRecords: If they are not numbers, not finite, or not of this width.
     """
     try:
         given = np.asarray(inputs, np.float64)
@@ -144,7 +162,7 @@ def check_inputs(inputs: Any, width: int) -> Floats:
 
 
 def by_blocks(given: Sequence[Any] | Floats, width: int, size: int, of: Callable[[Any], Floats]) -> Floats:
-    """Return (records, width): `of` applied to `size` records at a time."""
+    """Return (records, width) float64: `of` applied to `size` records at a time, the results concatenated."""
     made = np.empty((len(given), width))
     for first in range(0, len(given), size):
         made[first : first + size] = of(given[first : first + size])
@@ -152,7 +170,15 @@ def by_blocks(given: Sequence[Any] | Floats, width: int, size: int, of: Callable
 
 
 def check_width(kind: str, width: int) -> None:
-    """Check that a map has between 1 and `MOST_FEATURES` features."""
+    """Check that a map has between 1 and `MOST_FEATURES` features.
+
+    Args:
+        kind: Name of the map for the message.
+        width: Its number of features.
+
+    Raises:
+        InvalidParameter: If it has not.
+    """
     if not 0 < width <= MOST_FEATURES:
         raise InvalidParameter(f"the map {kind!r} would make {width} features; give it 1 to {MOST_FEATURES}")
 
@@ -169,9 +195,13 @@ def row_sums(values: Floats) -> Floats:
 
 
 def shrink_factors(norms: Floats, radius: float, *, clip: bool) -> Floats:
-    """Return factors that bring rows of these norms to `radius`; 0 for a row of zeros.
+    """Return (rows,) factors that bring rows of these norms to `radius`, less a margin for rounding to float32.
 
-    With `clip`, only longer rows are shortened.
+    Args:
+        norms: (rows,) float64.
+        radius: R.
+        clip: Whether to shorten longer rows only; then the factor is at most 1, and 1 for a row of zeros. Otherwise a
+            row of zeros has factor 0.
     """
     with np.errstate(divide="ignore"):
         factors: Floats = radius * HEADROOM / norms

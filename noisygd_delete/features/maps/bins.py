@@ -54,10 +54,12 @@ class BinsAndCrosses(PublicMap):
 
     @property
     def inputs(self) -> int:
+        """Numbers per record: one for a number, k for k 0/1 columns of a category."""
         return sum(width or 1 for width in self.columns)
 
     @property
     def width(self) -> int:
+        """Features per record: the inputs, `bins` for each number, and `buckets`."""
         return self.inputs + self.bins * self.columns.count(0) + self.buckets
 
     @cached_property
@@ -71,6 +73,11 @@ class BinsAndCrosses(PublicMap):
         return [np.array([of(c, v) for v in range(size)], np.uint64) for c, size in enumerate(sizes)]
 
     def features(self, inputs: Any) -> Floats:
+        """Return (records, width): the columns, 0/1 of each number's bin, and ±size for each pair in its bucket.
+
+        The pair's values, numbers in `cross_bins`, are hashed; size is `cross_scale` · √(columns/pairs), and entries in
+        one bucket add up.
+        """
         return by_blocks(check_inputs(inputs, self.inputs), self.width, _ROWS, self._block)
 
     def _block(self, rows: Floats) -> Floats:

@@ -113,10 +113,10 @@ def from_dict(
 
 @lru_cache(maxsize=16)
 def coding_of(text: str) -> Coding:
-    """Return the coding of an additive map given as JSON.
+    """Return the coding of the additive map that a JSON text gives (`PublicMap.to_dict`), from a cache of 16 texts.
 
     Raises:
-        InvalidParameter: If `text` is not an additive map.
+        InvalidParameter: If `text` is not JSON, or not an additive map.
     """
     try:
         coding = from_dict(json.loads(text)).coding
@@ -129,6 +129,12 @@ def coding_of(text: str) -> Coding:
 
 def stored_codec(fields: dict[str, Any], digest: str | None) -> RowCodec | None:
     """Return the codec of the rows of a schema in its parsed form, whose map has this digest; None without codes.
+
+    Rows have codes for an additive map with rows = "unit" and an intercept.
+
+    Args:
+        fields: Result of `Schema.to_dict`.
+        digest: The digest that the plan names.
 
     Raises:
         InvalidSchema: If the digest is not the map's.

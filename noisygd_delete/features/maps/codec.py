@@ -69,7 +69,7 @@ class RowCodec:
         return (np.asarray(codes) + 1).astype(self.dtype)
 
     def to_codes(self, stored: Codes) -> NDArray[np.int64]:
-        """Return (rows, blocks) codes of the map of stored rows, none of which may be null."""
+        """Return (rows, blocks) int64 codes, counted from 0, of stored rows (minus 1), none of which may be null."""
         return stored.astype(np.int64) - 1
 
     def check(self, stored: Codes) -> NDArray[np.bool_]:
@@ -84,7 +84,7 @@ class RowCodec:
         return used
 
     def encode(self, rows: Any, error: type[Exception] = InvalidRecords) -> Codes:
-        """Return the stored form of rows of the map, dense or sparse.
+        """Return the stored form, (rows, blocks) of `dtype`, of rows of the map, dense or sparse; 0 for a null row.
 
         Raises:
             error: If a row is neither null nor, bit for bit, a row of the map.
@@ -108,7 +108,14 @@ class RowCodec:
         return stored
 
     def decode(self, stored: Codes) -> Rows:
-        """Return (rows, width) dense float32 rows."""
+        """Return (rows, width) dense float32 rows of norm `radius`, bit for bit as the map makes them; 0 if null.
+
+        Args:
+            stored: (rows, blocks), see `encode`.
+
+        Raises:
+            InvalidRecords: As `check`.
+        """
         rows = np.zeros((len(stored), self.width), np.float32)
         for part, places, values, there in self._parts(stored):
             row, entry = np.nonzero(there)
@@ -125,12 +132,15 @@ class RowCodec:
         return found
 
     def decode_sparse(self, stored: Codes, *, last: bool = False, padded: bool = False) -> SparseRows:
-        """Return the rows without their zeros.
+        """Return the rows of `decode` without their zeros, as SparseRows.
 
         Args:
             stored: The codes.
             last: Only the last value of each block, which implies the others.
             padded: A value 0 in column 0 for every missing entry, so that all rows have as many values.
+
+        Raises:
+            InvalidRecords: As `check`.
         """
         most = len(stored) * (self.blocks + 1 if last else self.entries)
         data, columns = np.empty(most, np.float32), np.empty(most, np.int32)
@@ -165,10 +175,11 @@ class RowCodec:
         return found
 
     def rows_of_each_norm(self, stored: Codes) -> NDArray[np.intp]:
-        """Return the places of rows among which is every norm of these rows, usually very few.
+        """Return the indices of rows among which is every norm of these rows, usually very few.
 
         The values of a row, in the order of its features, are a function of how long each of its blocks' entries are
-        (`_parts`): one row is returned for each combination of these, and all rows if there are many combinations.
+        (`_parts`): one row is returned for each combination of these, and further rows if there are over 64
+        combinations.
 
         Raises:
             InvalidRecords: As `check`.

@@ -53,7 +53,7 @@ class CodedBlock:
 
     @cached_property
     def signs(self) -> NDArray[np.int8]:
-        """(codes, directions) of −1, 0, 1."""
+        """(codes, directions) int8 of −1, 0, 1: the sign of a code in each direction, from `make_signs`."""
         return self.make_signs()
 
     @cached_property
@@ -84,26 +84,35 @@ class Coding:
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """Start of each block's directions, after the one that all rows share, and the total number."""
+        """Index of each block's first direction, then the number of directions; direction 0 is that of all rows."""
         return tuple(accumulate((len(block.shares) for block in self.blocks), initial=1))
 
     @property
     def directions(self) -> int:
-        """Number of directions of all columns together."""
+        """Number of directions of all blocks together, including the one that all rows share."""
         return self.starts[-1]
 
     def filled(self, codes: Codes) -> NDArray[np.int64]:
         """Return (rows,), the number of blocks with an entry, including the constant's.
 
         A row has norm R whatever its number of filled blocks.
+
+        Args:
+            codes: (rows, blocks) codes, counted from 0.
         """
         there = [(block.last != NO_ENTRY)[codes[:, place]] for place, block in enumerate(self.blocks)]
         return np.asarray(1 + np.sum(there, axis=0, dtype=np.int64))
 
     def steps(self, norm_squared: int, filled: int) -> tuple[int, list[NDArray[np.int64]]]:
-        """Return a row of `filled` filled blocks in integers, with square at most `norm_squared`.
+        """Return a row of `filled` filled blocks in integers, with square at most `norm_squared`; cached.
 
-        The shared component, and for each block (codes, directions): ⌊√(R² share/filled)⌋ by integer arithmetic.
+        Args:
+            norm_squared: R² in squared steps of the grid, a whole number.
+            filled: See `filled`.
+
+        Returns:
+            The component that all rows share, and for each block an array (codes, directions): the sign times ⌊√(R²
+            share/filled)⌋, by integer arithmetic.
         """
         known = self._steps.get((norm_squared, filled))
         if known is None:
@@ -120,7 +129,10 @@ class Coding:
         return {}
 
     def to_features(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (outputs, directions) weights as (outputs, width) weights of the map's rows of full norm."""
+        """Return (outputs, directions) weights as (outputs, width) float64 weights of the map's rows of full norm.
+
+        The weight of the shared direction goes to the constant, the last feature.
+        """
         found = np.zeros((len(weights), self.width))
         found[:, -1] = weights[:, 0] * math.sqrt(self.common)
         for start, block in zip(self.starts, self.blocks, strict=False):
@@ -154,12 +166,13 @@ class Coding:
         return codes
 
     def of_rows(self, rows: Any) -> Codes:
-        """Return (rows, blocks) codes of rows, which may be codes already, stored or not, or (rows, width) features.
+        """Return (rows, blocks) int64 codes, counted from 0, of rows in any of three forms.
 
-        Features are identified by their nonzero places.
+        These are `CodedRows` of this coding, (rows, blocks) codes, and (rows, width) features, of which the nonzero
+        places are read.
 
         Raises:
-            InvalidRecords: If the rows are neither.
+            InvalidRecords: If the rows have another shape, or a row is none of the map.
         """
         if isinstance(rows, CodedRows) and rows.codec.coding is self:
             return rows.codec.to_codes(rows.codes)
@@ -192,7 +205,8 @@ class Coding:
 def tree_block(first: int, levels: int, *, missing: bool, empty: bool) -> tuple[CodedBlock, Fraction]:
     """Return the block of a number in dyadic bins, and the square of the component that all its codes share.
 
-    Bins are ordered by level, each level from the left, followed by one entry 1 for an empty cell.
+    Bins are ordered by level, each level from the left, followed by one entry 1 for an empty cell. The square is 0 with
+    `missing` or `empty`: then the codes of values share a direction of their own.
 
     Args:
         first: First feature of the block.
@@ -242,7 +256,12 @@ def _signs_of_tree(levels: int, *, missing: bool, empty: bool) -> NDArray[np.int
 
 
 def entry_block(first: int, places: list[list[int]]) -> CodedBlock:
-    """Return the block of codes with entries of equal length at these features; a direction is a feature."""
+    """Return the block of codes with entries of equal length at these features; a direction is a feature.
+
+    Args:
+        first: First feature of the block.
+        places: For each code the features with an entry, ascending; empty for a code without entry.
+    """
     stop, most = max(map(max, filter(None, places))) + 1, max(map(len, places))
     entries = np.array([[*own, *[NO_ENTRY] * (most - len(own))] for own in places], np.intp)
     features = tuple((at, first + at, 1.0) for at in range(stop - first))

@@ -23,9 +23,11 @@ class _Composed(PublicMap):
 
     @property
     def inputs(self) -> int | None:
+        """Numbers per record of the first map; None if it is a map of texts."""
         return self.of[0].inputs
 
     def facts(self) -> dict[str, Any]:
+        """Return the facts of `PublicMap.facts`, with those of every part under "of"."""
         return {**super().facts(), "of": [part.facts() for part in self.of]}
 
 
@@ -45,9 +47,11 @@ class Chain(_Composed):
 
     @property
     def width(self) -> int:
+        """Features per record of the last map."""
         return self.of[-1].width
 
     def features(self, inputs: Any) -> Floats:
+        """Return the last map's features, (records, width), each map reading the features of the one before."""
         for part in self.of:
             inputs = part.features(inputs)
         return np.asarray(inputs)
@@ -76,9 +80,14 @@ class ConcatenatedMap(_Composed):
 
     @property
     def width(self) -> int:
+        """Features per record of all maps together."""
         return sum(part.width for part in self.of)
 
     def features(self, inputs: Any) -> Floats:
+        """Return (records, width): the maps' features concatenated, brought to norm `weights` for each if given.
+
+        Features that are all 0 remain 0.
+        """
         made = [part.features(inputs) for part in self.of]
         for place, weight in enumerate(self.weights):
             norms = np.sqrt(row_sums(made[place] ** 2))

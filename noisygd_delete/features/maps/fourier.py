@@ -49,6 +49,7 @@ class RandomFourier(PublicMap):
 
     @property
     def inputs(self) -> int:
+        """Numbers per record: `reads`."""
         return self.reads
 
     @property
@@ -72,6 +73,7 @@ class RandomFourier(PublicMap):
         return weights.reshape(self.size, self.reads) / self.bandwidth, phases
 
     def features(self, inputs: Any) -> Floats:
+        """Return (records, size) of √2 cos(⟨w_j, x⟩ + b_j), record by record: no bit depends on other records."""
         return by_blocks(
             check_inputs(inputs, self.inputs), self.width, 1, self._one
         )  # a product's last bits depend on its shape

@@ -43,13 +43,21 @@ class HashedNgrams(PublicMap):
 
     @property
     def inputs(self) -> None:
+        """None: the map reads texts."""
         return None
 
     @property
     def width(self) -> int:
+        """Features per record: `buckets`."""
         return self.buckets
 
     def features(self, inputs: Sequence[str]) -> Floats:
+        """Return (texts, buckets): for each different run ±(1 + log of its count), added up in its bucket.
+
+        Raises:
+            InvalidRecords: If an input is not a text.
+            InvalidParameter: If a text has more than 2^20 characters.
+        """
         if isinstance(inputs, str) or not all(isinstance(text, str) for text in inputs):
             raise InvalidRecords("the map 'ngrams' reads a sequence of texts, one a record")
         made = np.zeros((len(inputs), self.buckets))

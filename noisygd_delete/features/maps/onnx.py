@@ -77,6 +77,13 @@ class OnnxFile(ImportedMap):
             raise InvalidParameter(f"{self.file}: onnxruntime cannot read it ({str(error)[:200]})") from error
 
     def features(self, inputs: Any) -> Floats:
+        """Return (records, width) float64, the first output of the network, run on one record at a time as float32.
+
+        Raises:
+            InvalidRecords: If an input is not finite numbers of `input_shape`, or an output is not finite.
+            InvalidParameter: If the file is missing, has another digest, or does not run.
+            MissingDependency: If onnxruntime is not installed.
+        """
         return by_blocks(check_inputs(inputs, self.inputs), self.width, 1, self._run)
 
     def _run(self, rows: Floats) -> Floats:

@@ -66,10 +66,12 @@ class SentenceEmbedding(PublicMap):
 
     @property
     def inputs(self) -> None:
+        """None: the map reads texts."""
         return None
 
     @property
     def width(self) -> int:
+        """Features per record: the length of a token vector, which loads the two files."""
         return int(self._loaded[0].shape[1])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -109,6 +111,13 @@ class SentenceEmbedding(PublicMap):
         return table, tokens
 
     def features(self, inputs: Sequence[str]) -> Floats:
+        """Return (texts, width) float64, the mean of a text's token vectors; zeros for a text without tokens.
+
+        Raises:
+            InvalidRecords: If an input is not a text, or has more than 2^20 characters.
+            InvalidParameter: If a file is missing or has another digest.
+            MissingDependency: If tokenizers is not installed.
+        """
         table, tokens = self._loaded
         made = np.zeros((len(inputs), self.width))
         for row, text in zip(made, inputs, strict=True):

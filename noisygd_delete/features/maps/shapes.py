@@ -59,7 +59,7 @@ class Side:
 
     @property
     def parts(self) -> int:
-        """Number of bins or labels."""
+        """Number of bins (one less than `edges`), or of labels if there are no edges."""
         return len(self.edges) - 1 if self.edges else len(self.labels)
 
 
@@ -149,9 +149,11 @@ class Shapes:
         radius: float = 1.0,
         clip: bool = False,
     ) -> Shapes:
-        """Return the contribution of each column and pair of columns to one score, centred, the most important first.
+        """Return the contribution of each column and pair of columns to one score, the most important first.
 
-        Values and noise are scaled as the rows of the map are, and the means are added to the constant.
+        Each is centred over its bins or categories with equal weights, and the means are added to the constant. Values
+        and noise are multiplied by radius/√(entries of a row, the constant included). An axis with an `indicator` has
+        that column's contribution in its `missing`, or as the category `other`, and the indicator no shape.
 
         Args:
             map: The map.
@@ -217,12 +219,12 @@ class Shapes:
         return cls(tuple(found), float(share * constant), float(share * noise), unit, release)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the shapes as JSON for `from_dict`."""
+        """Return {"kind": "shapes"} with all fields, the shapes as a list of dictionaries, as JSON for `from_dict`."""
         return {"kind": "shapes", **asdict(self)}
 
     @classmethod
     def from_dict(cls, given: Any) -> Shapes:
-        """Return the shapes from the output of `to_dict`.
+        """Return the shapes from the output of `to_dict`, at most 1000 of them.
 
         Raises:
             InvalidParameter: If `given` has another form.
@@ -237,12 +239,12 @@ class Shapes:
             ) from error
 
     def farthest(self, before: Shapes) -> float:
-        """Return the largest difference between a value of these shapes and of others, over its noise.
+        """Return the largest absolute difference of a value from the same value in `before`, over its noise.
 
-        The noise is the upper bound on the standard deviation of the difference.
+        The noise is √(noise² + noise²) of the two models, an upper bound on the standard deviation of a difference.
 
         Raises:
-            InvalidParameter: If the shapes are of different schemas.
+            InvalidParameter: If a shape is missing in `before`, or has another number of values there.
         """
         known = {shape.name: shape for shape in before.shapes}
         apart = 0.0
@@ -256,7 +258,14 @@ class Shapes:
         return apart / max(float(np.hypot(self.noise, before.noise)), 1e-300)
 
     def drawings(self, before: Shapes | None = None) -> list[str]:
-        """Return an <svg> for each shape, in the surrounding text's colour (`currentColor`, and `--accent` if set)."""
+        """Return an <svg> for each shape: a curve over bins, a heat map of a pair, or the 12 largest categories.
+
+        A band marks two deviations of the noise. Text has the surrounding colour (`currentColor`), curves `--accent` if
+        set.
+
+        Args:
+            before: Shapes of an earlier model, drawn over those of the same name and size; None: none.
+        """
         known = {} if before is None else {(shape.name, len(shape.values)): shape for shape in before.shapes}
         every = [*self.shapes, *(() if before is None else before.shapes)]
         tallest = max((abs(value) for shape in every for value in shape.values), default=0.0) + 2 * self.noise or 1.0
@@ -264,7 +273,7 @@ class Shapes:
         return [_draw_panel(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
 
     def caption(self) -> str:
-        """Return a caption for the drawings."""
+        """Return a caption for the drawings: unit, constant, order of the columns, and width of the band of noise."""
         return (
             f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band, in pairs what is pale, is two "
             f"deviations of the noise, ±{math.ceil(200 * self.noise) / 100:.2f} at most: a bend inside it may be noise alone."
@@ -272,7 +281,12 @@ class Shapes:
 
 
 def score_unit(classes: Sequence[Any] | None, of: str = "") -> str:
-    """Return the unit of a score: log odds of the last class, or the scale of a target."""
+    """Return the unit of a score: "log odds of" the last class, or the scale of a target if `classes` is None.
+
+    Args:
+        classes: Class names.
+        of: Text before the class name, such as "income = ".
+    """
     return "target, on the scale from −1 to 1" if classes is None else f"log odds of {of}{classes[-1]}"
 
 
@@ -291,6 +305,17 @@ class _Column:
     def of(
         cls, map: Additive, axis: Axis, place: int, ends: Floats | None, values: Floats, missing: float | None
     ) -> _Column:
+        """Return one term of the map as its axis presents it: values by bin, by category, or by input of the axis.
+
+        Args:
+            map: The map.
+            axis: How the column is presented.
+            place: The column, with `ends`, `values` and `missing` as in `Term`.
+            ends: See `Term.edges`.
+            values: See `Term`.
+            missing: See `Term`; None becomes the value of an absent entry if the axis may be absent.
+        """
+
         def at(value: float) -> float:
             if ends is None:  # of a sign
                 return 0.0 if value == 0 else float(values[int(value > 0)])
@@ -318,6 +343,14 @@ class _PairSide:
 
     @classmethod
     def of(cls, map: Additive, axis: Axis, place: int, ends: Floats | None) -> _PairSide:
+        """Return one column of a pair as its axis presents it: labels, or edges in the column's own unit.
+
+        Args:
+            map: The map.
+            axis: How the column is presented.
+            place: The column.
+            ends: Ends of its bins in [−1, 1]; None for a category.
+        """
         if ends is None:
             return cls(Side(labels=axis.labels or tuple(str(k) for k in range(map.columns[place]))), None)
         inputs, labels = axis.inputs, axis.labels
@@ -334,7 +367,12 @@ def _edges(axis: Axis, ends: Floats) -> tuple[float, ...]:
 
 
 def format_edge(value: float, scale: str) -> str:
-    """Return an end of a bin as readable text: a number, a date, or a time of day."""
+    """Return an end of a bin as readable text: four significant digits, a date, or a time of day.
+
+    Args:
+        value: The number; for "date" seconds since 1970-01-01, for "time" seconds since midnight.
+        scale: "number", "date" or "time".
+    """
     if scale == "number":
         return f"{value:.4g}"
     return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d" if scale == "date" else "%H:%M")

@@ -49,28 +49,33 @@ class Kind(ABC):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Those columns for `Schema.one_hot_blocks`."""
+        """Those columns for `Schema.one_hot_blocks`: by default 0 for each, as none is known to be hot."""
         return (0,) * self.width
 
     @abstractmethod
     def names(self, column: str) -> list[str]:
-        """Return the names of those columns."""
+        """Return the names of those `width` columns, made of the name of the table's `column`."""
 
     @abstractmethod
     def write(self, out: Floats, table: Table, column: str) -> Written:
-        """Fill `out`, (rows, width) of zeros.
+        """Fill `out`, (rows, width) of zeros, with a column's features, and return squared norms and counts.
+
+        Args:
+            out: Filled in place.
+            table: The table.
+            column: Name of its column.
 
         Raises:
-            InvalidSchema: If a cell does not fit, at the first such cell.
+            InvalidSchema: If there is no such column, or a cell does not fit (`UnreadableRows`, with all such rows).
         """
 
     def example(self) -> str:
-        """Return an example cell from the schema alone, of no record."""
+        """Return an example cell made from the schema alone, of no record: "text" unless overridden."""
         return "text"
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields of the schema file."""
+        """Return the column's entry of the schema file, without its name and `from_data`."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +107,19 @@ class Numeric(Kind):
 
     @property
     def width(self) -> int:
+        """1, or 2 with an indicator of empty cells."""
         return 1 + self.indicator
 
     def names(self, column: str) -> list[str]:
+        """Return the column's name, and "NAME: missing" with an indicator."""
         return [column] + [f"{column}: missing"] * self.indicator
 
     def write(self, out: Floats, table: Table, column: str) -> Written:
+        """Fill in `scaled` of each number, with an indicator (0, 1) for an empty cell; count cells out of bounds.
+
+        Raises:
+            InvalidSchema: If a cell is not a finite number, or empty without `missing` and indicator.
+        """
         found, absent = self._read(table, column)
         out[:, 0] = self.scaled(found)
         squares = out[:, 0] ** 2
@@ -118,10 +130,17 @@ class Numeric(Kind):
         return Written(squares, clipped=self.outside(found))
 
     def example(self) -> str:
+        """Return the middle of the bounds, with six digits at most and the column's decimal mark."""
         return f"{(self.lower + self.upper) / 2:.6g}".replace(".", self.decimal)
 
     def numbers(self, table: Table, column: str) -> Floats:
-        """Return the raw values, with missing ones filled in."""
+        """Return (rows,) raw values, neither clipped nor transformed.
+
+        An empty cell is `missing`, or `lower` with an indicator.
+
+        Raises:
+            InvalidSchema: If a cell is not a finite number, or empty without `missing` and indicator.
+        """
         return self._read(table, column)[0]
 
     def _read(self, table: Table, column: str) -> tuple[Floats, Mask]:
@@ -138,14 +157,14 @@ class Numeric(Kind):
         return found, absent
 
     def scaled(self, found: Floats) -> Floats:
-        """Return values clipped, transformed, and mapped to [−1, 1]."""
+        """Return values clipped to the bounds, transformed, and mapped from the transformed bounds to [−1, 1]."""
         lower, upper = self.curved_bounds()
         curved = self._curved(np.clip(found, self.lower, self.upper))
         unit: Floats = np.clip(2 * (curved - lower) / (upper - lower) - 1, -1.0, 1.0)
         return unit
 
     def unscale(self, scaled: Floats) -> Floats:
-        """Return the inverse of `scaled`, transform included; input beyond [−1, 1] is clipped."""
+        """Return values in the column's unit for values on the scale of `scaled`, clipped to [−1, 1]: its inverse."""
         lower, upper = self.curved_bounds()
         found = lower + (np.clip(scaled, -1.0, 1.0) + 1) / 2 * (upper - lower)
         if self.transform == "signed-log":
@@ -153,13 +172,13 @@ class Numeric(Kind):
         return np.asarray(np.expm1(found) if self.transform == "log1p" else found)
 
     def curved_bounds(self) -> tuple[float, float]:
-        """Return the transformed bounds; equal if the transform leaves nothing between them."""
+        """Return the transformed bounds, those of `scaled`; equal if the transform leaves nothing between them."""
         lower, upper = self._curved(np.array([self.lower, self.upper]))
         return float(lower), float(upper)
 
     @property
     def least(self) -> float:
-        """The constant of the logarithm: values are divided by it before 1 is added."""
+        """Constant c of ± log(1 + |value|/c): 1e-5 of the larger end in absolute value for signed-log, else 1."""
         return _LEAST * max(-self.lower, self.upper) if self.transform == "signed-log" else 1.0
 
     def _curved(self, found: Floats) -> Floats:
@@ -170,17 +189,21 @@ class Numeric(Kind):
         return np.copysign(np.log1p(np.abs(found) / self.least), found)
 
     def outside(self, found: Floats) -> int:
-        """Return how many values lie outside the bounds."""
+        """Return how many of these raw values are outside the bounds."""
         return int(np.count_nonzero((found < self.lower) | (found > self.upper)))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return `bounds` and `transform`, and only where set `missing`, `empty` and the marks (`marks`).
+
+        `missing` is a number, or "column" for an indicator.
+        """
         fields: dict[str, Any] = {"bounds": [self.lower, self.upper], "transform": self.transform}
         if self.indicator or self.missing is not None:
             fields["missing"] = "column" if self.indicator else self.missing
         return fields | _unusual(empty=list(self.empty)) | self.marks()
 
     def marks(self) -> dict[str, Any]:
-        """Return decimal mark, thousands mark and unit, if not the defaults."""
+        """Return those of `decimal`, `thousands` and `unit` that are not the defaults; often empty."""
         decimal = "" if self.decimal == "." else self.decimal
         return _unusual(decimal=decimal, thousands=self.thousands, unit=self.unit)
 
@@ -194,31 +217,50 @@ class Category(Kind):
 
     @property
     def width(self) -> int:
+        """Number of listed values, and one more if unknown = "column"."""
         return len(self.values) + (self.unknown == "column")
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """One column is always hot, unless an unknown value leaves all of them at 0."""
+        """(width,), as one column is always hot; with unknown = "zero", where none may be, 0 for each column."""
         return (0,) * self.width if self.unknown == "zero" else (self.width,)
 
     def names(self, column: str) -> list[str]:
+        """Return "NAME=VALUE" for each listed value, and "NAME: other" if unknown = "column"."""
         return [f"{column}={value}" for value in self.values] + [f"{column}: other"] * (self.unknown == "column")
 
     def write(self, out: Floats, table: Table, column: str) -> Written:
+        """Fill in 1 in the column of each cell's value; count cells not in the list.
+
+        Such a cell has 1 in the last column with unknown = "column", zeros with "zero", and is an error with "refuse".
+
+        Raises:
+            UnreadableRows: If unknown = "refuse" and a cell is not in the list.
+        """
         found = self.positions(table, column)
         known = found < self.width
         out[np.flatnonzero(known), found[known]] = 1.0
         return Written(np.where(known, 1.0, 0.0), unknown=int(np.count_nonzero(found == len(self.values))))
 
     def positions(self, table: Table, column: str) -> NDArray[np.intp]:
-        """Return each row's index in the list, len(values) for a value that is not in it."""
+        """Return each row's index in the list, other spellings of a value included; len(values) for any other text.
+
+        Args:
+            table: The table.
+            column: Name of its column.
+
+        Raises:
+            UnreadableRows: If unknown = "refuse" and a cell is not in the list.
+        """
         texts = table.column(column, "a category in the schema")
         return _positions(texts, self.values, table if self.unknown == "refuse" else None, column)
 
     def example(self) -> str:
+        """Return the first listed value."""
         return self.values[0]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return `categories`, the list, and `unknown`."""
         return {"categories": list(self.values), "unknown": self.unknown}
 
 
@@ -238,9 +280,18 @@ class Boolean(Kind):
         return 1 + (self.unknown == "column")
 
     def names(self, column: str) -> list[str]:
+        """Return "NAME=SECOND VALUE", and "NAME: other" if unknown = "column"."""
         return [f"{column}={self.values[1]}"] + [f"{column}: other"] * (self.unknown == "column")
 
     def write(self, out: Floats, table: Table, column: str) -> Written:
+        """Fill in −1 for the first value, +1 for the second, 0 for any other; count the others.
+
+        With unknown = "column" another value has 1 in a second column; other spellings of the two values are read as
+        these.
+
+        Raises:
+            UnreadableRows: If a cell is another value with unknown = "refuse", or one that is not empty with `GAP`.
+        """
         texts = table.column(column, "one of two values in the schema")
         found = _positions(texts, self.values, table if self.unknown == "refuse" else None, column)
         if self.unknown == GAP:
@@ -255,9 +306,11 @@ class Boolean(Kind):
         return Written(squares, unknown=int(np.count_nonzero(other)))
 
     def example(self) -> str:
+        """Return the first value."""
         return self.values[0]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return `boolean`, the two values, and `unknown`."""
         return {"boolean": list(self.values), "unknown": self.unknown}
 
 
@@ -285,13 +338,25 @@ class Moment(Kind):
 
     @property
     def width(self) -> int:
+        """One for the position, two for each cycle, and one more if `missing`."""
         return 1 + 2 * len(self.cycles) + self.missing
 
     def names(self, column: str) -> list[str]:
+        """Return the column's name, "NAME: cosine of CYCLE" and "NAME: sine of CYCLE" for each cycle.
+
+        The last one is "NAME: missing" if `missing`.
+        """
         parts = [f"{column}: {part} of {cycle}" for cycle in self.cycles for part in ("cosine", "sine")]
         return [column, *parts] + [f"{column}: missing"] * self.missing
 
     def write(self, out: Floats, table: Table, column: str) -> Written:
+        """Fill in the position in [−1, 1], then cosine and sine of each cycle; count cells beyond the two ends.
+
+        With `missing`, an empty cell is 0 everywhere and 1 in the last column.
+
+        Raises:
+            UnreadableRows: If a cell is not written in the format, or is empty without `missing`.
+        """
         texts = table.column(column, "a time in the schema" if self.clock else "a date in the schema")
         at, absent = values.read_moments(texts, self.form, clock=self.clock), values.find_empty(texts, self.empty)
         if absent.any() and not self.missing:
@@ -323,11 +388,12 @@ class Moment(Kind):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """First and last moment in seconds."""
+        """First and last moment in seconds since 1970-01-01, or since midnight for a clock."""
         lower, upper = (read_moment(text, clock=self.clock) for text in (self.first, self.last))
         return lower, upper
 
     def to_dict(self) -> dict[str, Any]:
+        """Return `dates` or `times`, the two ends, and `cycles`; `format`, `missing` and `empty` only where set."""
         fields: dict[str, Any] = {"times" if self.clock else "dates": [self.first, self.last]}
         fields |= {"format": self.form} if self.form is not None else {}
         fields |= {"cycles": list(self.cycles)} | ({"missing": "column"} if self.missing else {})
@@ -365,7 +431,11 @@ def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | 
 
 
 def refuse_empty(table: Table, column: str) -> None:
-    """Check that no label cell is empty; the error names the lines.
+    """Check that no label cell is empty; the error names the first ten lines.
+
+    Args:
+        table: The table.
+        column: Name of the label column.
 
     Raises:
         UnreadableRows: If a cell is empty.

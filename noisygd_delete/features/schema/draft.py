@@ -110,19 +110,28 @@ class _Numbers:
 
     @property
     def whole(self) -> bool:
+        """Whether all values are whole numbers."""
         return bool((self.values == np.trunc(self.values)).all())
 
     @property
     def marks(self) -> dict[str, str]:
+        """Those of decimal mark, mark of thousands and unit that are not the defaults, by their keys in a schema."""
         found = {"decimal": self.decimal.strip("."), "thousands": self.thousands, "unit": self.unit}
         return {name: mark for name, mark in found.items() if mark}
 
     def in_order(self, texts: Counts) -> list[str]:
+        """Return the texts in the order of their numbers."""
         return sorted(texts, key=number_reader(self.decimal, self.thousands, self.unit))
 
 
 def draft_column(name: str, texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
-    """Return the proposed interpretation of a column with these texts; `prefer`: see `marks_of`."""
+    """Return the proposed interpretation of a column: its kind and keys for a schema, or why it is left out.
+
+    Args:
+        name: Name of the column, which may indicate an id or a natural range.
+        texts: Text of each cell.
+        prefer: Marks that settle ambiguous notations, from `marks_of`; None: none.
+    """
     counts, rows = _count_texts(texts), len(texts)
     marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_missing_words(counts, rows)})
     plain = _drop_texts(counts, ("", *marks))
@@ -149,7 +158,11 @@ def draft_column(name: str, texts: Sequence[str], prefer: tuple[str, str] | None
 def marks_of(columns: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     """Return the decimal mark and the mark of thousands on which all columns with an unambiguous notation agree.
 
-    None is returned if there is no such column, or if columns disagree: then a person has to decide.
+    These are (".", "") or (",", "."). None if there is no such column, or if columns disagree: then a person has to
+    decide.
+
+    Args:
+        columns: Texts of each column; those stored as numbers, and texts without points and commas, are ignored.
     """
     found = set()
     for texts in columns.values():
@@ -181,7 +194,14 @@ def is_stored(texts: Sequence[str]) -> bool:
 
 
 def draft_label(texts: Sequence[str], prefer: tuple[str, str] | None = None) -> ColumnDraft:
-    """Return the proposed interpretation of the label: a number with bounds, or a category of classes."""
+    """Return the proposed interpretation of the label: a number with bounds, or a category of classes.
+
+    At most 12 different whole numbers without a unit are classes, as is any label that is not all numbers.
+
+    Args:
+        texts: Text of each cell, none of them empty.
+        prefer: See `draft_column`.
+    """
     counts = _count_texts(texts)
     numbers = _parse_numbers(counts, prefer)
     rare = _rare_values(counts, len(texts))
@@ -310,7 +330,7 @@ class _Readings:
         self._letters = set("".join(texts))
 
     def iterate(self, decimal: str, thousands: str) -> Iterable[float]:
-        """Return the values, an array if they are known; NaN for a text that is not a number."""
+        """Return the values of all texts in this notation, an array if they are known; NaN for no number."""
         marks = self._effective(decimal, thousands)
         if marks not in self._held and (*marks, self._unit) == (".", "", "") and self._letters <= _PLAIN_LETTERS:
             with suppress(ValueError):  # of digits, points and signs, float reads what `number_reader` reads
@@ -318,7 +338,7 @@ class _Readings:
         return self._held[marks] if marks in self._held else map(number_reader(*marks, self._unit), self._texts)
 
     def values(self, decimal: str, thousands: str) -> Floats:
-        """Return the values of all texts."""
+        """Return (texts,) values in this notation, cached after the first call; NaN for no number."""
         marks = self._effective(decimal, thousands)
         if marks not in self._held:
             self._held[marks] = np.fromiter(self.iterate(*marks), np.float64, len(self._texts))
@@ -532,16 +552,20 @@ class Draft(NamedTuple):
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
-    """Return a first schema of the table.
+    """Return a first schema of the table's rows that have a label, as TOML text with questions; nothing is written.
+
+    Ranges and lists are computed from the data. Without `id` the pandas index names the records, or a column whose
+    values are all different is proposed.
 
     Args:
         table: The table.
         label: Label column.
         id: Id column, if any.
-        subject: Column of data subjects, if any.
+        subject: Column of data subjects, if any; `rows_per_subject` is then proposed.
 
     Raises:
-        InvalidSchema: If a named column is missing, or the label is neither a number nor one of few values.
+        InvalidSchema: If a named column is missing or has two roles, the label has one value or more than 64 classes,
+            or no column is left.
     """
     empty = without_label(table.column(label, "the label"))
     if empty.any():

@@ -54,7 +54,7 @@ class GatheredRows:
         self._rest: list[Encoded] = []  # without rows
 
     def add(self, block: Encoded) -> None:
-        """Append a block; all have codes or none has."""
+        """Append a block of rows, copied unless they are `CodedRows`; all blocks have codes or none has."""
         if isinstance(block.rows, CodedRows):
             self._coded.append(block.rows)
             self._rest.append(replace(block, rows=block.rows[:0]))
@@ -73,11 +73,14 @@ class GatheredRows:
 
     @property
     def ids(self) -> Names | None:
-        """Ids of all rows so far."""
+        """Ids of all rows so far, in order; None if the blocks have none."""
         return _join_names([part.ids for part in self._rest])
 
     def encoded(self) -> Encoded:
-        """Return the concatenated rows; may be called only once."""
+        """Return the concatenated rows, counts of cells summed by column; `dropped` and `skipped` are not carried over.
+
+        May be called only once, as memory is freed on the way, and not without a block.
+        """
         targets = [part.targets for part in self._rest if part.targets is not None]
         clipped, unknown = Counter[str](), Counter[str]()
         for part in self._rest:

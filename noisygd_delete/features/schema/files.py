@@ -67,7 +67,7 @@ class Piece:
     line: int
 
     def texts(self, rows: slice) -> dict[str, TextColumn]:
-        """Return the columns of some of the rows."""
+        """Return the columns of some of the rows, by name."""
         return {name: TextColumn(column[rows]) for name, column in self.columns.items()}
 
 
@@ -75,7 +75,15 @@ NOTHING = Piece({}, np.zeros(0, np.int64), blank=0, end=0, line=0)
 
 
 def read_header(file: BinaryIO, longest: int) -> str | None:
-    """Return the first line, without its end, if it is a plain one; None leaves the file to the careful reader."""
+    """Return the first line, without byte-order mark and line end, if it is plain, else None.
+
+    It is not plain, and left to the careful reader, if blank, longer than `longest` bytes, not UTF-8, or with a quote,
+    a null byte or an inner carriage return.
+
+    Args:
+        file: Positioned at the start.
+        longest: Maximum bytes of a line.
+    """
     line = file.readline(longest)
     if not line.endswith(b"\n") or b'"' in line or b"\0" in line:
         return None
@@ -187,7 +195,7 @@ class Table:
         return len(self.lines)
 
     def column(self, name: str, purpose: str) -> Sequence[str]:
-        """Return the texts of the column `name`.
+        """Return the stripped texts of the column `name`, by row.
 
         Args:
             name: Name of the column.
@@ -205,12 +213,22 @@ class Table:
         return self.columns[name]
 
     def fault(self, bad: NDArray[np.bool_], column: str, problem: str) -> UnreadableRows:
-        """Return the error for these cells; it omits their text on purpose."""
+        """Return, without raising it, the error for the marked cells of a column; it omits their text on purpose.
+
+        Args:
+            bad: (rows,), True for a cell in error.
+            column: Name of the column.
+            problem: What is wrong with the cells.
+        """
         rows = np.flatnonzero(bad).tolist()
         return UnreadableRows(self.source, column, problem, rows, [int(self.lines[row]) for row in rows])
 
     def part(self, rows: Sequence[int]) -> Table:
-        """Return a table of these rows only, in this order."""
+        """Return a table of these rows only, in this order.
+
+        Args:
+            rows: Indices of rows, which may repeat.
+        """
 
         def of(texts: Sequence[str]) -> Sequence[str]:
             if isinstance(texts, TextColumn):
@@ -222,7 +240,7 @@ class Table:
         return replace(self, columns=columns, lines=[int(self.lines[row]) for row in rows])
 
     def blocks(self, rows: int, columns: Container[str]) -> Iterator[Table]:
-        """Yield the table in tables of at most `rows` consecutive rows; of its columns, only these."""
+        """Yield tables of at most `rows` consecutive rows, with those of the given columns that the table has."""
 
         def of(texts: Sequence[str], part: slice) -> Sequence[str]:
             if isinstance(texts, (TextColumn, FloatColumn)):
@@ -238,7 +256,7 @@ class Table:
 
 
 def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
-    """Return the whole file as one table.
+    """Return the whole file, CSV or Parquet, as one table in memory.
 
     Args:
         path: The file.
@@ -246,7 +264,7 @@ def read_table(path: str | Path, delimiter: str | None = None, columns: Containe
         columns: See `read_blocks`.
 
     Raises:
-        InvalidSchema: If the file is damaged, empty or ragged.
+        InvalidSchema: If the file is damaged, empty or ragged, or its texts are over 100 times as long as the file.
     """
     blocks, held = [], 0
     for block in read_blocks(path, delimiter, columns=columns):
@@ -310,10 +328,15 @@ def read_blocks(
 
 
 def refuse_header(table: Table) -> None:
-    """Check that no row repeats the header, as in concatenated files; of three columns or more, in whatever case.
+    """Check that no row repeats the header, as in concatenated files; from three columns on in any letter case.
+
+    Tables of one column, and those with columns stored as numbers, are not checked.
+
+    Args:
+        table: The table.
 
     Raises:
-        InvalidSchema: If a row does.
+        InvalidSchema: If a row repeats the header; names its line.
     """
     names = list(table.columns)
     if len(names) < 2 or any(isinstance(texts, (FloatColumn, Fractions)) for texts in table.columns.values()):
@@ -338,7 +361,11 @@ def _cases(name: str) -> list[str]:
 
 
 def index_of(path: str | Path) -> Index | None:
-    """Return the index that names the rows of a file; None for CSV, and for Parquet without an index."""
+    """Return the pandas index of a Parquet file, which may name its rows; None for CSV, or if there is none.
+
+    Raises:
+        InvalidSchema: If the file cannot be read.
+    """
     with limited_io.open_plain(path, error=InvalidSchema) as file:
         if file.read(4) != _PARQUET:
             return None

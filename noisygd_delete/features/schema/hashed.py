@@ -30,17 +30,20 @@ class Hashed(Kind):
 
     @property
     def width(self) -> int:
+        """Number of columns: `buckets`."""
         return self.buckets
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """One column is always hot."""
+        """(buckets,), as one column is always hot."""
         return (self.buckets,)
 
     def names(self, column: str) -> list[str]:
+        """Return "NAME: bucket K" for each bucket K from 0."""
         return [f"{column}: bucket {bucket}" for bucket in range(self.buckets)]
 
     def write(self, out: Floats, table: Table, column: str) -> Written:
+        """Fill in 1 in the column of each cell's bucket (`bucket_of`), of an empty cell too; nothing is counted."""
         texts = table.column(column, "hashed in the schema")
         known: dict[str, int] = {}
         for row, text in enumerate(texts):
@@ -50,6 +53,7 @@ class Hashed(Kind):
         return Written(np.ones(len(out)))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return `hashed`, the number of buckets."""
         return {"hashed": self.buckets}
 
 
@@ -61,12 +65,15 @@ class Text(Kind):
 
     @property
     def width(self) -> int:
+        """Number of columns: the buckets of the n-grams."""
         return self.ngrams.width
 
     def names(self, column: str) -> list[str]:
+        """Return "NAME: n-grams K" for each bucket K from 0."""
         return [f"{column}: n-grams {bucket}" for bucket in range(self.width)]
 
     def write(self, out: Floats, table: Table, column: str) -> Written:
+        """Fill in the hashed n-grams of each text, brought to norm 1, or zeros without any; nothing is counted."""
         made = self.ngrams.features(list(table.column(column, "text in the schema")))
         norms = np.sqrt(row_sums(made * made))
         out[:] = made / np.where(norms > 0, norms, 1.0)[:, None]

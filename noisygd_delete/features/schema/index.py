@@ -48,16 +48,19 @@ class Index:
         return f"{self.first}, {self.first + self.step}, …" if self.step else f"column {self.column!r}"
 
     def names_of(self, first: int, rows: int) -> Any:
-        """Return the names of `rows` rows starting at row `first`, as an Arrow array."""
+        """Return the names that a range gives to `rows` rows starting at row `first`, as an Arrow array of int64."""
         import pyarrow
 
         return pyarrow.array(self.first + self.step * np.arange(first, first + rows, dtype=np.int64))
 
     def require(self, source: str) -> str:
-        """Return the column.
+        """Return the column that names the rows.
+
+        Args:
+            source: Name of the file for the message.
 
         Raises:
-            InvalidSchema: If this index names no rows.
+            InvalidSchema: If this index names no rows; says why.
         """
         if self.problem:
             raise InvalidSchema(
@@ -67,7 +70,14 @@ class Index:
 
 
 def read_index(schema: Any, rows: int) -> Index | None:
-    """Return the index that an Arrow schema declares for a file of `rows` rows; None if it has none."""
+    """Return the index that an Arrow schema's pandas metadata declare; None if there is none, or a range does not fit.
+
+    An index of several levels, or of another type than integers and texts, is returned with its `problem`.
+
+    Args:
+        schema: The Arrow schema of the file.
+        rows: Number of rows of the file.
+    """
     from pyarrow import types
 
     from .values import is_text

@@ -35,7 +35,11 @@ _DECIMALS = re.compile(r"-?[0-9]+\.[0-9]*")
 
 
 def load(path: str) -> PublishedModel:
-    """Return the model in a file model.json."""
+    """Return the model in a file model.json.
+
+    Raises:
+        ValueError: If the file is of another format.
+    """
     with open(path, encoding="utf-8") as file:
         return PublishedModel(json.load(file))
 
@@ -58,7 +62,11 @@ class PublishedModel:
         self.classes = self.schema["label"].get("classes")
 
     def predict(self, table: Any, params: Any = None) -> list[Any]:
-        """Return a class name or a number for each row; `params` is passed by MLflow and not used."""
+        """Return a class name or a number in the target's unit for each row; `params` is passed by MLflow and not used.
+
+        Raises:
+            ValueError: If a column is missing, or a cell does not fit.
+        """
         scores = self.scores(table)
         if self.answers == "class":
             return [self.classes[place] for place in scores.argmax(1)]
@@ -68,7 +76,11 @@ class PublishedModel:
         return [float(number) for number in lower + (np.clip(scores[:, 0], -1.0, 1.0) + 1) / 2 * (upper - lower)]
 
     def probabilities(self, table: Any) -> Any:
-        """Return (rows, classes) probabilities, in the order of `classes`."""
+        """Return (rows, classes) probabilities, in the order of `classes`.
+
+        Raises:
+            ValueError: If this kind of model has none, a column is missing, or a cell does not fit.
+        """
         if not self.odds:
             raise ValueError("this model has no probabilities")
         scores = self.scores(table)
@@ -78,14 +90,21 @@ class PublishedModel:
         return odds / odds.sum(axis=1, keepdims=True)
 
     def scores(self, table: Any) -> Any:
-        """Return (rows, outputs) scores."""
+        """Return (rows, outputs) scores: one output for two classes or a number, else one per class.
+
+        Of two classes, a score of at least 0 is the second one; a number's score is on the scale from −1 to 1.
+        """
         values = np.asarray(self.rows(table), np.float64)
         for layer in self.layers[:-1]:
             values = np.tanh(values @ layer.T)
         return values @ self.layers[-1].T
 
     def rows(self, table: Any) -> Any:
-        """Return (rows, features) float32, of the norm that the model was made for."""
+        """Return (rows, features) float32, of the norm that the model was made for, with the constant last.
+
+        Raises:
+            ValueError: If a column is missing, or a cell does not fit.
+        """
         columns = self.schema["columns"]
         for name in columns:
             if name not in table:
@@ -201,10 +220,10 @@ def _encode_numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[l
 
 @cache
 def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str], float]:
-    """Return a function that parses one number with these marks.
+    """Return a function that parses one number with these marks, and returns NaN for any other text.
 
-    Groups have three digits; a mark elsewhere, or before a power of ten, is a typing error and not a number. A unit may precede or follow the
-    number, and does not change it: 30% is 30.
+    Groups have three digits; a mark elsewhere, or before a power of ten, is a typing error and not a number. A unit may
+    precede or follow the number, and does not change it: 30% is 30.
     """
     mark = _SPACES if thousands == " " else re.escape(thousands)
     whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
@@ -239,7 +258,7 @@ def _one_of(width: int, place: int) -> list[float]:
 
 
 def bucket_of(text: str, buckets: int) -> int:
-    """Return the bucket of a hashed cell by BLAKE2, the same on every machine.
+    """Return the bucket of a hashed cell, 0 to buckets − 1, by BLAKE2, the same on every machine.
 
     3, 3.0 and 3.00 are one value, as in a list.
     """
@@ -297,7 +316,15 @@ def _encode_datetimes(cells: list[str], kind: dict[str, Any], name: str) -> list
 
 
 def read_moment(text: str, form: str | None = None, *, clock: bool = False) -> int:
-    """Return one moment in whole seconds, or `NONE`."""
+    """Return one moment in whole seconds, since 1970 or for a `clock` since midnight; `NONE` for any other text.
+
+    A zone in the text is ignored, and fractions of a second are dropped.
+
+    Args:
+        text: The text of a cell.
+        form: Format of `strptime`; None: a date, perhaps with time, in ISO form, or for a clock H:MM[:SS].
+        clock: Whether it is a time of day.
+    """
     try:
         if form is not None:
             read = datetime.strptime(text, form)
@@ -319,7 +346,12 @@ def _days_since_epoch(read: datetime) -> int:
 
 
 def phase(at: Any, cycle: str) -> Any:
-    """Return (rows,) in [0, 1), the elapsed share of the day, week (from Monday) or year (from January 1)."""
+    """Return the elapsed share, in [0, 1), of the day, week (from Monday) or year (from January 1).
+
+    Args:
+        at: Seconds since 1970, or since midnight for the cycle "day".
+        cycle: "day", "week" or "year".
+    """
     if cycle == "day":
         return np.asarray((at % DAY) / DAY)
     if cycle == "week":

@@ -131,7 +131,11 @@ class Schema:
         return cls(**parse(fields, source, folder))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parsed form for `from_dict`."""
+        """Return the parsed form for `from_dict`: confirmed, rows, radius, intercept, label and columns always.
+
+        `id`, `subject`, `rows_per_subject` and `map` are in it only where set, `from_data` only in entries computed
+        from the data. `named_map` is not.
+        """
         label: dict[str, Any] = {"column": self.label_column}
         if isinstance(self.label, Category):
             label["classes"] = list(self.label.values)
@@ -153,18 +157,26 @@ class Schema:
         return {"from_data": True} if column in self.from_data else {}
 
     def with_columns(self, id: str | None = None, subject: str | None = None) -> Schema:
-        """Return the same schema with ids and subjects read from these columns."""
+        """Return the same schema with ids and subjects read from these columns; None or "" keeps the present one."""
         return replace(self, id_column=id or self.id_column, subject_column=subject or self.subject_column)
 
     def additive(self, **fields: Any) -> Schema:
-        """Return the same schema with an additive map of its columns (`maps.Additive`) with these fields."""
+        """Return the same schema with an additive map of its columns in place of any other map.
+
+        Args:
+            **fields: Parameters of `maps.Additive`, such as `levels`; the columns come from the schema.
+
+        Raises:
+            InvalidSchema: If a parameter is wrong, or a column is text.
+        """
         return Schema.from_dict({**self.to_dict(), "map": {"kind": "additive", **fields}})
 
     @property
     def levels(self) -> tuple[tuple[int, str], ...]:
-        """Levels to try for an additive map of its columns, in order, each with its kind for `Advice.bears_curves`.
+        """(levels, kind of curves for `Advice.bears_curves`) of the additive maps to try, in order.
 
-        On a signed logarithm, of which numbers fill only a tenth, 16 bins would put them into two.
+        It is ((7, "many"), (4, "few")); with a signed logarithm, of which numbers fill only a tenth, so that 16 bins
+        would put them into two, ((7, "many"), (7, "few"), (5, "wide")).
         """
         wide = any(isinstance(kind, Numeric) and kind.transform == "signed-log" for kind in self.columns.values())
         return ((7, "many"), (7, "few"), (5, "wide")) if wide else ((7, "many"), (4, "few"))
@@ -172,7 +184,8 @@ class Schema:
     def for_predictions(self) -> Schema:
         """Return the schema for rows to predict, in which a boolean with a third value is an error.
 
-        The features are the same; a third value would count as half of each.
+        Of a boolean with unknown = "zero" an empty cell remains 0. The features are the same; a third value would count
+        as half of each.
         """
         strict = {
             name: replace(kind, unknown=GAP) if isinstance(kind, Boolean) and kind.unknown == "zero" else kind
@@ -194,14 +207,14 @@ class Schema:
 
     @property
     def names(self) -> list[str]:
-        """One name per feature, in the order of the row."""
+        """One name per feature, in the order of the row: of its columns, or "KIND K" of a map; then "(constant)"."""
         names = [name for column, kind in self.columns.items() for name in kind.names(column)]
         if self.map is not None:
             names = [f"{self.map.kind} {place}" for place in range(self.map.width)]
         return names + ["(constant)"] * self.intercept
 
     def reads(self) -> frozenset[str]:
-        """Return the columns of a file that are read."""
+        """Return the names of a file's columns that are read: features, label, id and subject."""
         named = (self.label_column, self.id_column, self.subject_column)
         return frozenset([*self.columns, *(name for name in named if name is not None)])
 
@@ -213,7 +226,7 @@ class Schema:
 
     @property
     def target_norm(self) -> float | None:
-        """B of a ridge for a target; None for maps whose features do not belong to one column.
+        """B of a ridge for a target: the norm that a good model may have; None for maps without a `target_norm`.
 
         It is the norm of weights with which one column, of norm R/√columns, takes the prediction from end to end.
         """
@@ -222,7 +235,7 @@ class Schema:
 
     @property
     def feature_map(self) -> str | None:
-        """SHA-256 of all public maps that make the rows; None if the columns are the features."""
+        """SHA-256 of all public maps that make the rows, those of text columns included; None if there is none."""
         maps = [kind.ngrams for kind in self.columns.values() if isinstance(kind, Text)]
         if self.map is not None:
             return self.map.digest
@@ -232,22 +245,23 @@ class Schema:
     def map_of_rows(self) -> PublicMap | None:
         """The map whose rows, with a constant and of norm R, are the table's rows.
 
-        None if the map alone does not determine the rows.
+        None without a map, without intercept, and with rows = "clip".
         """
         return self.map if self.intercept and self.rows == "unit" else None
 
     @property
     def codec(self) -> RowCodec | None:
-        """How the rows are stored as codes; None if they are not determined by codes."""
+        """How the rows are stored as codes; None unless `map_of_rows` is a map with codes (an additive one)."""
         return None if self.map_of_rows is None else codec_of(self.map_of_rows, self.radius)
 
     @property
     def one_hot_blocks(self) -> tuple[int, ...]:
         """The columns for `bounds.objective_perturbation`: k for k one-hot columns, one hot in every row, else 0 each.
 
-        A category with unknown = "zero" may have none hot, so its columns count as numbers; so do both columns of a
-        cycle, and the one that marks an empty cell. This holds for every row that the schema can make, so noise shaped
-        by it needs no look at the data.
+        The intercept is a block of 1. With a map it is 0 for every feature, the intercept included. A category with
+        unknown = "zero" may have none hot, so its columns count as numbers; so do both columns of a cycle, and the one
+        that marks an empty cell. This holds for every row that the schema can make, so noise shaped by it needs no look
+        at the data.
         """
         if self.map is not None:
             return (0,) * self.features
@@ -260,7 +274,7 @@ class Schema:
         return self.label.values if isinstance(self.label, Category) else None
 
     def encode(self, table: Table, *, labelled: bool = True, coded: bool = False) -> Encoded:
-        """Return rows and labels of `table`.
+        """Return rows, labels, ids, subjects and counts of `table`; every row is a function of its own cells.
 
         Args:
             table: The table.
@@ -268,7 +282,8 @@ class Schema:
             coded: Whether rows that have a `codec` are returned as `CodedRows`, which take a few bytes each.
 
         Raises:
-            InvalidSchema: If a cell does not fit, at the first such cell.
+            InvalidSchema: If a cell does not fit, at the first such column (`UnreadableRows`); a column is missing; or
+                `named_map` is another map's digest.
         """
         if self.named_map is not None and self.named_map != self.feature_map:
             raise InvalidSchema(
@@ -315,7 +330,10 @@ class Schema:
     def encode_readable(
         self, table: Table, *, labelled: bool = True, coded: bool = False
     ) -> tuple[Encoded, list[int], list[UnreadableRows]]:
-        """Return the readable rows, their positions, and for each column what is wrong with the others; see `encode`.
+        """Return `encode` of the readable rows; a row with a cell that does not fit is left out.
+
+        Returns:
+            The encoded rows, their indices in `table`, and for each column at fault an error with the rows left out.
 
         Raises:
             InvalidSchema: If a column is missing.
@@ -333,13 +351,16 @@ class Schema:
     def encode_file(self, path: str | Path, delimiter: str | None = None, *, readable: bool = False) -> Encoded:
         """Return `encode` of a whole CSV or Parquet file, read in blocks; ids must be distinct.
 
-        The first `rows_per_subject` rows of each subject are kept. Besides the result, a few blocks are in memory;
-        `RecordFile` yields them without the result.
+        The first `rows_per_subject` rows of each subject are kept, the others counted in `dropped`. Besides the result,
+        a few blocks are in memory; `RecordFile` yields them without the result.
 
         Args:
             path: The file.
             delimiter: See `read_blocks`.
             readable: Whether rows that cannot be read are left out and reported (`skipped`).
+
+        Raises:
+            InvalidSchema: If the file is damaged, an id repeats, or a cell does not fit without `readable`.
         """
         reading, whole = RecordFile(self, path, delimiter, readable=readable), GatheredRows(self.features)
         reading.read(whole.add, lambda: whole.ids)
@@ -349,6 +370,13 @@ class Schema:
         self, path: str | Path, delimiter: str | None = None, *, labelled: bool = True
     ) -> tuple[Encoded, list[int], list[UnreadableRows]]:
         """Return `encode_readable` of a whole file, read in blocks; rows that have a `codec` are `CodedRows`.
+
+        Repeated ids are not an error, and `rows_per_subject` is not applied.
+
+        Args:
+            path: The file.
+            delimiter: See `read_blocks`.
+            labelled: See `encode`.
 
         Raises:
             InvalidSchema: If a column is missing, or the file is damaged.
@@ -373,7 +401,11 @@ class Schema:
         return whole.encoded(), kept, list(faults.values())
 
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
-        """Return class names, or targets in their own unit, of labels in the engine's coding."""
+        """Return class names, or targets in their own unit clipped to the bounds, of labels in the engine's coding.
+
+        Args:
+            labels: −1/+1 for two classes, 0..k−1 for more, numbers in [−1, 1] for a target.
+        """
         coded = np.asarray(labels, np.float64)
         if isinstance(self.label, Numeric):
             return [float(value) for value in self.label.unscale(coded)]
@@ -431,11 +463,11 @@ class HeldOut:
         self._parts: list[Encoded] = []
 
     def begin(self) -> None:
-        """Start a reading at the first row."""
+        """Discard the rows held out so far, for a reading from the first row on; the coins remain the same."""
         self._parts = []
 
     def taken_from(self, block: Encoded) -> NDArray[np.bool_]:
-        """Keep the block's held-out rows, and return a mask of the rows that remain for learning."""
+        """Store the block's held-out rows, and return a (rows,) mask of the rows that remain for learning."""
         names = block.ids if block.subjects is None else block.subjects
         assert names is not None
         held = np.zeros(len(names), bool)
@@ -445,7 +477,7 @@ class HeldOut:
         return ~held
 
     def encoded(self) -> Encoded | None:
-        """Return all held-out rows; None if there are none."""
+        """Return all held-out rows as one block without ids and subjects; None if there are none."""
         parts = [part for part in self._parts if len(part.rows)]
         if not parts:
             return None
@@ -455,7 +487,7 @@ class HeldOut:
         return whole.encoded()
 
     def names(self) -> tuple[list[Id], list[Id]]:
-        """Return the ids and the subjects of the held-out rows."""
+        """Return the ids and the subjects of the held-out rows; an empty list for one that the rows do not have."""
         ids = [name for part in self._parts for name in part.ids or ()]
         return ids, [name for part in self._parts for name in part.subjects or ()]
 
@@ -514,7 +546,7 @@ class RecordFile:
         self.clipped, self.unknown = Counter[str](), Counter[str]()
 
     def read(self, take: Callable[[Encoded], None], taken: Callable[[], Names | None], *, coded: bool = False) -> None:
-        """Pass every block to `take`.
+        """Read the whole file, pass every block to `take`, check that ids are distinct, and set the counts.
 
         Args:
             take: Called with each block.
@@ -535,7 +567,14 @@ class RecordFile:
         self.alike = 0 if names is None or self.numbered else names.count_alike()
 
     def blocks(self, *, coded: bool = False) -> Iterator[Encoded]:
-        """Yield the rows from the first one on, at each call; ids are not compared."""
+        """Read the file from the first row on and yield its rows in blocks; ids are not compared.
+
+        Args:
+            coded: See `Schema.encode`.
+
+        Raises:
+            InvalidSchema: If a cell does not fit, no row can be read, or no row has a label.
+        """
         for block, _ in self._blocks(coded=coded):
             yield block
 
@@ -617,14 +656,22 @@ class RecordFile:
 
 
 def without_label(texts: Sequence[str], classes: Sequence[str] = ()) -> Mask:
-    """Return (rows,), whether a cell is empty or marks a missing value, and is not one of the classes."""
+    """Return (rows,), whether a cell is empty or marks a missing value (`EMPTY`), and is not one of the classes.
+
+    If "" is a class, no cell is without a label.
+    """
     if "" in classes:
         return np.zeros(len(texts), bool)
     return find_empty(texts, [mark for mark in EMPTY if mark not in classes])
 
 
 def describe_faults(faults: Iterable[UnreadableRows], what: str = "left out") -> list[str]:
-    """Return a sentence for each column with unreadable cells, and what is done with their rows."""
+    """Return a sentence for each fault: how many rows, their first ten lines, the column, and what is wrong.
+
+    Args:
+        faults: Faults of columns, as `Schema.encode_readable` returns them.
+        what: What is done with the rows.
+    """
     return [
         f"{len(fault.lines)} row{'s' * (len(fault.lines) > 1)} {what} (line {', '.join(map(str, fault.lines[:_LINES]))}"
         f"{', …' * (len(fault.lines) > _LINES)}): column {fault.column!r} {fault.problem}"

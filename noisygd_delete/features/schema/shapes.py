@@ -19,13 +19,13 @@ from .schema import Schema
 def named_shapes(
     schema: Schema, weights: ArrayLike, *, noise: float, unit: str | None = None, release: int | None = None
 ) -> Shapes:
-    """Return the shapes of a head of one score on the schema's rows.
+    """Return the shapes of a head of one score on the schema's rows, with the schema's names, categories and units.
 
     Args:
         schema: The schema.
         weights: Weights of one score.
         noise: See `Shapes.of`.
-        unit: Default: from the schema's label.
+        unit: Unit of the values; None: from the schema's label, by `score_unit`.
         release: Number of the store's release.
 
     Raises:
@@ -79,7 +79,10 @@ def monotone_weights(schema: Schema, weights: ArrayLike, asked: Sequence[str]) -
 
 
 def read_axes(schema: Schema, map: Additive) -> list[Axis]:
-    """Return how each column of the map is presented: name, and labels or unit, from the public schema.
+    """Return how each column that the map reads is presented: name, and labels or unit, from the public schema.
+
+    A table column gives several: a boolean or a moment has one for each number, and one for the mark of an empty or
+    other cell.
 
     Raises:
         InvalidParameter: If the map reads other columns than the schema has.

@@ -26,7 +26,9 @@ Floats = NDArray[np.float64]
 
 
 def write_text(value: object) -> str:
-    """Return the text that a text file would contain for a typed value.
+    """Return the text, stripped, that a text file would contain for a typed value.
+
+    None and NaN give "", bytes are read as UTF-8, and a datetime with a zone is in UTC.
 
     Raises:
         ValueError: If it is not a single value, or bytes that are not UTF-8.
@@ -44,7 +46,7 @@ def write_text(value: object) -> str:
 
 
 def read_number(text: str) -> float:
-    """Parse `text` as a float; NaN if it is not a number in ASCII digits without underscores."""
+    """Parse `text` by Python's `float`; NaN if it is no number, has an underscore, or is not in ASCII."""
     if "_" in text or not text.isascii():
         return math.nan
     try:
@@ -85,11 +87,11 @@ class FloatColumn(Sequence[str]):
         return "" if self.missing[cell] else repr(float(str(self._values[cell])))
 
     def part(self, rows: slice) -> FloatColumn:
-        """Return consecutive cells, which share memory with these."""
+        """Return the cells of a slice, which share memory with these."""
         return FloatColumn(self._values[rows], self.missing[rows])
 
     def numbers(self) -> Floats:
-        """Return the fractions, NaN for missing ones."""
+        """Return (rows,) float64 by the shortest text of each number (32-bit 0.1 is 0.1); NaN for missing ones."""
         narrow = self._values.dtype.itemsize < 8  # converted through their shorter text: 0.1 is 0.1 in every format
         wide = self._values.astype(str).astype(np.float64) if narrow else self._values
         return np.where(self.missing, math.nan, wide)
@@ -151,11 +153,11 @@ class TextColumn(Sequence[str]):
         return self._of(self._texts.take(pyarrow.array(rows, pyarrow.int64())))
 
     def part(self, rows: slice) -> TextColumn:
-        """Return consecutive texts, which share memory with these."""
+        """Return the texts of a slice, which share memory with these."""
         return self._of(self._texts[rows])
 
     def counts(self) -> Mapping[str, int]:
-        """Return the number of rows of each text, in the order of their first rows."""
+        """Return {text: number of rows}, in the order of first rows; cached up to 2^17 different texts."""
         if self._counts is not None:
             return self._counts
         found = self._texts.value_counts()
@@ -185,7 +187,7 @@ class TextColumn(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]  # compared like a list
 
     def numbers(self) -> Floats:
-        """Return `float` of every text, NaN if it is not a number."""
+        """Return (rows,) float64, `read_number` of every text; NaN if it is not a number."""
         import pyarrow
         from pyarrow import compute
 
@@ -209,7 +211,7 @@ class TextColumn(Sequence[str]):
         return bool(_DIGITS[np.frombuffer(letters, np.uint8)[at[0] : at[1]]].all())
 
     def positions(self, values: Sequence[str]) -> NDArray[np.intp]:
-        """Return the position of every text in the list, or the list's length."""
+        """Return (rows,), the index of every text in `values`; len(values) for a text that is not in it."""
         import pyarrow
         from pyarrow import compute
 
@@ -218,16 +220,20 @@ class TextColumn(Sequence[str]):
 
 
 def is_text(kind: Any) -> bool:
-    """Return whether a column of this type holds texts, or bytes that may be text."""
+    """Return whether an Arrow type holds texts, or bytes that may be text."""
     from pyarrow import types
 
     return any(of(kind) for of in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
 
 
 def split_batch(batch: Any, most: int) -> Sequence[Any]:
-    """Return the batch in pieces whose texts take about `most` bytes at most.
+    """Return an Arrow batch in slices of equally many rows whose texts take about `most` bytes at most.
 
-    The size is computed before texts are expanded: they may be dictionary-encoded.
+    The size is computed before texts are expanded: only dictionary-encoded columns are counted.
+
+    Args:
+        batch: The record batch.
+        most: Bytes.
     """
     from pyarrow import compute, types
 
@@ -242,10 +248,10 @@ def split_batch(batch: Any, most: int) -> Sequence[Any]:
 
 
 def arrow_column(array: Any) -> Sequence[str]:
-    """Return the texts of a column's cells, stripped; "" for a missing value.
+    """Return the texts of the cells of an Arrow array, stripped; "" for a missing value.
 
-    Texts and integers are read from Arrow's buffers, fractions stay numbers until their text is accessed, and other
-    types (dates, decimals) are converted cell by cell.
+    Texts and integers are read from Arrow's buffers (`TextColumn`), fractions stay numbers until their text is accessed
+    (`FloatColumn`), and other types (dates, decimals) are converted cell by cell. Booleans are "True" and "False".
 
     Raises:
         pyarrow.ArrowException: If bytes are not valid text.
@@ -308,7 +314,7 @@ _DIRECTIVES = {
 
 
 def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
-    """Return (rows,), True if a cell has no text, or one of the marks."""
+    """Return (rows,), True if a cell is "" or equal to one of the marks."""
     if isinstance(texts, FloatColumn) and not marks:
         return texts.missing
     if not isinstance(texts, TextColumn):
@@ -321,7 +327,14 @@ def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
 
 
 def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", unit: str = "") -> Floats:
-    """Return (rows,) float64, NaN if a text is not a number in this notation, which typed numbers ignore."""
+    """Return (rows,) float64, NaN if a text is not a number in this notation; cells stored as numbers ignore it.
+
+    Args:
+        texts: Text of each cell.
+        decimal: Decimal mark.
+        thousands: Mark of thousands; "": none.
+        unit: Symbol that may precede or follow a number; "": none.
+    """
     if (decimal, thousands, unit) != (".", "", "") and not isinstance(texts, (FloatColumn, Fractions)):
         return np.fromiter(map(number_reader(decimal, thousands, unit), texts), np.float64, len(texts))
     if isinstance(texts, (TextColumn, FloatColumn)):
@@ -330,7 +343,13 @@ def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", 
 
 
 def read_moments(texts: Sequence[str], form: str | None, *, clock: bool) -> Seconds:
-    """Return (rows,) whole seconds since 1970, or since midnight for a `clock`; `NONE` for other texts."""
+    """Return (rows,) int64 seconds since 1970, or since midnight for a `clock`; `NONE` for texts not in the format.
+
+    Args:
+        texts: Text of each cell.
+        form: Format of `strptime`; None for ISO.
+        clock: Whether they are times of day.
+    """
     known: dict[str, int] = {}
     found = np.empty(len(texts), np.int64)
     for row, text in enumerate(texts):
@@ -341,12 +360,17 @@ def read_moments(texts: Sequence[str], form: str | None, *, clock: bool) -> Seco
 
 
 def write_bound(value: object) -> str:
-    """Return a bound as text; TOML has date and time types."""
+    """Return a bound of a schema as text: a date or time of TOML in ISO form, anything else by `str`."""
     return value.isoformat() if isinstance(value, (date, time)) else str(value)
 
 
 def may_be_format(form: str, *, clock: bool) -> bool:
-    """Return whether a format has at least one directive, and only such as mean the same everywhere."""
+    """Return whether a format has at least one directive, and only such as mean the same on every machine.
+
+    Args:
+        form: Format of `strptime`.
+        clock: Whether it is of a time of day: %H %M %S %f only; otherwise also %Y %m %d %y %j.
+    """
     used = set(re.findall(r"%(.?)", form, re.DOTALL)) - {"%"}
     return bool(used) and used <= _DIRECTIVES[clock]
 
@@ -374,7 +398,8 @@ def make_spelling_patterns(listed: tuple[str, ...]) -> tuple[str, ...]:
 
     It matches the value, a number with other trailing zeros, or, in a pair of no and yes, any word of that truth value.
 
-    Empty if every value has one spelling.
+    () if every value has one spelling. In lists of more than 1000, and for a number listed twice, trailing zeros do not
+    vary.
     """
     numbers = [_number(value) if len(listed) <= _MOST else None for value in listed]
     others = [[] if number is None or numbers.count(number) > 1 else [number] for number in numbers]
@@ -386,7 +411,7 @@ def make_spelling_patterns(listed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def place_of(text: str, listed: tuple[str, ...]) -> int:
-    """Return the position of the value that an unlisted text spells; the list's length if there is none."""
+    """Return the index of the first value that a text spells (`make_spelling_patterns`); len(listed) if none."""
     for place, spelling in enumerate(make_spelling_patterns(listed)):
         if text and re.fullmatch(spelling, text):
             return place
