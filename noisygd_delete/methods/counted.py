@@ -51,6 +51,7 @@ class CountedRecords(SingleRelease):
 
     @property
     def left(self) -> str:
+        """What an erasure does not remove: "statistics", the counts that were published before."""
         return "statistics"
 
     def conditions(self) -> tuple[Condition, ...]:

@@ -175,6 +175,7 @@ class GridRun(NoisySteps):
 
     @property
     def shows_order(self) -> bool:
+        """Whether rounding may depend on the order of rows: exact steps that do not add rows in a fixed order."""
         return self.exact is not None and not self.exact.in_place
 
     @property

@@ -41,6 +41,7 @@ class NoisyGDRun(GridRun):
 
     @property
     def largest_step_size(self) -> float:
+        """2/(m + M): m the strong convexity, M the smoothness of the objective."""
         return shifted_interpolation.largest_step_size(
             strong_convexity=self.strong_convexity, objective_smoothness=self._steepest
         )

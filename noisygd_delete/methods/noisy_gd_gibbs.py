@@ -55,6 +55,7 @@ class GibbsNoisyGDRun(NoisySteps):
 
     @property
     def fading(self) -> GibbsNoisyGDRun:
+        """The run itself: it has `distance_after` and `guarantee_at`, by which forgetting is forecast."""
         return self
 
     def distance_after(self, before: float | None, steps: float, edits: int) -> float:

@@ -40,6 +40,7 @@ class PaperNoisyGDRun(GridRun):
 
     @property
     def largest_step_size(self) -> float:
+        """1/M, M the smoothness of the objective: the limit of Theorem 5.1."""
         return 1 / self._steepest
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:

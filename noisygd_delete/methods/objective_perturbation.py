@@ -116,10 +116,12 @@ class ObjectivePerturbationRun(SingleRelease):
 
     @property
     def shows_start(self) -> bool:
+        """Whether the solver starts from the published model, so that rounding may depend on it (`warm`)."""
         return self.warm
 
     @property
     def shows_order(self) -> bool:
+        """Whether rounding may depend on the order of rows: True unless rows are added in a fixed order (`in_place`)."""
         return not self.in_place
 
     @property

@@ -53,6 +53,7 @@ class OutputPerturbationRun(NoisyGDRun):
 
     @property
     def shows_start(self) -> bool:
+        """Whether the solver starts from the published model, so that its last error may depend on it (`warm`)."""
         return self.warm
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:

@@ -51,6 +51,7 @@ class SampledGaussian(Mechanism):
 
     @property
     def left(self) -> str:
+        """What an erasure does not remove: "extractor", the features trained before."""
         return "extractor"
 
     def conditions(self) -> tuple[Condition, ...]:
@@ -144,6 +145,7 @@ class SampledSteps(SampledGaussian):
 
     @property
     def left(self) -> str:
+        """What an erasure does not remove: "", nothing, because every stage on samples runs again."""
         return ""
 
     @property

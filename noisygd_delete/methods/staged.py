@@ -556,6 +556,7 @@ class StagedRun(Mechanism):
 
     @property
     def left(self) -> str:
+        """What an erasure does not remove: "base" if it keeps the first stages, else "" (nothing)."""
         return "base" if self.kept else ""
 
     def conditions(self) -> tuple[Condition, ...]:

@@ -78,6 +78,7 @@ class SufficientStatisticsRun(SingleRelease):
 
     @property
     def carries(self) -> SufficientStatisticsRun:
+        """The run itself: the noise of a release continues that of the release before."""
         return self
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
