@@ -43,7 +43,10 @@ _OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron", NETWORK)  # lo
 
 
 def method_from(parsed: argparse.Namespace) -> Method:
-    """Return the method of --method with its fields, by default `DEFAULT_METHOD`, with the schema's map if set."""
+    """Return the method of --method with its fields, by default `DEFAULT_METHOD`.
+
+    A method with an option `map` also gets the schema's map (`parsed.map_of_rows`), if that map has a coding.
+    """
     method = methods.resolve_method(parsed.method or DEFAULT_METHOD, **parsed.method_fields)
     return methods.with_map(method, getattr(parsed, "map_of_rows", None))  # from the schema
 

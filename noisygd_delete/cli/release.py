@@ -76,7 +76,11 @@ def open_store(parsed: argparse.Namespace) -> Store:
 
 
 def publishes_now(parsed: argparse.Namespace, store: Store) -> bool:
-    """Return whether edits made now get a release of their own: not with --no-publish, nor if they wait for a date."""
+    """Return whether edits made now get a release of their own.
+
+    They do not with --no-publish, nor if the releases left suffice for the reserved dates only and the next date is
+    still to come (`date_to_wait_for`).
+    """
     return not parsed.no_publish and date_to_wait_for(store.ledger) is None
 
 

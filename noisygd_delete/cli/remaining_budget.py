@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 def left_text(left: Mapping[str, Any]) -> str:
-    """Return the dictionary of `Remaining.to_dict` as a sentence: what is spent, of which cap, and the releases left.
+    """Return the dictionary of `Remaining.to_dict` in words: ε spent at δ, of which cap, and how many releases are left.
 
-    Without a cap, what is spent alone.
+    The cap comes with its caveats; at 0 releases the text says that rows are erased and no model is published. Without
+    a cap it says that none was set, and what is spent.
     """
     spent = f"ε={format_bound(left['spent_epsilon'])} at δ={format_bound(left['delta'])} ({left['adjacency']})"
     if not left["capped"]:

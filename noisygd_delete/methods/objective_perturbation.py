@@ -267,9 +267,8 @@ def _trial_run(problem: Problem) -> ObjectivePerturbationRun:
 def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
     """Return the Rényi rate ε_q/q that the solver's tolerance may cost per minimiser of a release.
 
-    It is a hundredth of μ²/2 of the dp budget, divided by releases and minimisers; if a deletion is charged for the
-    tolerance, also within the deletion budget. Deletion compares two runs, each anywhere in its ball, whatever the
-    neighbouring relation.
+    0.01 · μ_dp²/(2 · releases · chain); if `charged`, at most μ_dd²/(2 · chain), with μ of the budgets for present and
+    for erased records.
 
     Args:
         problem: The planning problem.

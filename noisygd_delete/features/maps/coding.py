@@ -203,10 +203,11 @@ class Coding:
 
 
 def tree_block(first: int, levels: int, *, missing: bool, empty: bool) -> tuple[CodedBlock, Fraction]:
-    """Return the block of a number in dyadic bins, and the square of the component that all its codes share.
+    """Return the codes of a number in 2^L dyadic bins with their orthogonal directions, and the square of what they share.
 
-    Bins are ordered by level, each level from the left, followed by one entry 1 for an empty cell. The square is 0 with
-    `missing` or `empty`: then the codes of values share a direction of their own.
+    A code has one bin on each level 1 to L; bins are ordered by level, each level from the left, followed by one entry
+    1 for an empty cell. The squared norm of the component that all codes share is (1 − 2^−L)/L, and 0 with `missing`
+    or `empty`: then the codes of values share a direction of their own.
 
     Args:
         first: First feature of the block.

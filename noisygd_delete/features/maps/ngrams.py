@@ -52,7 +52,9 @@ class HashedNgrams(PublicMap):
         return self.buckets
 
     def features(self, inputs: Sequence[str]) -> Floats:
-        """Return (texts, buckets): for each different run ±(1 + log of its count), added up in its bucket.
+        """Return (texts, buckets): ±(1 + log of its count) for each different n-gram, added up in its bucket.
+
+        N-grams are runs of 1 to `longest` words or characters (`units`) of the text in lower case.
 
         Raises:
             InvalidRecords: If an input is not a text.

@@ -75,7 +75,10 @@ class Kind(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return the column's entry of the schema file, without its name and `from_data`."""
+        """Return the column's entry of the schema file, by whose keys its kind is recognised, without name and `from_data`.
+
+        Every kind defines its own.
+        """
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,9 @@ def read_header(file: BinaryIO, longest: int) -> str | None:
 def read_pieces(file: BinaryIO, delimiter: str, names: Sequence[str], longest: int) -> Iterator[Piece | None]:
     """Yield the rows from here on, in pieces; None, and nothing after it, where the file is no longer plain.
 
+    Not plain are a NUL, a lone carriage return, a quote other than around a whole cell, a wrong number of cells, a line
+    over `longest`, and invalid UTF-8. Blank lines are left out and counted.
+
     Args:
         file: Positioned after the header.
         delimiter: The delimiter.

@@ -207,7 +207,10 @@ class Schema:
 
     @property
     def names(self) -> list[str]:
-        """One name per feature, in the order of the row: of its columns, or "KIND K" of a map; then "(constant)"."""
+        """One name per feature, in the order of the row: of its columns, or "KIND K" of a map.
+
+        With `intercept`, "(constant)" is the last.
+        """
         names = [name for column, kind in self.columns.items() for name in kind.names(column)]
         if self.map is not None:
             names = [f"{self.map.kind} {place}" for place in range(self.map.width)]

@@ -411,7 +411,10 @@ def make_spelling_patterns(listed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def place_of(text: str, listed: tuple[str, ...]) -> int:
-    """Return the index of the first value that a text spells (`make_spelling_patterns`); len(listed) if none."""
+    """Return the index of the first value whose pattern (`make_spelling_patterns`) matches a stripped text.
+
+    len(listed) if none matches, and always where no value has a second spelling: look for the text itself first.
+    """
     for place, spelling in enumerate(make_spelling_patterns(listed)):
         if text and re.fullmatch(spelling, text):
             return place
