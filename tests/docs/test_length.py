@@ -28,8 +28,8 @@ APART = {
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.name not in APART)]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
 # upper bounds on the words of all pages, of the guide, and of the first page
-LIMIT = 32_840
-PATH = 8_500
+LIMIT = 32_930
+PATH = 8_550
 FIRST = 900
 
 
