@@ -569,7 +569,7 @@ def _public_maps(claim, effort: int) -> Finding:
             "contraction": 1 - plan.calibration.step_size * 0.25,
             "gap": plan.calibration.step_size * gap / slots,
             "noise": 2 * plan.calibration.step_size * plan.calibration.noise_variance,
-            "steps_with": plan.calibration.learn_steps,
+            "steps_with": 200,  # the longest run is the costliest: later releases continue the first
         }
         for steps, stated in ((0, plan.dp.gdp), (plan.calibration.delete_steps, plan.deletion.gdp)):
             shift, variance = gaussian.gap_and_variance(**chain, steps_without=steps)
