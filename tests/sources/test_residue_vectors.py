@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from noisygd_delete_sources import residue
-from noisygd_delete_sources.residue_vectors import encode_vectors
+from noisygd_delete_sources.residue_vectors import encode_vectors, read_vectors
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
@@ -82,6 +82,16 @@ def test_numbers_that_a_precision_cannot_hold_are_not_searched_for_in_it() -> No
     assert bytes(8) not in forms  # zeros as float16 would be found everywhere
     (forms,) = encode_vectors(np.array([[1e30, 2e30, 3e30, 4e30]]))
     assert {len(form) for form in forms} == {16, 32}
+
+
+@pytest.mark.parametrize("rows", [10**12, 2**60])
+def test_a_file_that_claims_more_vectors_than_it_has_is_refused(tmp_path: Path, rows: int) -> None:
+    path = tmp_path / "claims.npy"
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (rows, 8)})
+        file.write(bytes(64))
+    with pytest.raises(InvalidParameter):
+        read_vectors(str(path))
 
 
 def test_the_command_takes_vectors_texts_or_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,18 +20,15 @@ def read_vectors(path: str) -> NDArray[np.float64]:
     """Return the vectors of a .npy file, one a row.
 
     Raises:
-        InvalidParameter: If the file is not an array of floating-point numbers with one or two axes, or if
-            `encode_vectors` refuses a vector.
+        InvalidParameter: If the file is not an array of floating-point numbers with one or two axes.
     """
     try:
         array = np.load(io.BytesIO(limited_io.read_file(path, limited_io.LIST)))
-    except (ValueError, EOFError, OSError) as error:
+    except (ValueError, EOFError, OSError, MemoryError) as error:  # a header may claim any size
         raise InvalidParameter(f"{path}: not a .npy file; write the vectors with numpy.save") from error
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or array.ndim not in (1, 2):
         raise InvalidParameter(f"{path}: not floating-point vectors, one a row; write them with numpy.save")
-    vectors = np.atleast_2d(array).astype(np.float64)
-    encode_vectors(vectors)
-    return vectors
+    return np.atleast_2d(array).astype(np.float64)
 
 
 def encode_vectors(vectors: NDArray[Any]) -> list[set[bytes]]:
