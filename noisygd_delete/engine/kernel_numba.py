@@ -202,16 +202,22 @@ def _score_four_in_single(rows, a, weights, scores, k, _kept):  # type: ignore[n
 
 
 @_compiled
-def _add_eight_in_single(rows, a, slopes, _kept, _k, total):  # type: ignore[no-untyped-def]
-    """Add eight rows of a flat array from place `a` on, each times its slope."""
-    width = uintp(total.shape[0])
+def _next_seven(a, width):  # type: ignore[no-untyped-def]
+    """Return the places of the seven rows that follow the row at place `a`."""
     b = a + width
     c = b + width
     d = c + width
     e = d + width
     f = e + width
     g = f + width
-    h = g + width
+    return b, c, d, e, f, g, g + width
+
+
+@_compiled
+def _add_eight_in_single(rows, a, slopes, _kept, _k, total):  # type: ignore[no-untyped-def]
+    """Add eight rows of a flat array from place `a` on, each times its slope."""
+    width = uintp(total.shape[0])
+    b, c, d, e, f, g, h = _next_seven(a, width)
     p, q, r, s = slopes[0], slopes[1], slopes[2], slopes[3]
     t, u, v, w = slopes[4], slopes[5], slopes[6], slopes[7]
     for j in range(width):
@@ -260,13 +266,7 @@ def _add_eight_in_double(_rows, _a, slopes, kept, k, total):  # type: ignore[no-
     """Add rows `k` to `k` + 7 of `kept`, each times its slope."""
     width = uintp(total.shape[0])
     whole, a = width - width % _LANES, k * width
-    b = a + width
-    c = b + width
-    d = c + width
-    e = d + width
-    f = e + width
-    g = f + width
-    h = g + width
+    b, c, d, e, f, g, h = _next_seven(a, width)
     p, q, r, s = _spread(slopes[0]), _spread(slopes[1]), _spread(slopes[2]), _spread(slopes[3])
     t, u, v, w = _spread(slopes[4]), _spread(slopes[5]), _spread(slopes[6]), _spread(slopes[7])
     for j in range(uintp(0), whole, _LANES):

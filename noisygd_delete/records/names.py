@@ -175,7 +175,7 @@ class Names(Sequence[Any]):
             at += len(part)
         return cls(cells, texts=parts[0].texts, others=others)
 
-    def chosen(self, kept: NDArray[np.bool_]) -> Names:
+    def select(self, kept: NDArray[np.bool_]) -> Names:
         """Return the names of the slots where `kept`, (slots,), is True."""
         places = kept.cumsum() - 1
         others = {int(places[slot]): name for slot, name in self.others.items() if kept[slot]}

@@ -166,4 +166,4 @@ def test_names_that_look_alike_are_counted_as_their_folded_forms(listed) -> None
 def test_chosen_names_are_those_of_the_chosen_slots(listed, random) -> None:
     listed = encodable(listed)
     kept = np.array([random.random() < 0.5 for _ in listed], bool)
-    alike(Names.of(listed).chosen(kept), [name for name, stays in zip(listed, kept, strict=True) if stays])
+    alike(Names.of(listed).select(kept), [name for name, stays in zip(listed, kept, strict=True) if stays])

@@ -385,23 +385,17 @@ class Schema:
             InvalidSchema: If a column is missing, or the file is damaged.
         """
         whole, kept, seen = GatheredRows(self.features), list[int](), 0
-        faults = dict[tuple[str, str], UnreadableRows]()
+        faults = dict[tuple[str, str, str], tuple[list[int], list[int]]]()
         for table in read_blocks(path, delimiter, rows=_block_rows(self, coded=True), columns=self.reads()):
             block, rows, wrong = self.encode_readable(table, labelled=labelled, coded=True)
             whole.add(block)
             kept += [seen + row for row in rows]
             for fault in wrong:
-                before = faults.get((fault.column, fault.problem))
-                found = [seen + row for row in fault.rows]
-                if before is not None:
-                    found, lines = [*before.rows, *found], [*before.lines, *fault.lines]
-                else:
-                    lines = list(fault.lines)
-                faults[fault.column, fault.problem] = UnreadableRows(
-                    fault.source, fault.column, fault.problem, found, lines
-                )
+                rows_at_fault, lines = faults.setdefault((fault.source, fault.column, fault.problem), ([], []))
+                rows_at_fault += [seen + row for row in fault.rows]
+                lines += fault.lines
             seen += len(table)
-        return whole.encoded(), kept, list(faults.values())
+        return whole.encoded(), kept, [UnreadableRows(*where, *found) for where, found in faults.items()]
 
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
         """Return class names, or targets in their own unit clipped to the bounds, of labels in the engine's coding.
@@ -696,7 +690,7 @@ def _select_rows(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
         return block
 
     def of(names: Names | None) -> Names | None:
-        return None if names is None else names.chosen(kept)
+        return None if names is None else names.select(kept)
 
     rows = block.rows.select(kept) if isinstance(block.rows, CodedRows) else block.rows[kept]
     labels = block.labels[kept]
