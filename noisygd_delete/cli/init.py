@@ -125,7 +125,7 @@ def _draft(parsed: argparse.Namespace) -> int:
     target = check_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
     from_file = parsed.data is not None
     table = read_table(parsed.data, parsed.delimiter) if from_file else _source_commands().sample_rows(parsed)
-    text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject).text
+    text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject, weighed=from_file).text
     if not parsed.dry_run:
         target.write(text)
     warning = (

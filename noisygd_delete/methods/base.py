@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
-from ..errors import InvalidParameter, check_count, check_positive, non_negative
+from ..errors import InvalidParameter, check_choice, check_count, check_positive, non_negative
 from ..privacy.guarantee import Guarantee, Worlds
 from ..privacy.sentences import format_condition
 
@@ -23,6 +23,7 @@ Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its val
 AUTO = "auto"  # instead of a method's name: the planner selects the method; default of `quickstart`, `init`, estimators
 DEFAULT_METHOD = "noisy-gd"  # of the library and of `plan`
 RIDGES = ("given", "forecast")  # λ as given, or raised from public numbers where the noise requires it
+BY_ROW, BY_PERSON = WEIGHTINGS = ("by-row", "by-person")  # a row weighs 1, or 1/k if its person has k rows
 # every step of a bound proven on paper, or one of them by rigorous interval arithmetic (`proofs_check`)
 PROOFS = ("by-hand", "computer-checked")
 
@@ -83,6 +84,7 @@ class Mechanism(ABC):
 
     Attributes:
         records: n, the public dataset size.
+        weighting: Whether each row of a person with k rows weighs 1 ("by-row") or 1/k ("by-person").
         proven: False if constants are only declared by the user.
         slack: Relative rounding slack of the sensitivity.
         row_norm: R, an upper bound on the norm of every feature row in the runs described; None if the bounds hold for
@@ -93,17 +95,26 @@ class Mechanism(ABC):
     source: ClassVar[str]  # where the bound is proven
     fresh: ClassVar[bool] = False  # whether every release starts afresh, not from the model published before
     notes: ClassVar[tuple[str, ...]] = ()  # notes that a privacy statement must include if it covers such a run
+    weighs_persons: ClassVar[bool] = False  # whether the bounds cover weighting "by-person"
 
     records: int
     proven: bool = True
     slack: float = 0.0
     row_norm: float | None = None
+    weighting: str = BY_ROW
 
     def __post_init__(self) -> None:
         check_count("records", self.records)
+        if check_choice("weighting", self.weighting, WEIGHTINGS) == BY_PERSON and not self.weighs_persons:
+            raise InvalidParameter(f"is not covered by method {self.method!r}", weighting=self.weighting)
         non_negative("slack", self.slack)
         if self.row_norm is not None:
             check_positive("row_norm", self.row_norm)
+
+    @property
+    def charged_rows(self) -> int:
+        """Return how many times the influence of one row a person may have: all rows, or once if they share a weight."""
+        return 1 if self.weighting == BY_PERSON else getattr(self, "rows_per_subject", 1)
 
     @property
     def left(self) -> str:
@@ -117,9 +128,13 @@ class Mechanism(ABC):
     def conditions(self) -> tuple[Condition, ...]:
         """Return the assumptions of the bounds as pairs of a key of `evidence.claims` and its values.
 
-        The base class states one: the number of slots n is public.
+        The base class states that the number of slots n is public, and how rows are weighted if not by row.
         """
-        return (("slots-public", {"records": self.records}),)
+        return (("slots-public", {"records": self.records}), *self._weighting_conditions())
+
+    def _weighting_conditions(self) -> tuple[Condition, ...]:
+        rows = {"rows_per_person": getattr(self, "rows_per_subject", 1)}
+        return (("weighed-by-person", rows),) if self.weighting == BY_PERSON else ()
 
     @property
     def shows_start(self) -> bool:
@@ -200,8 +215,12 @@ class Mechanism(ABC):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return {"method": name} and every field as JSON, for `serialization.mechanism_from_dict`."""
-        return {"method": self.method, **asdict(self)}
+        """Return {"method": name} and every field as JSON, for `serialization.mechanism_from_dict`.
+
+        `weighting` is omitted if it is "by-row".
+        """
+        facts = {"method": self.method, **asdict(self)}
+        return {name: value for name, value in facts.items() if (name, value) != ("weighting", BY_ROW)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,9 +276,9 @@ class NoisySteps(Mechanism):
     def sensitivity(self, worlds: str) -> float:
         """Return Δ, the distance of the gradient sums of neighbouring datasets, without the rounding slack.
 
-        It is 2L between two records and L against the null record, times the rows of one data subject.
+        It is 2L between two records and L against the null record, times `charged_rows`.
         """
-        return Worlds(worlds).sensitivity(self.lipschitz, self.rows_per_subject)
+        return Worlds(worlds).sensitivity(self.lipschitz, self.charged_rows)
 
     def conditions(self) -> tuple[Condition, ...]:
         """Return bounded gradient norms (proven or declared), public n, real arithmetic and Gaussian noise."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import ROOM, gradient_error
@@ -166,6 +166,8 @@ class GridRun(NoisySteps):
             numbers.
     """
 
+    weighs_persons: ClassVar[bool] = True  # only the distance of gradient sums enters the bounds
+
     exact: ExactSteps | None = None
 
     def __post_init__(self) -> None:
@@ -195,6 +197,7 @@ class GridRun(NoisySteps):
         return (
             *bounded_gradients(self.lipschitz, proven=self.proven),
             ("slots-public", {"records": self.records}),
+            *self._weighting_conditions(),
             *((("rows-in-place", own),) if self.exact.in_place else ()),
             ("exact-steps", own),
             ("machine-trusted", {}),
@@ -212,6 +215,8 @@ class GridMethod(Method):
         in_place: Whether rows are added in an order determined by their contents, which rows of a source or a cluster
             need not have. If not, the steps are exact, and what the order may reveal of an erased record is charged.
     """
+
+    weighs_persons: ClassVar[bool] = True
 
     exact: bool | None = None
     in_place: bool = True

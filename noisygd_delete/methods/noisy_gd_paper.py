@@ -37,6 +37,7 @@ class PaperNoisyGDRun(GridRun):
 
     method: ClassVar[str] = "noisy-gd-paper"
     source: ClassVar[str] = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)"
+    weighs_persons: ClassVar[bool] = False
 
     @property
     def largest_step_size(self) -> float:
@@ -72,6 +73,7 @@ class PaperNoisyGD(GridMethod):
     name: ClassVar[str] = "noisy-gd"
     analysis: ClassVar[str] = "paper"
     summary: ClassVar[str] = "noisy gradient descent by Theorem 5.1 as printed (5.2 for a non-convex loss)"
+    weighs_persons: ClassVar[bool] = False
 
     step_size: float | None = None
     noise_variance: float | str | None = None
