@@ -84,7 +84,6 @@ class Mechanism(ABC):
 
     Attributes:
         records: n, the public dataset size.
-        weighting: Whether each row of a person with k rows weighs 1 ("by-row") or 1/k ("by-person").
         proven: False if constants are only declared by the user.
         slack: Relative rounding slack of the sensitivity.
         row_norm: R, an upper bound on the norm of every feature row in the runs described; None if the bounds hold for
@@ -95,26 +94,17 @@ class Mechanism(ABC):
     source: ClassVar[str]  # where the bound is proven
     fresh: ClassVar[bool] = False  # whether every release starts afresh, not from the model published before
     notes: ClassVar[tuple[str, ...]] = ()  # notes that a privacy statement must include if it covers such a run
-    weighs_persons: ClassVar[bool] = False  # whether the bounds cover weighting "by-person"
 
     records: int
     proven: bool = True
     slack: float = 0.0
     row_norm: float | None = None
-    weighting: str = BY_ROW
 
     def __post_init__(self) -> None:
         check_count("records", self.records)
-        if check_choice("weighting", self.weighting, WEIGHTINGS) == BY_PERSON and not self.weighs_persons:
-            raise InvalidParameter(f"is not covered by method {self.method!r}", weighting=self.weighting)
         non_negative("slack", self.slack)
         if self.row_norm is not None:
             check_positive("row_norm", self.row_norm)
-
-    @property
-    def charged_rows(self) -> int:
-        """Return how many times the influence of one row a person may have: all rows, or once if they share a weight."""
-        return 1 if self.weighting == BY_PERSON else getattr(self, "rows_per_subject", 1)
 
     @property
     def left(self) -> str:
@@ -128,13 +118,9 @@ class Mechanism(ABC):
     def conditions(self) -> tuple[Condition, ...]:
         """Return the assumptions of the bounds as pairs of a key of `evidence.claims` and its values.
 
-        The base class states that the number of slots n is public, and how rows are weighted if not by row.
+        The base class states one: the number of slots n is public.
         """
-        return (("slots-public", {"records": self.records}), *self._weighting_conditions())
-
-    def _weighting_conditions(self) -> tuple[Condition, ...]:
-        rows = {"rows_per_person": getattr(self, "rows_per_subject", 1)}
-        return (("weighed-by-person", rows),) if self.weighting == BY_PERSON else ()
+        return (("slots-public", {"records": self.records}),)
 
     @property
     def shows_start(self) -> bool:
@@ -215,12 +201,42 @@ class Mechanism(ABC):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return {"method": name} and every field as JSON, for `serialization.mechanism_from_dict`.
+        """Return {"method": name} and every field as JSON, for `serialization.mechanism_from_dict`."""
+        return {"method": self.method, **asdict(self)}
 
-        `weighting` is omitted if it is "by-row".
-        """
-        facts = {"method": self.method, **asdict(self)}
-        return {name: value for name, value in facts.items() if (name, value) != ("weighting", BY_ROW)}
+
+@dataclass(frozen=True, kw_only=True)
+class WeighedRun(Mechanism):
+    """A run whose bounds also hold if each row of a person with k rows weighs 1/k.
+
+    Attributes:
+        rows_per_subject: Number of rows of one data subject that count as one record.
+        weighting: Whether such a row weighs 1 ("by-row") or 1/k ("by-person").
+    """
+
+    rows_per_subject: int = 1
+    weighting: str = BY_ROW
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+
+    @property
+    def charged_rows(self) -> int:
+        """How many times the influence of one row a person may have: all rows, or once if they share a weight."""
+        return 1 if self.weighting == BY_PERSON else self.rows_per_subject
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """Return the inherited conditions, and how rows are weighted if not by row."""
+        return (*super().conditions(), *self._weighting_conditions())
+
+    def _weighting_conditions(self) -> tuple[Condition, ...]:
+        rows = {"rows_per_person": self.rows_per_subject}
+        return (("weighed-by-person", rows),) if self.weighting == BY_PERSON else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as `Mechanism.to_dict`; `weighting` is omitted if it is "by-row"."""
+        return {name: value for name, value in super().to_dict().items() if (name, value) != ("weighting", BY_ROW)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,6 +295,11 @@ class NoisySteps(Mechanism):
         It is 2L between two records and L against the null record, times `charged_rows`.
         """
         return Worlds(worlds).sensitivity(self.lipschitz, self.charged_rows)
+
+    @property
+    def charged_rows(self) -> int:
+        """How many times the influence of one row a person may have: all rows."""
+        return self.rows_per_subject
 
     def conditions(self) -> tuple[Condition, ...]:
         """Return bounded gradient norms (proven or declared), public n, real arithmetic and Gaussian noise."""

@@ -11,7 +11,7 @@ from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import ROOM, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, check_count, check_positive, non_negative
 from ..privacy.guarantee import Worlds
-from .base import Condition, NoisySteps, bounded_gradients
+from .base import Condition, NoisySteps, WeighedRun, bounded_gradients
 from .plan import Method
 from .problem import Exactness
 
@@ -158,15 +158,13 @@ class ExactSteps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridRun(NoisySteps):
+class GridRun(WeighedRun, NoisySteps):
     """Noisy GD whose steps end on a grid, or over the real numbers.
 
     Attributes:
         exact: Facts of the steps if they are exact to the last bit; None: floating point, with bounds over the real
             numbers.
     """
-
-    weighs_persons: ClassVar[bool] = True  # only the distance of gradient sums enters the bounds
 
     exact: ExactSteps | None = None
 

@@ -37,7 +37,6 @@ class PaperNoisyGDRun(GridRun):
 
     method: ClassVar[str] = "noisy-gd-paper"
     source: ClassVar[str] = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)"
-    weighs_persons: ClassVar[bool] = False
 
     @property
     def largest_step_size(self) -> float:

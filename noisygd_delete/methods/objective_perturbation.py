@@ -32,7 +32,7 @@ from ..privacy.budget import Measures
 from ..privacy.guarantee import FORMS, ONE_DIRECTION, WEAKLY_CONVEX, Curve, Guarantee, Worlds
 from ..privacy.sentences import format_bound
 from . import problem as procedure
-from .base import BY_PERSON, PROOFS, Condition, Cost, SingleRelease, bounded_gradients
+from .base import BY_PERSON, PROOFS, Condition, Cost, SingleRelease, WeighedRun, bounded_gradients
 from .plan import MOST_STAGES, Calibration, Method, Plan
 from .problem import SOLVERS, Problem, solver_passes
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbationRun(SingleRelease):
+class ObjectivePerturbationRun(WeighedRun, SingleRelease):
     """Public facts of one release.
 
     Attributes:
@@ -77,7 +77,6 @@ class ObjectivePerturbationRun(SingleRelease):
     )
     fresh: ClassVar[bool] = True
     steps: ClassVar[int] = 0
-    weighs_persons: ClassVar[bool] = True
 
     linear_term: float
     output_noise: float

@@ -310,7 +310,7 @@ class Problem:
             "objective_smoothness": self.objective_smoothness,
             "lipschitz": self.loss.constants.lipschitz,
             "rows_per_subject": self.rows_per_subject,
-            "weighting": self.weighting,
+            **({"weighting": self.weighting} if self.by_person else {}),
             "proven": self.loss.constants.proven,
             "slack": self.slack,
         }

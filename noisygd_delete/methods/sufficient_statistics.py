@@ -21,7 +21,7 @@ from ..losses.softmax import Softmax
 from ..losses.squared import Squared
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
-from .base import BY_PERSON, Condition, Cost, SingleRelease
+from .base import BY_PERSON, Condition, Cost, SingleRelease, WeighedRun
 from .forecast import Prospects, estimated_norm
 from .plan import Calibration, Method, Plan
 from .problem import Problem
@@ -40,7 +40,7 @@ SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of
 
 
 @dataclass(frozen=True, kw_only=True)
-class SufficientStatisticsRun(SingleRelease):
+class SufficientStatisticsRun(WeighedRun, SingleRelease):
     """Facts of a chain of draws, the same for every draw; its position in the chain determines c and σ².
 
     Attributes:
@@ -57,7 +57,6 @@ class SufficientStatisticsRun(SingleRelease):
     method: ClassVar[str] = "sufficient-statistics"
     source: ClassVar[str] = SOURCE
     steps: ClassVar[int] = 0
-    weighs_persons: ClassVar[bool] = True
 
     features: int
     outputs: int
