@@ -21,6 +21,7 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
 from ..records import CodedRows, Records, SparseRows
 from ..records.values import NO_ARRAY, Table
+from .coded import CodedSums
 from .content_order import RowsInOrder, order_of_content
 from .execution import ALONE, Group, run_parallel
 from .kernel import Kernel, is_supported, memory_limit, row_windows, sum_pairwise
@@ -296,12 +297,16 @@ def sums_of(
     if records.coded_rows is None or group is not ALONE or records.coded_rows.nbytes <= _EXPANDED:
         records = expand_codes(records)
     rows: Any = records.features if records.sparse is None else records.sparse
-    labels = records.labels
+    labels, order = records.labels, None
     if by_content:
         order = order_of_content(rows if records.coded_rows is None else records.coded_rows.codes, labels, group)
-        if shares is not None:  # equal rows of equal weights add equal terms
-            order = order[np.argsort(shares[order], kind="stable")]
-            shares = shares[order]
+    if shares is not None and order is not None:  # equal rows of equal weights add equal terms
+        order = order[np.argsort(shares[order], kind="stable")]
+    local_codes = isinstance(rows, CodedRows) and group is ALONE and shares is None
+    if local_codes and (coded := CodedSums.of(rows, labels, loss, order)):
+        return coded
+    if order is not None:
+        shares = None if shares is None else shares[order]
         rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.select(order)
         labels = labels[order]
     if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and (rows.skips_zeros or group is ALONE)):
