@@ -27,7 +27,6 @@ from noisygd_delete.store import Store
 TABLES: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {  # label, person, columns left out
     ("Ecdat", "PSID"): ("earnings", "intnum", ("persnum",)),
     ("AER", "PSID7682"): ("wage", "id", ()),
-    ("Ecdat", "Males"): ("wage", "nr", ()),
     ("COUNT", "rwm5yr"): ("outwork", "id", ("edlevel1", "edlevel2", "edlevel3", "edlevel4")),
 }
 WAYS = {

@@ -169,7 +169,8 @@ def plan_from(parsed: argparse.Namespace, **sizes: Any) -> Plan:
 def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments common to every compared method, as keywords of the planner, without λ, budget and total.
 
-    These are loss, adjacency, deletion_notion, batch, rows_per_subject, weighting, dtype, utility, model_norm and map.
+    These are loss, adjacency, deletion_notion, batch, rows_per_subject, weighting, rows_a_person, dtype, utility, model_norm
+    and map.
     Rows of a source are weighted by row unless --weighting says otherwise.
     """
     elsewhere = parsed.weighting == AUTO and getattr(parsed, "source", None) is not None
@@ -180,6 +181,7 @@ def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
         "batch": parsed.batch,
         "rows_per_subject": parsed.rows_per_subject,
         "weighting": BY_ROW if elsewhere else parsed.weighting,
+        "rows_a_person": getattr(parsed, "rows_a_person", 1.0),  # of a file
         "dtype": parsed.dtype,
         "utility": not parsed.no_utility,
         "model_norm": parsed.model_norm,

@@ -79,6 +79,7 @@ class Problem:
         rows_per_subject: Rows of one data subject that count as one record.
         weighting: "by-row", or "by-person": a row of a person with k rows weighs 1/k, so that a person has the influence
             of one row.
+        rows_a_person: Public guess of the mean number of rows of a person, for forecasts where rows are weighted by person.
         utility: Whether steps must keep the accuracy over any number of requests.
         utility_tolerance: How far the excess risk of a release may exceed that of the stationary law, relative to it.
         dtype: Floating-point type of gradient sums, for the rounding slack.
@@ -118,6 +119,7 @@ class Problem:
     feature_map: str | None = None  # SHA-256 of the public map that made the rows (`maps`), if any
     total: Total | None = None  # cap on all publications together; None: no cap except by `releases`
     weighting: str = BY_ROW
+    rows_a_person: float = 1.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):
@@ -138,6 +140,7 @@ class Problem:
             "utility_tolerance": check_positive("utility_tolerance", self.utility_tolerance),
             "dtype": check_choice("dtype", self.dtype, DTYPES),
             "weighting": check_choice("weighting", self.weighting, WEIGHTINGS),
+            "rows_a_person": check_positive("rows_a_person", self.rows_a_person),
         }
         for name in ("records", "features", "releases", "batch", "rows_per_subject"):
             checked[name] = check_count(name, getattr(self, name), maximum=2**53)
@@ -322,10 +325,14 @@ class Problem:
     def to_dict(self) -> dict[str, Any]:
         """Return every field as JSON for `serialization.problem_from_dict`; loss, budget, method, total nested.
 
-        `weighting` is omitted if it is "by-row".
+        `weighting` and `rows_a_person` are omitted if they are "by-row" and 1.
         """
         own = {field.name: getattr(self, field.name) for field in fields(self)}
-        own = {name: value for name, value in own.items() if (name, value) != ("weighting", BY_ROW)}
+        own = {
+            name: value
+            for name, value in own.items()
+            if (name, value) not in (("weighting", BY_ROW), ("rows_a_person", 1.0))
+        }
         described = {name: own[name].to_dict() for name in ("loss", "budget", "method")}
         worlds = {name: str(own[name]) for name in ("adjacency", "deletion_notion")}
         total = None if self.total is None else self.total.to_dict()

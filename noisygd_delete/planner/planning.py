@@ -33,6 +33,7 @@ def make_plan(
     batch: int = 1,
     rows_per_subject: int = 1,
     weighting: str = BY_ROW,
+    rows_a_person: float = 1.0,
     utility: bool = True,
     utility_tolerance: float = 1.5,
     dtype: str = "float32",
@@ -68,6 +69,8 @@ def make_plan(
         weighting: "by-row": noise grows with rows_per_subject. "by-person": each row of a person with k rows weighs 1/k,
             so a person has the influence of one row. "auto": by person where someone may have several rows and the
             method and loss are covered.
+        rows_a_person: Public guess of the mean number of rows of a person, by which forecasts weighted by person count
+            persons and not rows.
         utility: Whether to also take enough steps that accuracy never degrades over any number of requests.
         utility_tolerance: Tolerance of the utility condition.
         dtype: Data type of the rows in the gradient; "float64" makes the rounding slack negligible.
@@ -109,6 +112,7 @@ def make_plan(
         batch=batch,
         rows_per_subject=rows_per_subject,
         weighting=weighting,
+        rows_a_person=rows_a_person,
         utility=utility,
         utility_tolerance=utility_tolerance,
         dtype=dtype,
