@@ -19,7 +19,7 @@ The declared bound (`bounds.arithmetic.gradient_error`) covers it, as `CodedSums
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import accumulate
 from typing import Any
@@ -46,6 +46,7 @@ _LOW = 32  # bits of the lower part of a sum of several tasks
 
 Vector = NDArray[Any]
 Places = NDArray[np.intp]
+Order = Callable[[], Places]
 
 
 class CodedSums:
@@ -55,10 +56,10 @@ class CodedSums:
         rows: The rows.
         labels: (slots,).
         loss: A loss of finite L.
-        order: (slots,) order of the slots in which samples are taken; None: as stored.
+        order: Returns the (slots,) order of the slots in which samples are taken; None: as stored.
     """
 
-    def __init__(self, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Places | None = None) -> None:
+    def __init__(self, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Order | None = None) -> None:
         self._rows, self._loss, self._order = rows, loss, order
         self._labels: Vector = labels.astype(np.int64) if loss.label_kind == "class" else labels
         self.slots, self.width = rows.shape
@@ -79,7 +80,7 @@ class CodedSums:
 
     @classmethod
     def of(
-        cls, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Places | None = None
+        cls, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Order | None = None
     ) -> CodedSums | None:
         """Return the sums, or None if the declared rounding does not cover them."""
         if len(rows) < LEAST_ROWS or not np.isfinite(loss.constants.lipschitz):
@@ -155,7 +156,7 @@ class CodedSums:
 
     def every(self, step: int, first: int = 0) -> tuple[Any, Vector]:
         """Return every `step`-th row and its label: sparse, or as a `NestedPart` if the loss has one score."""
-        order = np.arange(self.slots) if self._order is None else self._order
+        order = np.arange(self.slots) if self._order is None else self._order()
         chosen = order[first::step]
         some, labels = self._rows.select(chosen), self._labels[chosen]
         labels = labels if self._loss.label_kind == "class" else labels.astype(np.float32)

@@ -274,14 +274,19 @@ def sums_of(
     if records.coded_rows is None or group is not ALONE or records.coded_rows.nbytes <= _EXPANDED:
         records = expand_codes(records)
     rows: Any = records.features if records.sparse is None else records.sparse
-    labels, order = records.labels, None
+    labels = records.labels
+
+    def order() -> NDArray[np.intp]:
+        return order_of_content(rows.codes if isinstance(rows, CodedRows) else rows, labels, group)
+
+    if isinstance(rows, CodedRows) and group is ALONE:
+        looked_up = CodedSums.of(rows, labels, loss, order if by_content else None)
+        if looked_up is not None:
+            return looked_up
     if by_content:
-        order = order_of_content(rows if records.coded_rows is None else records.coded_rows.codes, labels, group)
-    if isinstance(rows, CodedRows) and group is ALONE and (coded := CodedSums.of(rows, labels, loss, order)):
-        return coded
-    if order is not None:
-        rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.select(order)
-        labels = labels[order]
+        places = order()
+        rows = RowsInOrder(rows, places) if isinstance(rows, np.ndarray) else rows.select(places)
+        labels = labels[places]
     if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and (rows.skips_zeros or group is ALONE)):
         return SparseSums(rows, labels, loss)
     return HeldSums(rows, labels, loss, group, readings)
