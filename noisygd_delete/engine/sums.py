@@ -517,7 +517,8 @@ def _longest_coded(rows: CodedRows, own: range) -> tuple[float, int]:
         codes = rows.codes[first : min(first + SPAN, own.stop)]
         places = rows.codec.rows_of_each_norm(codes)
         some = SparseRows.empty(0, rows.shape[1]) if not len(places) else rows.codec.decode_sparse(codes[places])
-        squares = some.part(0, len(some), "float64").power(2).sum(axis=1)
+        values, rows_of = some.entries()[0].astype(np.float64), np.repeat(np.arange(len(some)), some.lengths)
+        squares = np.bincount(rows_of, values * values, len(some))
         longest = max(
             longest, *((math.sqrt(total), first + int(at)) for at, total in zip(places, squares, strict=True))
         )
