@@ -21,6 +21,7 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
 from ..records import CodedRows, Records, SparseRows
 from ..records.values import NO_ARRAY, Table
+from .coded import CodedSums
 from .content_order import RowsInOrder, order_of_content
 from .execution import ALONE, Group, run_parallel
 from .kernel import Kernel, is_supported, memory_limit, row_windows, sum_pairwise
@@ -273,9 +274,12 @@ def sums_of(
     if records.coded_rows is None or group is not ALONE or records.coded_rows.nbytes <= _EXPANDED:
         records = expand_codes(records)
     rows: Any = records.features if records.sparse is None else records.sparse
-    labels = records.labels
+    labels, order = records.labels, None
     if by_content:
         order = order_of_content(rows if records.coded_rows is None else records.coded_rows.codes, labels, group)
+    if isinstance(rows, CodedRows) and group is ALONE and (coded := CodedSums.of(rows, labels, loss, order)):
+        return coded
+    if order is not None:
         rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.select(order)
         labels = labels[order]
     if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and (rows.skips_zeros or group is ALONE)):

@@ -135,7 +135,7 @@ def test_a_row_keeps_its_number_whoever_of_the_others_is_left_out(tmp_path: Path
         if labels[row] and cells[row] != "?!":
             of_person[int(people[row])] += 1
             if of_person[int(people[row])] <= most and (
-                apart is None or not apart._coin(str(people[row])) < apart._below
+                apart is None or not apart._coins([str(people[row])])[0] < apart._below
             ):
                 expected[str(row + 1)] = str(people[row]), float(2 * row / rows - 1)
     assert found.keys() == expected.keys()
