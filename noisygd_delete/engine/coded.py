@@ -152,7 +152,7 @@ class CodedSums:
         rows = high[:, self._first].sum(axis=1) * 2.0**_LOW + low[:, self._first].sum(axis=1)
         return np.asarray(self.spread(high * 2.0**_LOW + low, rows) * self._unit)
 
-    def spread(self, sums: NDArray[np.float64], rows: NDArray[np.float64], power: int = 1) -> NDArray[np.float64]:
+    def spread(self, sums: Vector, rows: Vector, power: int = 1) -> Vector:
         """Return (width,): for each feature the sum over its codes of `sums` times values.
 
         Args:
@@ -183,7 +183,7 @@ class CodedSums:
         constants = np.where(used, self._constants[places[:, 0] // self._cells], 0.0)
         return np.column_stack([self._values.reshape(-1)[places], constants])
 
-    def sums_at(self, places: Places, weights: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sums_at(self, places: Places, weights: Vector) -> tuple[Vector, Vector]:
         """Return the arguments of `spread`: the sums of (rows,) weights over rows with each code, and over all rows."""
         many = np.repeat(weights, places.shape[1])
         sums = np.bincount(places.reshape(-1), many, self._values.size).reshape(self._values.shape)
@@ -224,7 +224,7 @@ class CodedPart:
 
     def __matmul__(self, other: Vector) -> Vector:
         scores = self._sums.table(other[:, 0].astype(np.float64))[self._places].sum(axis=1)
-        return scores.astype(other.dtype)[:, None]
+        return np.asarray(scores.astype(other.dtype)[:, None])
 
     def __rmatmul__(self, other: Vector) -> Vector:
         return self._sums.spread(*self._sums.sums_at(self._places, other[0]))[None]
