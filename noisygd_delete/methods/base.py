@@ -209,6 +209,15 @@ class Mechanism(ABC):
 class WeighedRun(Mechanism):
     """A run whose bounds also hold if each row of a person with k rows weighs 1/k.
 
+    Proof. A person's rows add w Σ ∇ℓ with kw ≤ 1, of norm at most L, whatever k is: the sums with and without the person
+    are L apart, and with other rows, in any number, 2L. If one of k ≥ 2 rows goes while the others stay, the sums are
+    w_k L + (k − 1)(w_{k−1} − w_k)L ≤ 2L/k ≤ L apart. The mean loss stays as convex and as smooth, since weights are in
+    (0, 1]; n counts slots and is fixed. So bounds that use Δ, m and M alone hold with the Δ of one row. An edit changes
+    the weights of the person's other rows; once it is made, the table is that of a run without the erased row, so nothing
+    of it remains in them. Objective perturbation reads Hessians too: see `ObjectivePerturbationRun.curve`. What adds w v to
+    carried sums is in the convex hull of the v of single rows; there an edit takes whole persons, since a changed weight
+    is neither a join nor a leave.
+
     Attributes:
         rows_per_subject: Number of rows of one data subject that count as one record.
         weighting: Whether such a row weighs 1 ("by-row") or 1/k ("by-person").
