@@ -19,7 +19,9 @@ import textwrap
 import time
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,6 +73,7 @@ alone = {a: model.model.project((a,)).datavector() for a in names}
 numpy.savez(sys.argv[1], **pairs, **alone)
 """
 Learner = Callable[["Split", float], Any]
+Found = dict[tuple[str, float], list[tuple[float, float]]]
 
 
 class Split(NamedTuple):
@@ -124,13 +127,13 @@ def learn_dp_ebm(split: Split, epsilon: float) -> Any:
     return additive.dp_ebm(given.schema, rows, split.labels, epsilon, tested, delta=DELTA)[0]
 
 
-def learn_diffprivlib(split: Split, epsilon: float) -> Any:
+def learn_diffprivlib(split: Split, epsilon: float, runs: int) -> Any:
     """Run diffprivlib's logistic regression at the ε between two records that is `epsilon` between a record and none."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.npz"
-        np.savez(file, rows=split.rows, labels=split.labels, tested=split.tested, epsilons=[REPLACED * epsilon])
+        np.savez(file, rows=split.rows, labels=split.labels, tested=split.tested, epsilons=[REPLACED * epsilon] * runs)
         subprocess.run([str(OTHER), "-c", SCRIPT, file], check=True, env={})
-        return np.load(file)["chance"][0]
+        return np.load(file)["chance"]
 
 
 def coded(split: Split) -> tuple[Any, list[Any]]:
@@ -244,12 +247,12 @@ def dp_sgd_loop(records: int, noise: float, rate: float) -> Callable[..., Any]:
     return loop
 
 
-def learn_dp_sgd(split: Split, epsilon: float, rate: float | None = None) -> Any:
+def learn_dp_sgd(split: Split, epsilon: float, *, rate: float) -> Any:
     import jax.numpy as jnp
 
     rows, signs = split.rows.astype(np.float32), (2.0 * split.labels - 1).astype(np.float32)
     noise = dp_sgd_noise(len(rows), epsilon)
-    loop = dp_sgd_loop(len(rows), noise, public_rate() if rate is None else rate)
+    loop = dp_sgd_loop(len(rows), noise, rate)
     plan = dp_sgd_plan(len(rows), noise_multiplier=noise)  # with a key of its own
     batches = np.full((STEPS, PADDED), -1)
     for place, chosen in enumerate(plan.batch_selection_strategy.batch_iterator(len(rows))):
@@ -259,13 +262,12 @@ def learn_dp_sgd(split: Split, epsilon: float, rate: float | None = None) -> Any
     return 1 / (1 + np.exp(-split.tested @ np.asarray(weights)))
 
 
-@lru_cache
 def public_rate() -> float:
-    """Return the learning rate of DP-SGD that is best on the table that counts as public."""
+    """Return the learning rate of DP-SGD that is best on the table that counts as public, of three runs each."""
     split = split_of(additive.prepared(PUBLIC_TABLE), seed=0)
-    found = {rate: scores(learn_dp_sgd(split, 1.0, rate), split)[0] for rate in RATES}
+    found = {rate: np.mean([scores(learn_dp_sgd(split, 1.0, rate=rate), split)[0] for _ in range(3)]) for rate in RATES}
     print("learning rates", found, flush=True)
-    return max(found, key=lambda rate: found[rate])
+    return max(found, key=lambda rate: float(found[rate]))
 
 
 def learn_without_noise(split: Split, epsilon: float) -> Any:
@@ -281,34 +283,43 @@ class Method(NamedTuple):
 
     Attributes:
         package: Of which the version is printed.
-        learn: From a split and ε to P(second class) of the test rows.
+        learn: From a split, ε and a number of runs to P(second class) of the test rows of each.
         relation: What its own proof compares, and what was done to get zero-out.
         settings: What was set, and where it comes from.
         epsilons: At which it is run; 0 without noise.
         most: Runs of noise on a split, if fewer than asked for.
+        first: Whether it learns from the first split alone.
     """
 
     package: str
-    learn: Learner
+    learn: Callable[[Split, float, int], Any]
     relation: str
     settings: str
     epsilons: tuple[float, ...] = EPSILONS
     most: int | None = None
+    first: bool = False
 
 
-METHODS = {
-    "ours, default": Method("noisygd-delete", learn_by_default, "zero-out", "`NoisyGDClassifier()` on the table: method, map and λ by public numbers"),
-    "ours, noisy-gd": Method("noisygd-delete", learn_by("noisy-gd"), "zero-out", "columns, estimator's λ = 0.001"),
-    "ours, objective-perturbation": Method("noisygd-delete", learn_by("objective-perturbation"), "zero-out", "columns, estimator's λ = 0.001"),
-    "ours, sufficient-statistics": Method("noisygd-delete", learn_by("sufficient-statistics", releases=2), "zero-out", "columns; ε covers two releases, the least that it plans"),
-    "DP-EBM": Method("interpret-core", learn_dp_ebm, "add or remove, by its own accounting", "defaults; ranges from the schema"),
-    "diffprivlib": Method("diffprivlib", learn_diffprivlib, "two records: run at 2ε, at which it is ε-DP for zero-out", "default C = 1, unit rows; needs no δ"),
-    "DD-SSP with AIM": Method("dpmm", learn_dd_ssp, "add or remove", f"ε = 1, one noise a split; AIM's model of {MODEL_SIZE} MB and {MODEL_STEPS} iterations, {BINS} bins", epsilons=(1.0,), most=1),
-    "generalized objective perturbation": Method("", learn_by_generalized_perturbation, "add or remove", "DD-SSP's genobjpert; ridge by its theorem alone"),
-    "jax_privacy, DP-SGD": Method("jax-privacy", learn_dp_sgd, "zero-out (REPLACE_SPECIAL)", f"its example: batch {BATCH:,}, {STEPS} steps, clip 1; rate chosen on another table"),
-    "scikit-learn, linear": Method("scikit-learn", learn_without_noise, "none", "no noise; C = 100", epsilons=(0.0,), most=1),
-    "scikit-learn, boosting": Method("scikit-learn", boost_without_noise, "none", "no noise; defaults", epsilons=(0.0,), most=1),
-}  # fmt: skip
+def each(learn: Learner) -> Callable[[Split, float, int], Any]:
+    return lambda split, epsilon, runs: [learn(split, epsilon) for _ in range(runs)]
+
+
+def methods(rate: float) -> dict[str, Method]:
+    """Return what is compared, by name, with the learning rate that DP-SGD takes."""
+    chosen = f"{rate:g}, chosen of {', '.join(map(str, RATES))} on CPS1988"
+    return {
+        "ours, default": Method("noisygd-delete", each(learn_by_default), "zero-out", "`NoisyGDClassifier()` on the table: method, map and λ by public numbers"),
+        "ours, noisy-gd": Method("noisygd-delete", each(learn_by("noisy-gd")), "zero-out", "columns, estimator's λ = 0.001"),
+        "ours, objective-perturbation": Method("noisygd-delete", each(learn_by("objective-perturbation")), "zero-out", "columns, estimator's λ = 0.001"),
+        "ours, sufficient-statistics": Method("noisygd-delete", each(learn_by("sufficient-statistics", releases=2)), "zero-out", "columns; ε covers two releases, the least that it plans"),
+        "DP-EBM": Method("interpret-core", each(learn_dp_ebm), "add or remove, by its own accounting", "defaults; ranges from the schema"),
+        "diffprivlib": Method("diffprivlib", learn_diffprivlib, "two records: run at 2ε, at which it is ε-DP for zero-out", "default C = 1, unit rows; needs no δ"),
+        "DD-SSP with AIM": Method("dpmm", each(learn_dd_ssp), "add or remove", f"ε = 1, one run a table; AIM's model of {MODEL_SIZE} MB and {MODEL_STEPS} iterations, {BINS} bins", epsilons=(1.0,), most=1, first=True),
+        "generalized objective perturbation": Method("", each(learn_by_generalized_perturbation), "add or remove", "DD-SSP's genobjpert; ridge by its theorem alone"),
+        "jax_privacy, DP-SGD": Method("jax-privacy", each(partial(learn_dp_sgd, rate=rate)), "zero-out (REPLACE_SPECIAL)", f"its example: batch {BATCH:,}, {STEPS} steps, clip 1; rate {chosen}"),
+        "scikit-learn, linear": Method("scikit-learn", each(learn_without_noise), "none", "no noise; C = 100", epsilons=(0.0,), most=1),
+        "scikit-learn, boosting": Method("scikit-learn", each(boost_without_noise), "none", "no noise; defaults", epsilons=(0.0,), most=1),
+    }  # fmt: skip
 
 
 def split_of(given: additive.Table, seed: int) -> Split:
@@ -417,28 +428,24 @@ def streams() -> str:
     return f"What statelessness costs: {'; '.join(cost)}.\n\n{report.table(header, lines)}"
 
 
-def measure(
-    name: str, methods: list[str], splits: int, noises: int
-) -> dict[tuple[str, float], list[tuple[float, float]]]:
-    given, found = additive.prepared(TABLES[name]), dict[tuple[str, float], list[tuple[float, float]]]()
+def measure(name: str, rate: float, splits: int, noises: int) -> Found:
+    """Return accuracy and AUC of all runs on one table, by method and ε."""
+    warnings.simplefilter("ignore")
+    given, found = additive.prepared(TABLES[name]), Found()
     for seed in range(splits):
         split = split_of(given, seed)
-        for method in methods:
-            way = METHODS[method]
+        for method, way in methods(rate).items():
             began = time.process_time()
-            for epsilon in way.epsilons:
-                runs = [scores(way.learn(split, epsilon), split) for _ in range(min(noises, way.most or noises))]
-                found.setdefault((method, epsilon), []).extend(runs)
-                print(name, seed, method, epsilon, np.mean(runs, axis=0).round(4).tolist(), flush=True)
-            print(f"  {time.process_time() - began:.1f} s", flush=True)
+            for epsilon in () if seed and way.first else way.epsilons:
+                chances = way.learn(split, epsilon, min(noises, way.most or noises))
+                found.setdefault((method, epsilon), []).extend(scores(chance, split) for chance in chances)
+            print(f"{name} {seed} {method} {time.process_time() - began:.1f} s", flush=True)
     return found
 
 
-def lines_of(
-    name: str, methods: list[str], found: dict[tuple[str, float], list[tuple[float, float]]]
-) -> list[list[str]]:
+def lines_of(name: str, found: Found) -> list[list[str]]:
     lines = []
-    for method in methods:
+    for method in dict.fromkeys(method for method, _ in found):
         cells = []
         for place in (0, 1):
             for epsilon in EPSILONS:
@@ -468,21 +475,12 @@ def main(arguments: list[str]) -> None:
     if OTHER is None or MARGINALS is None:
         parser.error("set DIFFPRIVLIB_PYTHON and DPMM_PYTHON to interpreters that have these packages")
     warnings.simplefilter("ignore")
-    commit, methods = report.commit(), list(METHODS)
-    state = streams()
-    lines = []
-    for name in TABLES:
-        lines += lines_of(name, methods, measure(name, methods, parsed.splits, parsed.noises))
+    commit, state, rate = report.commit(), streams(), public_rate()
+    with ProcessPoolExecutor(len(TABLES), mp_context=get_context("spawn")) as pool:  # a process for each table
+        runs = [pool.submit(measure, name, rate, parsed.splits, parsed.noises) for name in TABLES]
+        lines = [line for name, run in zip(TABLES, runs, strict=True) for line in lines_of(name, run.result())]
     header = ["table", "method", *(f"{what}, ε = {epsilon:g}" for what in ("accuracy", "AUC") for epsilon in EPSILONS)]
-    settings = [
-        [
-            name,
-            version_of(way.package),
-            way.relation,
-            way.settings.replace("another table", f"CPS1988 ({public_rate():g} of {', '.join(map(str, RATES))})"),
-        ]
-        for name, way in METHODS.items()
-    ]
+    settings = [[n, version_of(way.package), way.relation, way.settings] for n, way in methods(rate).items()]
     body = BODY.format(splits=parsed.splits, noises=parsed.noises, learned=LEARNED, delta=DELTA)
     body += f"\n\n{report.table(header, lines)}\n\n## Settings\n\n{report.table(['method', 'version', 'relation', 'settings'], settings)}"
     body += f"\n\n{NOTES}\n\n## Streams\n\n{STREAMS}\n\n{state}"
