@@ -10,8 +10,9 @@ import pytest
 from noisygd_delete import Records, losses
 from noisygd_delete.engine import coded as module
 from noisygd_delete.engine.coded import LEAST_ROWS, CodedSums
-from noisygd_delete.engine.nested import SAMPLED
+from noisygd_delete.engine.nested import SAMPLED, NestedPart, nest_codes
 from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
 from noisygd_delete.features.maps.codec import RowCodec
 from noisygd_delete.records import CodedRows
@@ -89,23 +90,36 @@ def test_free_slots_and_a_sample_in_the_order_of_contents_do_not_depend_on_place
     )
     np.testing.assert_array_equal(one.gradient(weights), other.gradient(weights))
     (part, own), (part2, own2) = one.strided(100), other.strided(100)
-    np.testing.assert_array_equal(part.rows.toarray(), part2.rows.toarray())
+    np.testing.assert_array_equal(part @ np.eye(*weights.T.shape), part2 @ np.eye(*weights.T.shape))
+    np.testing.assert_array_equal(own[None] @ part, own2[None] @ part2)
     np.testing.assert_array_equal(own, own2)
 
 
-def test_no_more_rows_than_a_sample_are_expanded(rows, monkeypatch) -> None:
-    expanded, own = list[int](), RowCodec.decode_sparse
-
-    def watched(self, stored, **given):
-        expanded.append(len(stored))
-        return own(self, stored, **given)
-
-    monkeypatch.setattr(RowCodec, "decode_sparse", watched)
+def test_a_solver_of_one_score_expands_no_row_and_makes_no_sparse_matrix(rows, monkeypatch) -> None:
+    monkeypatch.setattr(RowCodec, "_parts", None)
+    monkeypatch.setattr("scipy.sparse.csr_array", None)
     made = objective(rows, labels_of(LOSSES[0]), LOSSES[0])
-    made.gradient(np.zeros(made.shape))
-    assert expanded == []
-    made.strided(1)
-    assert expanded == [-(-(N + 2) // ((N + 2) // SAMPLED))]
+    found = solve(made, start=None, tolerance=1e-9, strong_convexity=0.01, objective_smoothness=0.26)
+    assert np.linalg.norm(made.gradient(found.weights)) < 1e-9
+
+
+def test_a_sample_has_the_products_and_the_curvature_of_its_rows(rows, monkeypatch) -> None:
+    loss, rng = LOSSES[0], np.random.default_rng(6)
+    part, _ = CodedSums.of(rows, labels_of(loss), loss).strided(1)
+    some = rows.select(slice(None, None, N // SAMPLED))
+    nested = nest_codes(some)
+    other = NestedPart(nested.rows.part(0, len(some)), nested, some.codec.entries)
+    assert (part.shape, part.nnz) == (other.shape, other.nnz)
+    weights, bend = rng.standard_normal((part.shape[1], 1)), rng.random(part.shape[0]).astype(np.float32)
+    np.testing.assert_allclose(part @ weights, other @ weights, atol=1e-6)
+    np.testing.assert_allclose(bend[None] @ part, bend[None] @ other, rtol=1e-5)
+    for side, pairs in ((768, 1 << 20), (17, 1)):
+        monkeypatch.setattr("noisygd_delete.engine.nested._SIDE", side)
+        monkeypatch.setattr(module, "_PAIRS", pairs)
+        one, two = part[:300].hessian(bend[:300], 0.01), other[:300].hessian(bend[:300], 0.01)
+        np.testing.assert_array_equal(one[0], two[0])
+        for found, expected in zip(one[1:], two[1:], strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_a_slope_beyond_the_bound_and_a_code_of_no_block_are_refused(rows) -> None:

@@ -38,6 +38,14 @@ def index(path: Path, vectors: np.ndarray, half: bool) -> None:
     faiss.write_index(found, str(path))
 
 
+def graph(path: Path, vectors: np.ndarray) -> None:
+    hnswlib = pytest.importorskip("hnswlib", reason="graphs of hnswlib 0.8.0 of requirements/constraints-judges.txt")
+    found = hnswlib.Index(space="l2", dim=DIMENSION)
+    found.init_index(max_elements=len(vectors), M=8)
+    found.add_items(vectors)
+    found.save_index(str(path))
+
+
 FORMATS: dict[str, Any] = {
     "vectors.npy": np.save,
     "half.npy": lambda path, rows: np.save(path, rows.astype(np.float16)),
@@ -48,6 +56,7 @@ FORMATS: dict[str, Any] = {
     "halves.parquet": lambda path, rows: parquet(path, rows, "float16"),
     "fixed.parquet": lambda path, rows: parquet(path, rows, "float64", DIMENSION),
     "hnsw.faiss": lambda path, rows: index(path, rows, half=False),
+    "graph.hnswlib": graph,
     "fp16.faiss": lambda path, rows: index(path, rows, half=True),
 }
 
