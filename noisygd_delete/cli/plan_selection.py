@@ -33,7 +33,7 @@ from ..planner.defaults import (
     default_total,
     with_total,
 )
-from ..planner.service import Service, choose_service
+from ..planner.service import DeletionService, choose_service
 from ..privacy.budget import Budget, Total
 from .plan_file import NETWORK, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, plan_command
 from .terminal import MORE
@@ -311,7 +311,7 @@ class Chosen:
     plan: Plan
     advice: Advice | None
     stream: StreamPlan | None
-    service: Service | None = None
+    service: DeletionService | None = None
 
     def text(self, *, whole: bool) -> str:
         """Return how the plan was chosen: the schedule of the stream and the advice; "" if there is neither.
@@ -324,7 +324,7 @@ class Chosen:
         return "\n\n".join(filter(None, (stream, advice, service_text(self.service))))
 
 
-def service_text(service: Service | None) -> str:
+def service_text(service: DeletionService | None) -> str:
     """Return how requests are served and why, as one line; "" for None."""
     return "" if service is None else f"deletions are served by {service.reason}"
 
@@ -360,7 +360,7 @@ def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
     return Chosen(with_total(plan, _format_total(parsed, plan)), None, stream)
 
 
-def _choose_service(parsed: argparse.Namespace, advice: Advice, plan: Plan, **sizes: Any) -> Service | None:
+def _choose_service(parsed: argparse.Namespace, advice: Advice, plan: Plan, **sizes: Any) -> DeletionService | None:
     """Return how two years of requests are served, by --requests-per-year; None if the plan's options decide that."""
     options = ("requests", "total_epsilon", "order")
     decided = parsed.gdp or parsed.no_total or plan.problem.releases > 1 or getattr(parsed, "source", None) is not None

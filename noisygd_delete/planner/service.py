@@ -28,7 +28,7 @@ _DEVIATIONS = 3.0  # of a Poisson number of requests
 
 
 @dataclass(frozen=True)
-class Service:
+class DeletionService:
     """A plan for two years of requests.
 
     Attributes:
@@ -48,7 +48,7 @@ class Service:
         return {"kind": self.kind, "requests_per_year": self.requests_per_year, "reason": self.reason}
 
 
-def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **facts: Any) -> Service:
+def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **facts: Any) -> DeletionService:
     """Return the service for a number of requests a year: sums, one release a request, or the calendar of `plan`.
 
     Sums are taken if by forecast they cost less than a point of accuracy beyond the others; one release a request if it
@@ -60,7 +60,7 @@ def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **
         requests_per_year: Expected number of requests; None if unknown: then it is the calendar, which serves any number.
         **facts: The other arguments of `advise` that the advice was made from: loss, adjacency, one_hot_blocks, map, ...
     """
-    calendar = Service("calendar", plan, requests_per_year, _calendar_reason(requests_per_year))
+    calendar = DeletionService("calendar", plan, requests_per_year, _calendar_reason(requests_per_year))
     total = plan.problem.total
     if requests_per_year is None or total is None:
         return calendar
@@ -69,11 +69,11 @@ def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **
     best, cost = calendar, advice.chosen.excess_risk
     few = 1 + math.ceil(expected + _DEVIATIONS * math.sqrt(expected)) + SPARE
     if few < PUBLICATIONS:
-        own = _advised(total, few, method=AUTO if advice.chained else plan.method.name, **facts)
+        own = _advise_shared(total, few, method=AUTO if advice.chained else plan.method.name, **facts)
         if own is not None and own.chosen.excess_risk < cost and not own.plan.mechanism.carries:
             reason = f"a release for each of {requests_per_year} requests a year, {few - 1} in all: fewer than by calendar, with less noise each"
-            best, cost = Service("requests", own.plan, requests_per_year, reason), own.chosen.excess_risk
-    summed = _advised(total, expected + PUBLICATIONS, method="sufficient-statistics", **facts)
+            best, cost = DeletionService("requests", own.plan, requests_per_year, reason), own.chosen.excess_risk
+    summed = _advise_shared(total, expected + PUBLICATIONS, method="sufficient-statistics", **facts)
     if summed is not None and summed.worth_having:
         more = _accuracy_lost(summed.chosen.excess_risk, problem.loss.outputs) - _accuracy_lost(
             cost, problem.loss.outputs
@@ -83,7 +83,7 @@ def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **
                 f"sums with correlated noise: each of {requests_per_year} requests a year is published at once and later models are independent of its "
                 f"rows, for {max(0.0, 100 * more):.1f} points of accuracy by forecast"
             )
-            return Service("sums", summed.plan, requests_per_year, reason)
+            return DeletionService("sums", summed.plan, requests_per_year, reason)
     return best
 
 
@@ -93,7 +93,7 @@ def _calendar_reason(requests_per_year: int | None) -> str:
     return f"a calendar: sums for {requests_per_year} requests a year, or a release for each, would cost more accuracy by forecast"
 
 
-def _advised(total: Total, releases: int, **facts: Any) -> Advice | None:
+def _advise_shared(total: Total, releases: int, **facts: Any) -> Advice | None:
     """Return the advice for this many releases that share the total; None if the method has no plan for them."""
     budget = Budget.from_epsilon_delta(dp=(total.epsilon, total.delta), deletion=(total.epsilon / 10, total.delta))
     try:

@@ -10,10 +10,10 @@ from noisygd_delete import losses
 from noisygd_delete.planner import advise, make_advised_plan
 from noisygd_delete.planner.advise import Advice
 from noisygd_delete.planner.defaults import PUBLICATIONS, default_budget
-from noisygd_delete.planner.service import Service, choose_service
+from noisygd_delete.planner.service import DeletionService, choose_service
 
 
-def served(records: int, features: int, requests: int | None, loss: Any = None) -> tuple[Service, Advice]:
+def served(records: int, features: int, requests: int | None, loss: Any = None) -> tuple[DeletionService, Advice]:
     facts: dict[str, Any] = {"loss": loss or losses.Logistic(1.0), "adjacency": "zero-out"}
     advice = advise(**facts, records=records, features=features, budget=default_budget(records))
     plan = make_advised_plan(advice)
