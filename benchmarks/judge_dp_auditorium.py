@@ -157,6 +157,6 @@ BODY = (
     "loss, with a record and without it; one number of each release, along that record. Claim: μ = {dp} for the release of `learn`, μ = {deletion} for the one of `delete` alone, as δ at "
     "ε = {epsilon}. Each bound errs with probability at most {error}; scale and middle from runs that are not tested. The hockey-stick tester, added because the other two missed a quarter of "
     "the noise at 2,000 releases, finds it.\n\n"
-    "What this judge cannot see: half of the noise in `learn` of noisy-gd: this pair of tables reaches only a part of the claimed μ. It looks at one pair of tables, at one number of a release, at each release alone, and at no adaptive request. `objective-perturbation` draws all noise anew "
+    "What this judge cannot see: half of the noise in `learn`, whose claim this pair of tables reaches only in part. It looks at one pair of tables, at one number of a release, at each release alone, and at no adaptive request. `objective-perturbation` draws all noise anew "
     "and solves without the deleted row, so its deletion reveals nothing however little noise it draws: only the row that stays is a fault of it. A negative bound says nothing; `audits.md` has other attacks."
 )
