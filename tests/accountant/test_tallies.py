@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import Accountant
-from noisygd_delete.accountant import Event
+from noisygd_delete.accountant import Account, Event
+from noisygd_delete.accountant.history import History
 from noisygd_delete.accountant.tallies import MOST_IN_ORDER, MOST_TALLIES, Tally, TallyAccount, tally_events
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy.guarantee import Guarantee
@@ -70,6 +71,19 @@ def test_an_oracle_reads_the_same_facts_from_both(method: str) -> None:
         told = json.loads(json.dumps([tally.to_dict() for tally in tally_events(events, number).tallies]))
         assert oracle.facts(oracle.each(told), number) == oracle.facts(listed(events), number), seed
         assert [Tally.from_dict(fields).to_dict() for fields in told] == told
+
+
+@pytest.mark.parametrize("method", PROBLEMS)
+def test_the_sums_alone_answer_for_the_release_that_is_the_last(method: str) -> None:
+    for seed in SEEDS:
+        _, events, number = history(method, seed)
+        whole, sums = History(), History(Account.of(events[:number]))
+        for event in events[:number]:
+            whole.record(event)
+        assert sums.account_after(number) == whole.account_after(number) == sums.account
+        assert sums.hidden_past(number, [number]) == whole.hidden_past(number, [number]), seed
+        earlier = number - 1
+        assert (sums.account_after(0), sums.account_after(earlier)) == (Account(), None if earlier else Account())
 
 
 def one_more(told: list[dict], number: int) -> list[dict]:

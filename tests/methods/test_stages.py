@@ -65,6 +65,12 @@ def test_the_account_is_the_sum_over_ancestors(stages, level):
 # ---------------------------------------------------------------- moments
 
 
+@pytest.mark.parametrize("level", [0, -1])
+def test_a_stage_of_moments_reads_the_rows_once_for_a_learn_and_once_for_a_request(level):
+    numbers = plan_for((Stage("network", 6), Stage("moments")), level).calibration.stages[1].calibration
+    assert (numbers.learn_steps, numbers.delete_steps) == (1, 1)
+
+
 def test_moments_are_the_sums_over_the_records_that_are_there():
     records = table()
     records.edit(EditRequest.delete([3, 7]))
