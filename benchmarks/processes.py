@@ -1,9 +1,11 @@
 """Whole processes beside scikit-learn: processor time, peak memory and disk, from a CSV of numbers to a model and a deletion.
 
-python -m benchmarks processes [--sizes 50000x10 200000x10]
+python -m benchmarks processes [--sizes 50000x10 200000x10 adult] [--interpret PYTHON]
 
-The table is random: numbers of four decimals, an id, and a label that depends on two of the columns. `quickstart` drafts a schema, writes a store, plans,
-learns and evaluates; `delete`, `predict` and `verify` follow. The other processes read the same file with pandas, fit, and write the model.
+A table is random: numbers of four decimals, an id, and a label that depends on two of the columns; or Adult's training rows. `quickstart` drafts a schema,
+writes a store, plans, learns and evaluates; `delete`, `predict` and `verify` follow. The other processes read the same file with pandas, fit, and write the
+model: texts are one-hot columns for logistic regression, categories for boosting. EBM of interpret runs under a Python that has it, if one is given, on
+tables of at most 200,000 rows.
 """
 
 from __future__ import annotations
@@ -20,19 +22,29 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import datasets
 from .report import commit, table, write
 
 _REFIT = """
 import sys, pickle, pandas
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 rows = pandas.read_csv(sys.argv[2]).drop(columns="id")
-kinds = {"boosting": HistGradientBoostingClassifier(), "logistic": make_pipeline(StandardScaler(), LogisticRegression())}
-model = kinds[sys.argv[1]].fit(rows.drop(columns="y"), rows["y"])
-pickle.dump(model, open(sys.argv[3], "wb"))
+y, X = rows["y"], rows.drop(columns="y")
+texts = [name for name in X if not pandas.api.types.is_numeric_dtype(X[name])]
+if sys.argv[1] == "EBM":
+    from interpret.glassbox import ExplainableBoostingClassifier
+    model = ExplainableBoostingClassifier(n_jobs=1)
+elif sys.argv[1] == "boosting":
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    X[texts] = X[texts].astype("category")
+    model = HistGradientBoostingClassifier()
+else:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    X, model = pandas.get_dummies(X) if texts else X, make_pipeline(StandardScaler(), LogisticRegression())
+pickle.dump(model.fit(X, y), open(sys.argv[3], "wb"))
 """
+_EBM_ROWS = 200_000  # most rows of the slowest process
 _ROWS = 10_000  # written at a time: the peak of a child begins at the memory of its parent
 
 
@@ -76,12 +88,24 @@ def _first_id(store: str) -> str:
     ).stdout.strip()
 
 
-def measure(rows: int, columns: int) -> tuple[dict[str, Cost], int, int]:
+def write_adult(path: Path) -> None:
+    """Write Adult's training rows, with ids and the label as `y`."""
+    import pandas
+
+    rows = pandas.read_csv(datasets.path("adult.csv.gz"), skipinitialspace=True).rename(columns={"income": "y"})
+    rows.insert(0, "id", [f"n{row}" for row in range(len(rows))])
+    rows.to_csv(path, index=False)
+
+
+def measure(size: str, interpret: str | None) -> tuple[dict[str, Cost], int, int]:
     """Return the cost of each process, and the bytes of the CSV file and of the store."""
     with tempfile.TemporaryDirectory() as given:
         folder = Path(given)
         file, store, model = folder / "t.csv", str(folder / "made" / "store"), str(folder / "model")
-        write_csv(file, rows, columns)
+        if size == "adult":
+            write_adult(file)
+        else:
+            write_csv(file, *map(int, size.split("x")))
         own = (sys.executable, "-m", "noisygd_delete")
         asked = ("--label", "y", "--id", "id", "--yes", "--output-dir", str(folder / "made"))
         costs = {
@@ -92,6 +116,8 @@ def measure(rows: int, columns: int) -> tuple[dict[str, Cost], int, int]:
         }
         for kind in ("logistic", "boosting"):
             costs[f"{kind} refit"] = run(sys.executable, "-c", _REFIT, kind, str(file), model)
+        if interpret is not None and (size == "adult" or int(size.split("x", maxsplit=1)[0]) <= _EBM_ROWS):
+            costs["EBM refit"] = run(interpret, "-c", _REFIT, "EBM", str(file), model)
         held = sum(path.stat().st_size for path in Path(store).rglob("*") if path.is_file())
         return costs, file.stat().st_size, held
 
@@ -99,15 +125,17 @@ def measure(rows: int, columns: int) -> tuple[dict[str, Cost], int, int]:
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks processes")
     parser.add_argument("--sizes", nargs="+", default=["50000x10", "200000x10"])
-    sizes = parser.parse_args(arguments).sizes
+    parser.add_argument("--interpret", metavar="PYTHON", help="an interpreter of an environment with interpret-core")
+    asked = parser.parse_args(arguments)
     measured, found = commit(), dict[str, tuple[dict[str, Cost], int, int]]()
-    for size in sizes:
-        found[size] = measure(*map(int, size.split("x")))
+    for size in asked.sizes:
+        found[size] = measure(size, asked.interpret)
         body = report(found)
         write(
             "processes",
             "Whole processes beside scikit-learn",
-            f"python -m benchmarks processes --sizes {' '.join(found)}",
+            f"python -m benchmarks processes --sizes {' '.join(found)}"
+            + " --interpret PYTHON" * (asked.interpret is not None),
             body,
             measured,
         )
@@ -123,11 +151,16 @@ def report(found: dict[str, tuple[dict[str, Cost], int, int]]) -> str:
             ratio = cost.seconds / costs["logistic refit"].seconds
             lines.append([size, name, f"{cost.seconds:.1f}", f"{ratio:.2g}", f"{cost.mebibytes:.0f}", disk])
     body = table(["rows x columns", "process", "CPU s", "over logistic refit", "peak MiB", "CSV / store, MiB"], lines)
-    same = [size for size in found if size.split("x")[1] == next(iter(found)).split("x")[1]]
-    if len(same) > 1:
+    widths = [size.split("x")[1] for size in found if size != "adult"]
+    same = [size for size in found if size != "adult" and widths.count(size.split("x")[1]) > 1]
+    if same:
         step = math.log(int(same[-1].split("x")[0]) / int(same[0].split("x")[0]))
         (first, *_), (last, *_) = found[same[0]], found[same[-1]]
-        rows = [[name, f"{math.log(cost.seconds / first[name].seconds) / step:.2f}"] for name, cost in last.items()]
+        rows = [
+            [name, f"{math.log(cost.seconds / first[name].seconds) / step:.2f}"]
+            for name, cost in last.items()
+            if name in first
+        ]
         body += f"\n\nGrowth of processor time from {same[0]} to {same[-1]}, as an exponent of the rows (start-up included):\n\n"
         body += table(["process", "exponent"], rows)
     return body + (

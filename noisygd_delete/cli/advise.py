@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from copy import copy
 from typing import Any
 
 from ..errors import InvalidParameter
+from .accuracy import add_accuracy_arguments, find_epsilon
 from .arguments import add_command, parse_integer
 from .plan_file import ADVISED, HEAD, add_plan_file, fill_arguments, format_plan_file, plan_command
 from .terminal import MORE, print_result
 
 
 def register(commands: Any) -> None:
-    """Add the `advise` command: --records, --features or --schema, --plan, --out, --explain, --json."""
+    """Add the `advise` command: --records, --features or --schema, --accuracy, --plan, --out, --explain, --json."""
     parser = add_command(
         commands,
         "advise",
@@ -29,6 +31,7 @@ def register(commands: Any) -> None:
     sizes.add_argument(
         "--schema", metavar="FILE", help="public bounds and categories (TOML): columns, loss and row norm from there"
     )
+    add_accuracy_arguments(parser)
     add_plan_file(parser)
     parser.add_argument("--out", metavar="FILE", help="write what is advised to a file, for `init --plan FILE`")
     parser.take("--explain", "--json")
@@ -46,18 +49,24 @@ def _run(parsed: argparse.Namespace) -> int:
     )
     if parsed.records is None or (parsed.features is None and parsed.schema is None):
         raise InvalidParameter("give --records, and --features or --schema: on the command line, or in --plan FILE")
-    features, blocks, rows = parsed.features, parsed.one_hot_blocks, ""
-    if parsed.schema is not None:
+    features, blocks, rows, columns = parsed.features, parsed.one_hot_blocks, "", copy(parsed)
+    if parsed.schema is None:
+        parsed.rows_per_subject = parsed.rows_per_subject or 1
+        parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
+        answer = find_epsilon(parsed, records=parsed.records, features=features, one_hot_blocks=blocks)
+    else:
         schema = Schema.read(parsed.schema)
-        if schema.map is None and may_be_additive(parsed, schema):
+        answer = find_epsilon(columns, **sizes_of(columns, schema, parsed.records))
+        parsed.dp, parsed.delta = columns.dp, columns.delta
+        if answer is not None:
+            rows = " --map columns"  # what was forecast
+        elif schema.map is None and may_be_additive(parsed, schema):
             schema = additive_where_it_pays(parsed, schema, parsed.records)
             rows = (
                 " --map columns" if schema.map is None else f" --map additive:levels={schema.map.to_dict()['levels']}"
             )
         sizes = sizes_of(parsed, schema, parsed.records)
         features, blocks = sizes["features"], sizes["one_hot_blocks"]
-    parsed.rows_per_subject = parsed.rows_per_subject or 1
-    parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
     advice = advise_plan(parsed, records=parsed.records, features=features, one_hot_blocks=blocks)
     problem = advised_problem(parsed, advice)
     if target is not None:
@@ -65,8 +74,13 @@ def _run(parsed: argparse.Namespace) -> int:
     plan, line = plan_command(problem), _init(parsed) + rows
     begin = "To begin so:" if advice.worth_having else "To go on all the same:"
     text = advice.table() if parsed.explain else f"{advice.comparison.table()}\n\n{advice.summarize()}\n{MORE}"
+    reached = {} if answer is None else {"least_epsilon": answer.to_dict()}
+    if answer is not None:
+        text = f"{answer.text()}\n\n{text}"
     steps = line if target is not None else f"{plan}\n  {line}"
-    print_result(parsed, {**advice.to_dict(), "plan_command": plan, "init": line}, f"{text}\n\n{begin}\n  {steps}")
+    print_result(
+        parsed, {**advice.to_dict(), **reached, "plan_command": plan, "init": line}, f"{text}\n\n{begin}\n  {steps}"
+    )
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..methods.base import AUTO, DEFAULT_METHOD
+from .accuracy import add_accuracy_arguments, find_epsilon
 from .arguments import add_command
 from .plan_file import (
     ADVISED,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the `plan` command: the options of `add_problem_arguments`, --out, --compare, --explain, --json."""
+    """Add the `plan` command: the options of `add_problem_arguments`, --accuracy, --out, --compare, --explain, --json."""
     parser = add_command(
         commands,
         "plan",
@@ -39,6 +40,7 @@ def register(commands: Any) -> None:
         "--delta 1e-6 --out plan.toml",
     )
     add_problem_arguments(parser)
+    add_accuracy_arguments(parser)
     parser.add_argument(
         "--out", metavar="FILE", help="write these options to a file (TOML), for --plan FILE of other commands"
     )
@@ -70,7 +72,10 @@ def plan(parsed: argparse.Namespace) -> int:
     def typed(problem: dict[str, Any]) -> str:
         return plan_command(problem, *comparing, file=parsed.out)
 
-    file, answer, text = attempt_with_suggestion(options, partial(_plan_from_file, parsed), typed)
+    if (parsed.accuracy, parsed.accuracy_without_noise, parsed.majority) != (None, None, None):
+        file, answer, text = _plan_for_accuracy(copy(parsed), options)
+    else:
+        file, answer, text = attempt_with_suggestion(options, partial(_plan_from_file, parsed), typed)
     if target is not None:
         target.write(file)
     print_result(parsed, answer, text)
@@ -105,6 +110,33 @@ def _plan_from_file(parsed: argparse.Namespace, options: dict[str, Any]) -> tupl
     return format_plan_file(_default_arguments(parsed) | options), *_answer_plan(
         parsed
     )  # the printed plan is the written one
+
+
+def _plan_for_accuracy(parsed: argparse.Namespace, options: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+    """Return the advised plan at the least ε for --accuracy as the text of a plan file, as JSON and as text."""
+    from .plan_selection import advise_plan, advised_problem, describe_plan
+
+    fill_arguments(parsed, ADVISED, options)
+    if None in (parsed.records, parsed.features):
+        raise InvalidParameter(
+            "--accuracy needs --records and --features; `advise --schema` takes columns from a schema"
+        )
+    if parsed.compare:
+        raise InvalidParameter("--accuracy: the methods side by side are what `advise` prints; leave --compare out")
+    parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
+    parsed.rows_per_subject = parsed.rows_per_subject or 1
+    sizes = {name: getattr(parsed, name) for name in SIZES}
+    if parsed.out is not None and parsed.accuracy_without_noise is None:
+        raise InvalidParameter("--out writes one plan: give --accuracy-without-noise, a public figure, as well")
+    answer = find_epsilon(parsed, **sizes)
+    assert answer is not None
+    advice = advise_plan(parsed, **sizes)
+    text = f"{answer.text()}\n\n{describe_plan(parsed, advice.plan, advice.comparison.reason)}"
+    return (
+        format_plan_file(advised_problem(parsed, advice)),
+        {**advice.plan.summary(), "least_epsilon": answer.to_dict()},
+        text,
+    )
 
 
 def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:

@@ -15,7 +15,6 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,8 +142,8 @@ def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
 def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: Draft) -> int:
     """Create schema.toml, store and model in an empty folder, measure it on held-out rows, print all, and return 0.
 
-    With --delete also erase, and write key.pem, certificate.json and certificate.html. No rows are held out without
-    scikit-learn, or if they would be fewer than 30.
+    With --delete also erase, and write key.pem, certificate.json and certificate.html. No rows are held out if they would
+    be fewer than 30.
 
     Args:
         parsed: Arguments of the command.
@@ -160,7 +159,7 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: D
     schema = draft.text.replace("confirmed = false", "confirmed = true", 1)
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
-    share = min(parsed.holdout, _MOST_APART / len(table)) if _can_measure() else 0.0
+    share = min(parsed.holdout, _MOST_APART / len(table))
     apart = HeldOut(share if share * len(table) >= _ENOUGH_APART else 0.0, never=parsed.delete)
 
     def init(found: argparse.Namespace) -> int:
@@ -203,11 +202,6 @@ def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[
     _run_for_json(["verify-certificate", paper, "--public-key", f"{key}.pub"])
     signed = f"signed and verified: {paper}; to read and print, {page}; the key, which signs for you, is {key}"
     return erased, [*said.partition("\n\n")[0].splitlines(), signed]
-
-
-def _can_measure() -> bool:
-    """Return whether scikit-learn, which measures, is installed."""
-    return find_spec("sklearn") is not None
 
 
 def _measure_model(store: str, apart: HeldOut) -> dict[str, Any] | None:
@@ -257,10 +251,7 @@ def _format_created(
     if made["advice"] is not None and made["advice"]["remedies"]:
         lines.append(f"WARNING: {made['advice']['caution']}")
     if found is None:
-        if not _can_measure():
-            reason = "no rows were held out: measuring needs scikit-learn (pip install 'noisygd-delete[sklearn]')"
-        else:
-            reason = "too few rows to hold some out" if parsed.holdout else "no rows were held out (--holdout 0)"
+        reason = "too few rows to hold some out" if parsed.holdout else "no rows were held out (--holdout 0)"
         return [*lines, f"{reason}: all were learned from; noisygd-delete evaluate measures on others"]
     if found["accuracy"] is not None:
         score = (

@@ -65,6 +65,28 @@ class NestedPart:
     def __rmatmul__(self, other: NDArray[Any]) -> NDArray[Any]:
         return (self.among.spread @ (self._turned @ other.T)).T  # type: ignore[no-any-return]
 
+    def hessian(self, bend: NDArray[np.float32], regularization: float) -> tuple[Indices, NDArray[np.float32], Vector]:
+        """Return an approximation of the mean over these rows of `bend` x xᵀ.
+
+        An entry counts for the last selected column of its chain.
+
+        Returns:
+            The columns of largest curvature, the matrix of these, and the diagonal of all columns.
+        """
+        from scipy.sparse import csr_array
+
+        rows, taken, spread = self.rows, self.shape[0], self.among.spread
+        squares = csr_array((rows.data**2, rows.indices, rows.indptr), rows.shape)
+        diagonal = spread @ (squares.T @ (bend / taken))
+        chosen, last = select_curved(diagonal, self.among.parents, regularization)
+        places = last[rows.indices]
+        lengths, there = np.diff(rows.indptr), places >= 0
+        owners = np.repeat(np.arange(taken), lengths)[there]
+        scaled = (rows.data * np.repeat(np.sqrt(bend / taken), lengths))[there]
+        thin = csr_array((scaled, (owners, places[there])), shape=(taken, len(chosen)))
+        within = spread[chosen][:, chosen]
+        return chosen, within @ (thin.T @ thin).toarray() @ within.T, diagonal
+
 
 def nest_rows(rows: SparseRows) -> Nested | None:
     """Return the rows in at most half the entries, or None. The result is a function of these rows alone."""
@@ -138,33 +160,24 @@ def _expand_parents(parents: NDArray[np.int32]) -> Any:
     return None
 
 
-def nested_hessian(
-    part: NestedPart, bend: NDArray[np.float32], regularization: float
-) -> tuple[Indices, NDArray[np.float32], NDArray[np.float32]]:
-    """Return an approximation of the mean over these rows of `bend` x xᵀ.
+def select_curved(diagonal: Vector, parents: NDArray[np.int32], regularization: float) -> tuple[Indices, Indices]:
+    """Return the columns of largest curvature, and for each column, then for index −1, the last of these in its chain.
 
-    A column implied by another has no less curvature, so all columns that a selected column implies are selected too;
-    an entry counts for the last selected column of its chain.
+    A column implied by another has no less curvature, so all columns that a selected column implies are selected too.
+
+    Args:
+        diagonal: (width,) the curvature of each column.
+        parents: (width,) the column that each column implies, −1 for none.
+        regularization: λ.
 
     Returns:
-        The columns of largest curvature, the matrix of these, and the diagonal of all columns.
+        (side,) the columns, ascending, and (width + 1,) indices into them, −1 for none.
     """
-    from scipy.sparse import csr_array
-
-    rows, taken, spread = part.rows, part.shape[0], part.among.spread
-    squares = csr_array((rows.data**2, rows.indices, rows.indptr), rows.shape)
-    diagonal = spread @ (squares.T @ (bend / taken))
     curved = np.argsort(-diagonal, kind="stable")[:_SIDE]
     chosen = np.sort(curved[diagonal[curved] > _LEAST_CURVED * regularization])
-    numbers = np.full(part.shape[1] + 1, -1)  # the last entry is for index −1: no column
+    numbers = np.full(len(diagonal) + 1, -1)  # the last entry is for index −1: no column
     numbers[chosen] = np.arange(len(chosen))
-    last = np.arange(part.shape[1])
+    last = np.arange(len(diagonal))
     while (far := (numbers[last] < 0) & (last >= 0)).any():
-        last[far] = part.among.parents[last[far]]
-    places = numbers[last][rows.indices]
-    lengths, there = np.diff(rows.indptr), places >= 0
-    owners = np.repeat(np.arange(taken), lengths)[there]
-    scaled = (rows.data * np.repeat(np.sqrt(bend / taken), lengths))[there]
-    thin = csr_array((scaled, (owners, places[there])), shape=(taken, len(chosen)))
-    within = spread[chosen][:, chosen]
-    return chosen, within @ (thin.T @ thin).toarray() @ within.T, diagonal
+        last[far] = parents[last[far]]
+    return chosen, np.append(numbers[last], -1)

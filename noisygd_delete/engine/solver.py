@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 
 from ..bounds.solver_steps import condition, factor_passes, growth, proven_steps, sample_rows
 from ..errors import AssumptionViolated
-from .nested import NestedPart, nested_hessian
+from .coded import CodedPart
+from .nested import NestedPart
 from .objective import PreciseObjective
 
 # --- preconditioner ---
@@ -90,7 +91,7 @@ class Sample:
         self._rows, self._labels = objective.strided(rows)
         if not isinstance(self._rows, np.ndarray) and not self.narrow:  # cost depends on values per row
             size["filled"] = max(1.0, self._rows.nnz / self._rows.shape[0])
-            if not isinstance(self._rows, NestedPart):
+            if not isinstance(self._rows, (CodedPart, NestedPart)):
                 step = -(-self._rows.shape[0] // sample_rows(**size)[0])
                 self._rows, self._labels = self._rows[::step], self._labels[::step]
         self._factor = factor_passes(**size)
@@ -155,7 +156,7 @@ class Sample:
 
     def _one_output(self, scores: NDArray[Any]) -> Operator:
         bend = np.maximum(self._change(scores, self._labels, np.ones_like(scores)), 0.0)
-        if isinstance(self._rows, NestedPart):
+        if isinstance(self._rows, (CodedPart, NestedPart)):
             return self._nested(bend.reshape(-1).astype(np.float32, copy=False))
         roots = np.sqrt(bend / len(bend)).astype(np.float32, copy=False)
         if not self.narrow and self._share < 1 and (curvature := self._even(roots)):
@@ -194,7 +195,7 @@ class Sample:
 
     def _nested(self, bend: NDArray[np.float32]) -> Operator:
         """Return the inverse for nested rows: columns of large curvature jointly, the others separately."""
-        chosen, matrix, diagonal = nested_hessian(self._rows, bend, self._objective.regularization)
+        chosen, matrix, diagonal = self._rows.hessian(bend, self._objective.regularization)
         unseen = self._unseen(float(diagonal.sum()))
         solve, rest = _solver(matrix, unseen), diagonal + unseen
 

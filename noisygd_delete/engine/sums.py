@@ -21,6 +21,7 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
 from ..records import CodedRows, Records, SparseRows
 from ..records.values import NO_ARRAY, Table
+from .coded import CodedSums
 from .content_order import RowsInOrder, order_of_content
 from .execution import ALONE, Group, run_parallel
 from .kernel import Kernel, is_supported, memory_limit, row_windows, sum_pairwise
@@ -274,10 +275,18 @@ def sums_of(
         records = expand_codes(records)
     rows: Any = records.features if records.sparse is None else records.sparse
     labels = records.labels
+
+    def order() -> NDArray[np.intp]:
+        return order_of_content(rows.codes if isinstance(rows, CodedRows) else rows, labels, group)
+
+    if isinstance(rows, CodedRows) and group is ALONE:
+        looked_up = CodedSums.of(rows, labels, loss, order if by_content else None)
+        if looked_up is not None:
+            return looked_up
     if by_content:
-        order = order_of_content(rows if records.coded_rows is None else records.coded_rows.codes, labels, group)
-        rows = RowsInOrder(rows, order) if isinstance(rows, np.ndarray) else rows.select(order)
-        labels = labels[order]
+        places = order()
+        rows = RowsInOrder(rows, places) if isinstance(rows, np.ndarray) else rows.select(places)
+        labels = labels[places]
     if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and (rows.skips_zeros or group is ALONE)):
         return SparseSums(rows, labels, loss)
     return HeldSums(rows, labels, loss, group, readings)
@@ -508,7 +517,8 @@ def _longest_coded(rows: CodedRows, own: range) -> tuple[float, int]:
         codes = rows.codes[first : min(first + SPAN, own.stop)]
         places = rows.codec.rows_of_each_norm(codes)
         some = SparseRows.empty(0, rows.shape[1]) if not len(places) else rows.codec.decode_sparse(codes[places])
-        squares = some.part(0, len(some), "float64").power(2).sum(axis=1)
+        values, rows_of = some.entries()[0].astype(np.float64), np.repeat(np.arange(len(some)), some.lengths)
+        squares = np.bincount(rows_of, values * values, len(some))
         longest = max(
             longest, *((math.sqrt(total), first + int(at)) for at, total in zip(places, squares, strict=True))
         )

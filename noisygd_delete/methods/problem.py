@@ -6,6 +6,7 @@ import math
 import re
 from abc import ABC
 from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..bounds import renyi
@@ -46,6 +47,12 @@ class MethodRef(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return "name", "analysis" if the method has one, and every option by its field name, in one flat object."""
         return {"name": self.name, **({"analysis": self.analysis} if self.analysis else {}), **asdict(self)}
+
+
+@lru_cache(maxsize=4)  # planning tries many regularizers of one table
+def _noise_shape(blocks: tuple[int, ...]) -> tuple[float, ...] | None:
+    variances = column_variances(blocks=blocks)
+    return variances if any(v != 1 for v in variances) else None
 
 
 @dataclass(frozen=True)
@@ -164,10 +171,7 @@ class Problem:
 
         None if nothing is known of the columns, or if they give Σ = I.
         """
-        if self.one_hot_blocks is None:
-            return None
-        variances = column_variances(blocks=self.one_hot_blocks)
-        return variances if any(v != 1 for v in variances) else None
+        return None if self.one_hot_blocks is None else _noise_shape(self.one_hot_blocks)
 
     @property
     def noise_trace(self) -> float:

@@ -158,7 +158,7 @@ class Budget:
             return spent.renyi(self.order) <= amount * room
         delta = self.dp_delta if present else self.deletion_delta
         assert delta is not None
-        return spent.epsilon(delta) <= amount * room
+        return spent.implies(amount * room, delta)
 
     def describe(self) -> str:
         """Return both budgets, for present and for erased records, as one phrase."""

@@ -380,6 +380,12 @@ class Guarantee:
             return min(exact, curve_epsilon(renyi=self.renyi, highest_order=self.highest_order, delta=delta))
         return exact if self.gdp is not None else renyi.rate_epsilon(rate=self.total_rate, delta=delta)
 
+    def implies(self, epsilon: float, delta: float) -> bool:
+        """Return whether (ε, δ)-indistinguishability follows; of a Gaussian guarantee from one value of δ, not a search."""
+        if self.gdp is not None and gaussian.gdp_delta(mu=self.gdp, epsilon=epsilon) <= delta:
+            return True
+        return bool(self.points or self.curves or self.gdp is None) and self.epsilon(delta) <= epsilon
+
     def conversions(self, delta: float) -> dict[str, float]:
         """Return ε at this δ by every conversion that applies; `epsilon` uses the smallest.
 

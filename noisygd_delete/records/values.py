@@ -307,6 +307,13 @@ class Codec(Protocol):
     def parents(self) -> NDArray[np.int32]:
         """(width,) the feature that each feature implies in every row; −1 for none."""
 
+    @property
+    def code_values(self) -> list[NDArray[np.float64]]:
+        """(codes,) of each block: the value of all entries of a code, times a row's factor the value in the row."""
+
+    def factors(self, stored: NDArray[Any]) -> NDArray[np.float64]:
+        """Return (rows,) factors of the values of rows that are not null; raise as `check`."""
+
     def rows_of_each_norm(self, stored: NDArray[Any]) -> NDArray[np.intp]:
         """Return the places of rows among which is every norm of these rows; raise as `check`."""
 

@@ -1,6 +1,6 @@
 """Quality of the current model on labelled rows of a file: standard measures, compared with a constant prediction.
 
-The measures are scikit-learn's. Nothing is stored and no budget is spent: for rows outside the training table this is
+The measures equal scikit-learn's. Nothing is stored and no budget is spent: for rows outside the training table this is
 post-processing of a published model. For rows inside it, it is a statistic of private data, and the result counts them;
 `private_evaluation.evaluate_records` measures on the table itself under noise, and charges the budget.
 """
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingDependency
 from ..features.schema import Encoded, read_blocks
 from ..features.schema.schema import describe_faults
 from ..store import Store
@@ -109,7 +108,6 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
     Raises:
         InvalidSchema: If no row fits the schema, or the label column is missing.
         NotLearned: If there is no current model.
-        MissingDependency: If scikit-learn is not installed.
     """
     schema = store.schema
     named = schema.id_column in next(read_blocks(path, delimiter, rows=1, columns=schema.reads())).columns
@@ -122,10 +120,6 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
 
 def measure(store: Store, encoded: Encoded) -> Evaluation:
     """Evaluate the current model on rows encoded by the store's schema; raises as `evaluate`."""
-    try:
-        from sklearn import metrics
-    except ImportError as error:
-        raise MissingDependency("evaluate needs scikit-learn: pip install 'noisygd-delete[sklearn]'") from error
     model, schema = store.model, store.schema
     known, matched_by = store.table.rows_among(encoded), store.table.matched_by(encoded)
     predictions = model.predict(encoded.rows)
@@ -138,8 +132,8 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
             rows_in_table=known,
             matched_by=matched_by,
             baseline=middle,
-            mean_absolute_error=float(metrics.mean_absolute_error(targets, found)),
-            root_mean_squared_error=float(metrics.root_mean_squared_error(targets, found)),
+            mean_absolute_error=float(np.abs(targets - found).mean()),
+            root_mean_squared_error=float(np.sqrt(np.square(targets - found).mean())),
             r2=explained_share(targets, found),
             baseline_mean_absolute_error=float(np.abs(targets - middle).mean()),
         )
@@ -154,21 +148,24 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
         matched_by=matched_by,
         baseline=classes[int(counts.argmax())],
         baseline_accuracy=float(counts.max() / len(truth)),
-        accuracy=float(metrics.accuracy_score(truth, found)),
+        accuracy=float((truth == found).mean()),
         balanced_accuracy=float(
             (np.bincount(truth[truth == found], minlength=len(classes))[present] / counts[present]).mean()
         ),
-        log_loss=_log_loss(metrics, truth, chances),
-        auc=_auc(metrics, truth, chances) if present.all() else None,
+        log_loss=_log_loss(truth, chances),
+        auc=_auc(truth, chances) if present.all() else None,
         classes=classes,
-        confusion=metrics.confusion_matrix(truth, found, labels=np.arange(len(classes))).tolist(),
+        confusion=np.bincount(truth * len(classes) + found, minlength=len(classes) ** 2)
+        .reshape(len(classes), -1)
+        .tolist(),
         calibration=tenths,
         calibration_error=_calibration_error(tenths),
     )
 
 
-def _log_loss(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64]) -> float:
-    return float(metrics.log_loss(truth, chances, labels=np.arange(chances.shape[1])))
+def _log_loss(truth: NDArray[np.intp], chances: NDArray[np.float64]) -> float:
+    """Return the mean of −log of the true class's probability, which counts as at least one unit in the last place."""
+    return float(-np.log(np.maximum(chances[np.arange(len(truth)), truth], np.finfo(chances.dtype).eps)).mean())
 
 
 def _calibration_error(tenths: Sequence[Tenth]) -> float:
@@ -183,10 +180,19 @@ def class_numbers(labels: NDArray[np.float64], classes: int) -> NDArray[np.intp]
     return ((labels + 1) / 2 if classes == 2 else labels).astype(np.intp)
 
 
-def _auc(metrics: Any, truth: NDArray[np.intp], chances: NDArray[np.float64]) -> float:
+def _auc(truth: NDArray[np.intp], chances: NDArray[np.float64]) -> float:
+    """Return the area under the ROC curve; of several classes the mean over each against the rest."""
     if chances.shape[1] == 2:
-        return float(metrics.roc_auc_score(truth, chances[:, 1]))
-    return float(metrics.roc_auc_score(truth, chances, multi_class="ovr", labels=np.arange(chances.shape[1])))
+        return _area(chances[truth == 1, 1], chances[truth != 1, 1])
+    numbers = range(chances.shape[1])
+    return sum(_area(chances[truth == k, k], chances[truth != k, k]) for k in numbers) / len(numbers)
+
+
+def _area(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
+    """Return the share of pairs in which the score inside the class is the larger one; equal scores count half."""
+    scores = np.sort(outside)
+    below = scores.searchsorted(inside) + scores.searchsorted(inside, side="right")
+    return float(below.mean() / (2 * len(scores)))
 
 
 def _calibration(odds: NDArray[np.float64], truth: NDArray[np.intp]) -> tuple[Tenth, ...]:

@@ -1,7 +1,7 @@
-"""The exercises of adding a method and a loss, done in a copy of the repository.
+"""The exercises of adding a method, a loss and a command, done in a copy of the repository.
 
-The method is a twin of `noisy-gd` with one option of its own, the loss has a kink in its derivative. By hand each touches its own file, its lines
-in the catalogue, and for the loss a row of the tests. What else must change is written by commands. No accepted proof goes stale, every
+The method is a twin of `noisy-gd` with one option of its own, the loss has a kink in its derivative, the command reads a store. By hand each
+touches its own file, its lines in the catalogue, and for the loss a row of the tests. What else must change is written by commands. No accepted proof goes stale, every
 command offers them, and the guards know their names.
 """
 
@@ -121,17 +121,52 @@ LOSS_LINES = {
         ),
     ),
 }
+COMMAND = '''
+"""`noisygd-delete slots`: how many slots of a store are free."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import store_command
+from .terminal import print_result
+
+
+def register(commands: Any) -> None:
+    """Add the `slots` command."""
+    store_command(commands, "slots", "slots STORE", _slots)
+
+
+def _slots(parsed: argparse.Namespace) -> int:
+    from ..store.status import status as read_status
+
+    status = read_status(parsed.store)
+    free = status["slots"] - status["records"]
+    print_result(parsed, {"free": free}, f"{free} free slots")
+    return 0
+'''.lstrip()
+COMMAND_LINES = {
+    "noisygd_delete/cli/arguments.py": (
+        ('    "verify": "check that', '    "slots": "how many slots are free",\n    "verify": "check that'),
+    ),
+    "tests/docs/options.py": ((" status budget verify", " status slots budget verify"),),
+}
+COMMAND_BY_HAND = {"noisygd_delete/cli/slots.py", *COMMAND_LINES}
 WRITERS = ("tests.docs.options", "tests.docs.public_names", "tests.rooms")
 TRIED = """
 import sys
+import tempfile
 from pathlib import Path
 
 import noisygd_delete
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan, methods
 from noisygd_delete.cli import main
 from noisygd_delete.errors import AssumptionViolated
+from noisygd_delete.store import Store
 from proofs_check import licences
 from proofs_check.statements import REGISTRY
+from tests.store import conftest as store_rows
 from tests.test_architecture import method_questions
 
 assert Path(noisygd_delete.__file__).is_relative_to(Path.cwd()), noisygd_delete.__file__
@@ -149,6 +184,9 @@ rows = [[1.0, 0.0, 0.0]] * 60
 curator = Curator(Records(rows, [1.0] * 60), plan)
 curator.learn()
 release = curator.delete([17])
+folder = tempfile.mkdtemp() + "/store"
+Store.create(folder, store_rows.records(), store_rows.SCHEMA, store_rows.plan()).close()
+assert main(["slots", folder, "--json"]) == 0
 assert release.guarantees["deletion"].gdp <= 0.3
 
 hinge = losses.CATALOGUE["smoothed-hinge"](radius=1.0)
@@ -188,7 +226,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
     before = digests(copy)
     (copy / "noisygd_delete" / "methods" / "patient.py").write_text(TWIN)
     (copy / "noisygd_delete" / "losses" / "smoothed_hinge.py").write_text(HINGE)
-    for file, lines in {"noisygd_delete/methods/__init__.py": LINES, **LOSS_LINES}.items():
+    (copy / "noisygd_delete" / "cli" / "slots.py").write_text(COMMAND)
+    for file, lines in {"noisygd_delete/methods/__init__.py": LINES, **LOSS_LINES, **COMMAND_LINES}.items():
         text = (copy / file).read_text()
         for old, new in lines:
             assert text.count(old) == 1, old
@@ -205,12 +244,13 @@ def run(copy: Path, *words: str) -> None:
     assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
 
 
-def test_a_method_and_a_loss_join_by_their_files_and_their_lines(copy: tuple[Path, dict[str, str]]) -> None:
+def test_a_method_a_loss_and_a_command_join_by_their_files_and_their_lines(copy: tuple[Path, dict[str, str]]) -> None:
     folder, before = copy
     run(folder, "-c", TRIED)
     for writer in WRITERS:
         run(folder, "-m", writer)
-    written = {name for name, digest in digests(folder).items() if before.get(name) != digest} - BY_HAND - LOSS_BY_HAND
+    by_hand = BY_HAND | LOSS_BY_HAND | COMMAND_BY_HAND
+    written = {name for name, digest in digests(folder).items() if before.get(name) != digest} - by_hand
     assert len(BY_HAND) <= 5
     allowed = (
         "docs/commands/",
@@ -252,3 +292,21 @@ def test_the_bank_of_losses_accepts_a_kink_and_finds_a_wrong_constant(copy: tupl
         with pytest.raises(AssertionError, match="test_the_search_reaches_the_constants"):
             run(folder, *bank)
     file.write_text(HINGE)
+
+
+def test_a_new_command_passes_what_is_asked_of_every_command(copy: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = copy
+    tests = ("tests/cli/test_arguments.py", "tests/cli/test_options.py", "tests/test_architecture.py")
+    run(
+        folder,
+        "-m",
+        "pytest",
+        "-q",
+        "-n0",
+        "-p",
+        "no:cacheprovider",
+        "tests/docs/test_pages.py",
+        "-k",
+        "options or interface",
+    )
+    run(folder, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *tests)

@@ -88,3 +88,12 @@ def test_a_bound_without_end_stays_without_end_when_rounded() -> None:
     assert math.isnan(round_up(math.nan))
     assert round_up(0.1) == 0.1
     assert round_up(math.nextafter(0.1, 1)) > 0.1
+
+
+@pytest.mark.parametrize("spent", [{"gdp_squared": 0.3}, {"rate": 0.2}, {"gdp_squared": 1e-6}, {"gdp_squared": 50.0}])
+@pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.4])
+def test_an_epsilon_is_implied_from_the_smallest_one_on(spent, delta: float) -> None:
+    guarantee = Guarantee("dp", "replace", **spent)
+    least = guarantee.epsilon(delta)
+    assert guarantee.implies(least * (1 + 1e-9), delta)
+    assert not least or not guarantee.implies(least * (1 - 1e-6), delta)

@@ -166,6 +166,29 @@ class RowCodec:
         return found
 
     @cached_property
+    def code_values(self) -> list[NDArray[np.float64]]:
+        """(codes,) of each block: the value of all entries of a code, before a row is brought to its norm."""
+        return [values.max(axis=1) for values in self._entry_values]
+
+    def factors(self, stored: Codes) -> NDArray[np.float64]:
+        """Return (rows,) factors that bring rows to norm `radius`; those of null rows mean nothing.
+
+        Raises:
+            InvalidRecords: As `check`.
+        """
+        self.check(stored)
+        return self._factors(np.maximum(stored.T, 1) - 1)
+
+    def _factors(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """Return (rows,) factors of (blocks, rows) codes, counted from 0."""
+        squares: Any = 0.0  # of the entries, added from left to right, as `row_sums` adds those of all features
+        for code, values in zip(codes, self._entry_values, strict=True):
+            for column in (values * values).T:
+                squares = squares + (column[0] if (column == column[0]).all() else column[code])
+        factors = shrink_factors(np.sqrt(1.0 + np.asarray(squares)), self.radius, clip=False)
+        return np.broadcast_to(factors, codes.shape[1])
+
+    @cached_property
     def _patterns(self) -> list[NDArray[np.int32]]:
         """(codes + 1,) of each block: equal numbers for codes with equal entry values; the first is the null row's."""
         found = []
@@ -208,15 +231,10 @@ class RowCodec:
             codes = np.maximum(given.astype(np.intp) - 1, 0).T
             places = np.empty((len(given), 1 + sum(own.shape[1] for own in places_of)), np.int32)
             places[:, -1], at = self.width - 1, 0
-            squares: Any = 0.0  # of the entries, added from left to right, as `row_sums` adds those of all features
-            for code, own, values in zip(codes, places_of, self._entry_values, strict=True):
+            for code, own in zip(codes, places_of, strict=True):
                 places[:, at : at + own.shape[1]] = own[code]
                 at += own.shape[1]
-                for column in (values * values).T:
-                    squares = squares + (column[0] if (column == column[0]).all() else column[code])
-            factors = np.broadcast_to(
-                shrink_factors(np.sqrt(1.0 + np.asarray(squares)), self.radius, clip=False), len(given)
-            )
+            factors = self._factors(codes)
             rows, at = np.empty(places.shape, np.float32), 0
             for code, values in zip(codes, self._entry_values, strict=True):
                 kept = values.max(axis=1, keepdims=True) if last else values

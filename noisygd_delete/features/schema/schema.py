@@ -469,7 +469,9 @@ class HeldOut:
         assert names is not None
         held = np.zeros(len(names), bool)
         if self._below:
-            held[:] = [name not in self._never and self._coin(name) < self._below for name in map(str, names)]
+            held[:] = self._coins(map(str, names)) < self._below
+            if self._never:
+                held &= [str(name) not in self._never for name in names]
         self._parts.append(_select_rows(block, held))
         return ~held
 
@@ -488,8 +490,15 @@ class HeldOut:
         ids = [name for part in self._parts for name in part.ids or ()]
         return ids, [name for part in self._parts for name in part.subjects or ()]
 
-    def _coin(self, name: str) -> int:
-        return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big")
+    def _coins(self, names: Iterable[str]) -> NDArray[np.uint64]:
+        """Return one uniform number below 2**64 per name, equal for equal names."""
+        copy = hashlib.blake2b(digest_size=8, key=self._key).copy  # faster than to absorb the key for each name
+        coins = bytearray()
+        for name in names:
+            coin = copy()
+            coin.update(name.encode())
+            coins += coin.digest()
+        return np.frombuffer(coins, ">u8")
 
 
 def _block_rows(schema: Schema, *, coded: bool) -> int:

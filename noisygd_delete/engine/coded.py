@@ -1,0 +1,291 @@
+"""Gradient sums over rows stored as codes, by lookup: nothing is expanded, and the sums are whole numbers.
+
+A block of a row has one value in all features of its code. So a score is a sum over blocks of the value times the sum
+of the weights of the code's features, looked up in a table that is made once for each pass. A gradient needs the sum of
+the slopes of the rows with each code; a feature's coordinate is then a sum over the codes that have it.
+
+Slopes are rounded to multiples of 2⁻⁴² of their bound, and those are added as whole numbers. Such sums are exact, so
+neither the order of the rows nor the compiler, the threads or the blocks change a bit of a gradient.
+
+The declared bound (`bounds.arithmetic.gradient_error`) covers it, as `CodedSums.of` accepts tables of at least
+`LEAST_ROWS` rows only:
+
+* A score adds at most the weights of a code's features, multiplies once, and adds the blocks and the constant: a weight
+  passes through at most as many roundings as there are features.
+* A rounded slope errs by at most 2⁻⁴³ of the bound, 2¹⁰ units in the last place of L. After the exact sums there are a
+  conversion, a product, `_MOST_FACTORS` additions of rows with other values, and one for each code of a feature, of
+  which `_MOST_CODES` are allowed: fewer than `CHUNK` = 2¹¹ in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bounds.arithmetic import CHUNK, ROOM
+from ..errors import AssumptionViolated
+from ..features.maps.coding import NO_ENTRY
+from ..losses.base import Loss
+from ..records import CodedRows
+from .execution import run_parallel
+from .nested import SAMPLED, select_curved
+
+LEAST_ROWS = 1 << 14  # smaller tables are summed as sparse rows, with less overhead
+_MOST_FACTORS = 64  # most norms of rows before they are brought to their radius
+_MOST_CODES = 512  # most codes that have a feature
+_BITS = 42  # of a slope, below its bound: sums of `CHUNK` of them are exact in float64, of `_TASK` in int64
+_TASK = 1 << 20  # rows whose slopes are added in int64
+_BLOCK = 1 << 14  # rows scored at a time
+_WORTH = 1 << 23  # codes of a table worth loading the compiler for, with some dozens of passes over them
+_PAIRS = 1 << 20  # pairs of codes counted at a time
+_LOW = 32  # bits of the lower part of a sum of several tasks
+
+Vector = NDArray[Any]
+Places = NDArray[np.intp]
+Order = Callable[[], Places]
+
+
+class CodedSums:
+    """`Sums` over coded rows in memory or mapped from a file (see `engine.sums`).
+
+    Args:
+        rows: The rows.
+        labels: (slots,).
+        loss: A loss of finite L.
+        order: Returns the (slots,) order of the slots in which samples are taken; None: as stored.
+    """
+
+    def __init__(self, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Order | None = None) -> None:
+        self._rows, self._loss, self._order = rows, loss, order
+        self._labels: Vector = labels.astype(np.int64) if loss.label_kind == "class" else labels
+        self.slots, self.width = rows.shape
+        blocks = rows.codec.coding.blocks
+        sizes = [len(block.places) + 1 for block in blocks]  # code 0 is that of null rows
+        *starts, self._cells = accumulate(sizes, initial=0)
+        self._starts = np.array(starts, np.intp)
+        self._first = slice(1, sizes[0])  # cells of the first block: each row that is not null has one
+        owners, features = list[Places](), list[Places]()
+        for start, block in zip(starts, blocks, strict=True):
+            code, entry = np.nonzero(block.places != NO_ENTRY)
+            owners.append(code + start + 1)
+            features.append(block.places[code, entry])
+        self._owners, self._features = np.concatenate(owners), np.concatenate(features)
+        self._values, self._groups = np.zeros((0, self._cells)), np.zeros(0, np.uint8)
+        self._constants = np.zeros(0)
+        self.entries = rows.codec.entries
+        self._unit = loss.constants.lipschitz / loss.radius * ROOM * 2.0**-_BITS
+
+    @classmethod
+    def of(
+        cls, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Order | None = None
+    ) -> CodedSums | None:
+        """Return the sums, or None if the declared rounding does not cover them."""
+        if len(rows) < LEAST_ROWS or not np.isfinite(loss.constants.lipschitz):
+            return None
+        made = cls(rows, labels, loss, order)
+        return made if np.bincount(made._features).max() <= _MOST_CODES and made._group_rows() else None
+
+    def _group_rows(self) -> bool:
+        """Number the norms of the rows, and make the values of each; return whether these are at most `_MOST_FACTORS`."""
+        codec, codes = self._rows.codec, self._rows.codes
+        groups, known = np.zeros(self.slots, np.uint8), np.zeros(0)
+        for first in range(0, self.slots, _BLOCK):
+            part = codes[first : first + _BLOCK]
+            factors, used = codec.factors(part), np.flatnonzero(part[:, 0])
+            if len(used) and (len(known) != 1 or (factors[used] != known[0]).any()):
+                known = np.concatenate([known, np.setdiff1d(factors[used], known)])  # known ones keep their numbers
+                if len(known) > _MOST_FACTORS:
+                    return False
+                order = np.argsort(known)
+                groups[first + used] = order[np.searchsorted(known, factors[used], sorter=order)]
+        cells = np.concatenate([own for values in codec.code_values for own in ([0.0], values)])
+        groups = np.argsort(np.argsort(known)).astype(np.uint8)[groups] if len(known) else groups
+        known = np.sort(known) if len(known) else np.zeros(1)  # in an order that no place of a row changes
+        self._groups, self._constants = groups, known.astype(np.float32).astype(np.float64)
+        self._values = (known[:, None] * cells).astype(np.float32).astype(np.float64)
+        return True
+
+    def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
+        """Return the gradient sum in float64, whatever the `dtype`."""
+        del dtype
+        tables = [self.table(own) for own in weights]
+        high, low = (np.zeros((len(weights), *self._values.shape), np.int64) for _ in range(2))
+        for sums in run_parallel(lambda part: self._sum(tables, part), self._tasks(), self._rows.codes.size):
+            high += sums >> _LOW
+            low += sums & ((1 << _LOW) - 1)
+        return np.array([self._to_features(*both) for both in zip(high, low, strict=True)])
+
+    def _tasks(self) -> Iterator[range]:
+        for first in range(0, self.slots, _TASK):
+            yield range(first, min(first + _TASK, self.slots))
+
+    def table(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (groups · cells,), what a code of each group of rows adds to a score."""
+        made = self._values * np.bincount(self._owners, weights[self._features], self._cells)
+        made[:, self._first] += (self._constants * weights[-1])[:, None]
+        return made.reshape(-1)
+
+    def _sum(self, tables: list[NDArray[np.float64]], task: range) -> NDArray[np.int64]:
+        """Return (outputs, groups, cells) sums of slopes in units, over some rows."""
+        sums = np.zeros((len(tables), self._values.size), np.int64)
+        score, add = _compiled() if self._rows.codes.size >= _WORTH and _can_compile() else (_score, _add)
+        for first in range(task.start, task.stop, _BLOCK):
+            part = slice(first, min(first + _BLOCK, task.stop))
+            codes, groups = np.asarray(self._rows.codes[part]), self._groups[part]
+            scores = np.empty((len(codes), len(tables)), order="F")
+            for output, table in enumerate(tables):
+                score(codes, groups, self._starts, self._cells, table, scores[:, output])
+            steps = np.rint(self._loss.derivative(scores, self._labels[part], np) / self._unit)
+            if not np.abs(steps).max(initial=0.0) <= 1 << _BITS:
+                raise AssumptionViolated("a slope of the loss exceeds its declared bound L/R; nothing was published")
+            for output, own in enumerate(sums):
+                add(codes, groups, self._starts, self._cells, steps[:, output].astype(np.int64), own)
+        return sums.reshape(len(tables), *self._values.shape)
+
+    def _to_features(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return (width,) the sum over features of (groups, cells) sums over codes, given as two parts."""
+        rows = high[:, self._first].sum(axis=1) * 2.0**_LOW + low[:, self._first].sum(axis=1)
+        return np.asarray(self.spread(high * 2.0**_LOW + low, rows) * self._unit)
+
+    def spread(self, sums: Vector, rows: Vector, power: int = 1) -> Vector:
+        """Return (width,): for each feature the sum over its codes of `sums` times values.
+
+        Args:
+            sums: (groups, cells).
+            rows: (groups,) the same for all rows of a group, which have the constant.
+            power: Of the values.
+        """
+        codes = (self._values**power * sums).sum(axis=0)
+        found = np.bincount(self._features, codes[self._owners], self.width)
+        found[-1] = (self._constants**power * rows).sum()
+        return found
+
+    def every(self, step: int, first: int = 0) -> tuple[Any, Vector]:
+        """Return every `step`-th row and its label: sparse, or as a `CodedPart` if the loss has one score."""
+        order = np.arange(self.slots) if self._order is None else self._order()
+        chosen = order[first::step]
+        some, labels = self._rows.select(chosen), self._labels[chosen]
+        labels = labels if self._loss.label_kind == "class" else labels.astype(np.float32)
+        if self._loss.outputs > 1:
+            thin = some.sparse()
+            return thin.part(0, len(thin)), labels
+        bases = self._groups[chosen].astype(np.intp) * self._cells
+        return CodedPart(self, bases[:, None] + self._starts + some.codes), labels
+
+    def values_of(self, places: Places) -> NDArray[np.float64]:
+        """Return (rows, blocks + 1), the values at these (rows, blocks) places in `table`, then the constant."""
+        used = places[:, 0] % self._cells != 0
+        constants = np.where(used, self._constants[places[:, 0] // self._cells], 0.0)
+        return np.column_stack([self._values.reshape(-1)[places], constants])
+
+    def sums_at(self, places: Places, weights: Vector) -> tuple[Vector, Vector]:
+        """Return the arguments of `spread`: the sums of (rows,) weights over rows with each code, and over all rows."""
+        many = np.repeat(weights, places.shape[1])
+        sums = np.bincount(places.reshape(-1), many, self._values.size).reshape(self._values.shape)
+        return sums, sums[:, self._first].sum(axis=1)
+
+    @cached_property
+    def last(self) -> Places:
+        """(cells,) last feature of each code, −1 for none."""
+        return np.concatenate([own for block in self._rows.codec.coding.blocks for own in ([NO_ENTRY], block.last)])
+
+    @property
+    def parents(self) -> NDArray[np.int32]:
+        """(width,) the feature that each feature implies, −1 for none."""
+        return self._rows.codec.parents
+
+    def strided(self, rows: int) -> tuple[Any, Vector]:
+        """Return the rows and labels of about `rows` evenly spaced slots."""
+        return self.every(max(1, self.slots // max(rows, SAMPLED)))
+
+
+class CodedPart:
+    """Some rows of a table of codes, as a matrix of their features in products with weights of one score.
+
+    Args:
+        sums: The sums over the table.
+        places: (rows, blocks) places of the rows' codes in `CodedSums.table`.
+    """
+
+    __array_ufunc__ = None  # makes numpy defer to __rmatmul__
+
+    def __init__(self, sums: CodedSums, places: Places) -> None:
+        self._sums, self._places = sums, places
+        self.shape = (len(places), sums.width)
+        self.nnz = len(places) * sums.entries
+
+    def __getitem__(self, part: slice) -> CodedPart:
+        return CodedPart(self._sums, self._places[part])
+
+    def __matmul__(self, other: Vector) -> Vector:
+        scores = self._sums.table(other[:, 0].astype(np.float64))[self._places].sum(axis=1)
+        return np.asarray(scores.astype(other.dtype)[:, None])
+
+    def __rmatmul__(self, other: Vector) -> Vector:
+        return self._sums.spread(*self._sums.sums_at(self._places, other[0]))[None]
+
+    def hessian(self, bend: NDArray[np.float32], regularization: float) -> tuple[Places, Vector, Vector]:
+        """Return what `NestedPart.hessian` returns, from counts of pairs of codes."""
+        sums, taken = self._sums, len(self._places)
+        diagonal = sums.spread(*sums.sums_at(self._places, bend / taken), power=2)
+        chosen, last = select_curved(diagonal, sums.parents, regularization)
+        side = len(chosen)
+        within = np.append(last[sums.last], last[sums.width - 1])  # of every code, then of the constant
+        columns = np.column_stack([self._places % (len(within) - 1), np.full(taken, len(within) - 1)])
+        places, values = within[columns] % (side + 1), sums.values_of(self._places) * np.sqrt(bend / taken)[:, None]
+        one, other = np.triu_indices(places.shape[1])
+        values_of_one = values[:, one] * np.where(one == other, 0.5, 1.0)
+        matrix = np.zeros((side + 1) ** 2)
+        for first in range(0, taken, step := max(1, _PAIRS // len(one))):
+            part = slice(first, first + step)
+            pairs = places[part, one] * (side + 1) + places[part, other]
+            matrix += np.bincount(
+                pairs.reshape(-1), (values_of_one[part] * values[part, other]).reshape(-1), len(matrix)
+            )
+        square = matrix.reshape(side + 1, -1)[:side, :side]
+        square, above = square + square.T, last[sums.parents[chosen]]
+        for _ in range(2):  # rows, then columns: a code counts for all columns that its last one implies
+            for number in np.flatnonzero(above >= 0)[::-1].tolist():
+                square[above[number]] += square[number]
+            square = np.ascontiguousarray(square.T)
+        return chosen, square.astype(np.float32), diagonal
+
+
+def _score(codes: Vector, groups: Vector, starts: Places, cells: int, table: Vector, scores: Vector) -> None:
+    """Write the score of each row: the sum over its blocks, from the left, of what `table` has for the code."""
+    bases = groups.astype(np.intp) * cells
+    scores[:] = 0.0
+    for start, own in zip(starts, codes.T, strict=True):
+        scores += table[bases + (own + start)]
+
+
+def _add(codes: Vector, groups: Vector, starts: Places, cells: int, steps: Vector, sums: Vector) -> None:
+    """Add the whole number of each row to the sums of its codes."""
+    for group in np.unique(groups).tolist():
+        own = sums[group * cells : (group + 1) * cells]
+        here = np.flatnonzero(groups == group)
+        for first in range(0, len(here), CHUNK):  # below 2⁵³ in float64
+            part = here[first : first + CHUNK]
+            places, weights = codes[part] + starts, np.repeat(steps[part], len(starts)).astype(np.float64)
+            own += np.bincount(places.reshape(-1), weights, cells).astype(np.int64)
+
+
+def _compiled() -> tuple[Any, Any]:
+    from . import coded_numba
+
+    return coded_numba.score, coded_numba.add
+
+
+@cache
+def _can_compile() -> bool:
+    """Return whether numba is installed and has a cache directory, as `kernel` does."""
+    try:
+        _compiled()
+    except (ImportError, RuntimeError):
+        return False
+    return True

@@ -1,0 +1,150 @@
+"""Sums by lookup: within the declared rounding, the same bits in any order and with or without the compiler."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Records, losses
+from noisygd_delete.engine import coded as module
+from noisygd_delete.engine.coded import LEAST_ROWS, CodedSums
+from noisygd_delete.engine.nested import SAMPLED, NestedPart, nest_codes
+from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.engine.solver import solve
+from noisygd_delete.errors import AssumptionViolated, InvalidRecords
+from noisygd_delete.features.maps.codec import RowCodec
+from noisygd_delete.records import CodedRows
+
+from .test_nested import MAP, coded, rows_of
+
+N = LEAST_ROWS + 1027
+LOSSES = [losses.clip_loss(losses.Logistic(1.0), 0.6), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0)]
+
+
+def labels_of(loss, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    kinds = {"binary": rng.choice([-1.0, 1.0], N), "class": rng.integers(0, 3, N).astype(float)}
+    return kinds.get(loss.label_kind, rng.uniform(-1, 1, N))
+
+
+@pytest.fixture(scope="module")
+def rows() -> CodedRows:
+    """Rows with gaps, amounts of 0 and unknown categories, so that their norms differ, and some null records."""
+    made = coded(rows_of(N, 1))
+    made.codes[::97] = 0
+    return made
+
+
+def objective(rows, labels, loss, **given) -> PreciseObjective:
+    return PreciseObjective(Records(rows, labels, slots=N + 2), loss, regularization=0.01, **given)
+
+
+def excess(rows: CodedRows, loss, weights: np.ndarray) -> float:
+    """How far a gradient is from that of the whole rows, relative to the declared rounding of both."""
+    labels = labels_of(loss)
+    thin, dense = objective(rows, labels, loss), objective(np.asarray(rows), labels, loss)
+    assert isinstance(thin._sums, CodedSums)
+    off = np.linalg.norm(thin.gradient(weights) - dense.gradient(weights))
+    return float(off) / (2 * thin.gradient_error(float(np.linalg.norm(weights))))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, rows, monkeypatch) -> None:
+    weights = np.random.default_rng(2).standard_normal((loss.outputs, rows.shape[1]))
+    assert excess(rows, loss, weights) <= 1
+    values = RowCodec.code_values.func
+    monkeypatch.setattr(RowCodec, "code_values", property(lambda own: [v * (1 + 2.0**-20) for v in values(own)]))
+    assert excess(rows, loss, weights) > 1, "values that are not those of the rows"
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monkeypatch) -> None:
+    pytest.importorskip("numba")
+    labels, weights = labels_of(loss), np.random.default_rng(3).standard_normal((loss.outputs, rows.shape[1]))
+
+    def sums(order: np.ndarray, *, worth: int = 1 << 40, block: int = 1 << 14, task: int = 1 << 20) -> np.ndarray:
+        for name, value in {"_WORTH": worth, "_BLOCK": block, "_TASK": task}.items():
+            monkeypatch.setattr(module, name, value)
+        made = CodedSums.of(rows.select(order), labels[order], loss)
+        assert made is not None
+        return made.gradient(weights, "float64")
+
+    stored, mixed = np.arange(N), np.random.default_rng(4).permutation(N)
+    first = sums(stored)
+    for order in (stored, mixed, stored[::-1]):
+        for worth in (0, 1 << 40):
+            np.testing.assert_array_equal(sums(order, worth=worth, block=1000, task=3000), first)
+    monkeypatch.setattr(module, "_BITS", 52)  # steps so fine that float64 cannot add them exactly
+    assert (sums(mixed) != sums(stored)).any()
+
+
+def test_free_slots_and_a_sample_in_the_order_of_contents_do_not_depend_on_places(rows) -> None:
+    loss, order = LOSSES[0], np.random.default_rng(5).permutation(N)
+    labels, weights = labels_of(loss), np.ones((1, rows.shape[1]))
+    labels[::97] = 0.0
+    one, other = (
+        objective(some, own, loss, by_content=True)
+        for some, own in ((rows, labels), (rows.select(order), labels[order]))
+    )
+    np.testing.assert_array_equal(one.gradient(weights), other.gradient(weights))
+    (part, own), (part2, own2) = one.strided(100), other.strided(100)
+    np.testing.assert_array_equal(part @ np.eye(*weights.T.shape), part2 @ np.eye(*weights.T.shape))
+    np.testing.assert_array_equal(own[None] @ part, own2[None] @ part2)
+    np.testing.assert_array_equal(own, own2)
+
+
+def test_a_solver_of_one_score_expands_no_row_and_makes_no_sparse_matrix(rows, monkeypatch) -> None:
+    monkeypatch.setattr(RowCodec, "_parts", None)
+    monkeypatch.setattr("scipy.sparse.csr_array", None)
+    made = objective(rows, labels_of(LOSSES[0]), LOSSES[0])
+    found = solve(made, start=None, tolerance=1e-9, strong_convexity=0.01, objective_smoothness=0.26)
+    assert np.linalg.norm(made.gradient(found.weights)) < 1e-9
+
+
+def test_a_sample_has_the_products_and_the_curvature_of_its_rows(rows, monkeypatch) -> None:
+    loss, rng = LOSSES[0], np.random.default_rng(6)
+    part, _ = CodedSums.of(rows, labels_of(loss), loss).strided(1)
+    some = rows.select(slice(None, None, N // SAMPLED))
+    nested = nest_codes(some)
+    other = NestedPart(nested.rows.part(0, len(some)), nested, some.codec.entries)
+    assert (part.shape, part.nnz) == (other.shape, other.nnz)
+    weights, bend = rng.standard_normal((part.shape[1], 1)), rng.random(part.shape[0]).astype(np.float32)
+    np.testing.assert_allclose(part @ weights, other @ weights, atol=1e-6)
+    np.testing.assert_allclose(bend[None] @ part, bend[None] @ other, rtol=1e-5)
+    for side, pairs in ((768, 1 << 20), (17, 1)):
+        monkeypatch.setattr("noisygd_delete.engine.nested._SIDE", side)
+        monkeypatch.setattr(module, "_PAIRS", pairs)
+        one, two = part[:300].hessian(bend[:300], 0.01), other[:300].hessian(bend[:300], 0.01)
+        np.testing.assert_array_equal(one[0], two[0])
+        for found, expected in zip(one[1:], two[1:], strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_slope_beyond_the_bound_and_a_code_of_no_block_are_refused(rows) -> None:
+    loss = losses.Logistic(1.0)
+    steep = SimpleNamespace(
+        constants=loss.constants,
+        radius=1.0,
+        label_kind="binary",
+        outputs=1,
+        derivative=lambda scores, labels, np: 1.01 + 0 * scores,
+    )
+    made = CodedSums.of(rows, labels_of(loss), steep)
+    with pytest.raises(AssumptionViolated):
+        made.gradient(np.zeros((1, rows.shape[1])), "float64")
+    wrong = rows.copy()
+    wrong.codes[5, 0] = 255
+    with pytest.raises(InvalidRecords):
+        CodedSums.of(wrong, labels_of(loss), loss)
+
+
+def test_tables_that_the_declared_rounding_does_not_cover_are_summed_otherwise(rows, monkeypatch) -> None:
+    loss = LOSSES[0]
+    assert CodedSums.of(rows.select(slice(LEAST_ROWS - 1)), labels_of(loss)[: LEAST_ROWS - 1], loss) is None
+    for name in ("_MOST_FACTORS", "_MOST_CODES"):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, 1)
+            assert CodedSums.of(rows, labels_of(loss), loss) is None
+    assert MAP.coding is rows.codec.coding
