@@ -320,6 +320,12 @@ def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, 
     assert verify(path).faults == ()
 
 
+def test_a_release_that_was_drawn_before_its_edits_read_the_table_once(path: Path) -> None:
+    with Store.open(path) as store:
+        answer = store.serve(EditRequest.delete([name(3)]))
+    assert (answer.kind, answer.steps, answer.gradient_passes) == ("unlearn", 0, 1)
+
+
 def candidate_stamp(path: Path) -> str:
     from noisygd_delete.store import journal
 
