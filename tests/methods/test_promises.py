@@ -15,7 +15,9 @@ from noisygd_delete.methods.plan import Method
 from ..bank import FURTHER, PROBLEMS, plan_by
 
 BANK = [*PROBLEMS, *FURTHER]
-STEPPING = [name for name in BANK if not name.startswith(("objective", "staged", "sufficient"))]  # by noisy steps of their own
+STEPPING = [
+    name for name in BANK if not name.startswith(("objective", "staged", "sufficient"))
+]  # by noisy steps of their own
 
 
 def keys_of(mechanism) -> set[str]:
