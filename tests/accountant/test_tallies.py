@@ -93,6 +93,13 @@ def test_the_last_few_releases_have_the_figures_that_they_have_among_all(method:
         accountant, number = Accountant(plan, events), len(events)
         erased, alone = accountant.deletion_of_each(), accountant.dp_of_each()
         assert (len(erased), len(alone)) == (number - 1, number)
+        for release, one in enumerate(erased, 2):
+            if events[release - 1].kind == "statistic":
+                continue  # reads the table and erases nothing
+            asked = accountant.deletion(1, release, [release])
+            assert [one.total_rate, one.renyi(8), one.advantage] == pytest.approx(
+                [asked.total_rate, asked.renyi(8), asked.advantage], rel=1e-9
+            )
         for last in (1, 2, number - 1, number, number + 1):
             assert accountant.deletion_of_each(last) == erased[-min(last, number - 1) :]
             assert accountant.dp_of_each(last) == alone[-min(last, number) :]

@@ -134,3 +134,15 @@ def test_certified_noise_serves_it() -> None:
     assert not (source.words(4) == source.words(4)).any()
     with pytest.raises(TypeError):
         pickle.dumps(source)
+
+
+@pytest.mark.parametrize("digits", [40, 200])
+@pytest.mark.parametrize("rate", [Fraction(1, 512), Fraction(1, 3), Fraction(50)])
+def test_what_the_sums_leave_out_is_below_the_digits_asked_for(rate: Fraction, digits: int) -> None:
+    first = len(sampler._sums(rate, digits))
+    with mpmath.workdps(20):
+        left = mpmath.nsum(
+            lambda a: mpmath.exp(-mpmath.mpf(rate.numerator) / rate.denominator * a**2), [first, first + 500]
+        )
+        assert first > 0
+        assert left < mpmath.mpf(10) ** -digits
