@@ -120,13 +120,15 @@ def ours_as(setting: dict[str, Any], ridge: float, rows: Any, labels: Any, epsil
     return curator.model.probabilities(tested)[:, 1], cost
 
 
-def dp_ebm(schema: Schema, table: Any, labels: Any, epsilon: float, tested: Any, **setting: Any) -> Answer:
+def dp_ebm(
+    schema: Schema, table: Any, labels: Any, epsilon: float, tested: Any, *, delta: float = DELTA, **setting: Any
+) -> Answer:
     from interpret.privacy import DPExplainableBoostingClassifier
 
     kinds = ["nominal" if isinstance(kind, Category) else "continuous" for kind in schema.columns.values()]
     bounds = {n: (k.lower, k.upper) for n, k in schema.columns.items() if not isinstance(k, Category)}  # type: ignore[attr-defined]
     model = DPExplainableBoostingClassifier(
-        feature_types=kinds, privacy_bounds=bounds, epsilon=epsilon, delta=DELTA, n_jobs=1, **setting
+        feature_types=kinds, privacy_bounds=bounds, epsilon=epsilon, delta=delta, n_jobs=1, **setting
     )
     began = time.process_time()
     model.fit(table, labels)

