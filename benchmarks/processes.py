@@ -5,7 +5,7 @@ python -m benchmarks processes [--sizes 50000x10 200000x10 adult] [--interpret P
 A table is random: numbers of four decimals, an id, and a label that depends on two of the columns; or Adult's training rows. `quickstart` drafts a schema,
 writes a store, plans, learns and evaluates; `delete`, `predict` and `verify` follow. The other processes read the same file with pandas, fit, and write the
 model: texts are one-hot columns for logistic regression, categories for boosting. EBM of interpret runs under a Python that has it, if one is given, on
-tables of at most 200,000 rows.
+tables of at most 50,000 rows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ else:
     X, model = pandas.get_dummies(X) if texts else X, make_pipeline(StandardScaler(), LogisticRegression())
 pickle.dump(model.fit(X, y), open(sys.argv[3], "wb"))
 """
-_EBM_ROWS = 200_000  # most rows of the slowest process
+_EBM_ROWS = 50_000  # most rows of the slowest process
 _ROWS = 10_000  # written at a time: the peak of a child begins at the memory of its parent
 
 

@@ -96,13 +96,14 @@ def stream(plan: Any, rows: Any, labels: Any, test: Any, seed: int) -> tuple[lis
 
     found = [score()]
     leaving = np.random.default_rng(seed).choice(len(labels), REQUESTS, replace=False).tolist()
+    left = curator.accountant.remaining().publications
     for number, gone in enumerate(leaving, 1):
-        left = curator.accountant.remaining().publications
         ahead = max(0, DATES - int(number * DAYS / REQUESTS // DAYS_BETWEEN))
         assert left is not None
         publish = left > ahead
         curator.serve(EditRequest.delete([gone]), publish=publish)
         if publish:
+            left = curator.accountant.remaining().publications  # an unpublished edit does not change it
             found.append(score())
     spent = curator.accountant.remaining().to_dict()["spent_epsilon"]
     return found, spent

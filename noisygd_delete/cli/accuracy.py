@@ -8,21 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from .arguments import parse_number
+from ..methods.specs import parse_spec
 
 if TYPE_CHECKING:
     from ..planner.least_epsilon import LeastEpsilon
 
 _SUPPOSED = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of the distance to 1, for the accuracy without noise where it is not given
-_FIGURES = ("accuracy_without_noise", "majority")
+_FIGURES = {"without_noise", "majority"}
 
 
-def add_accuracy_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options --accuracy, --accuracy-without-noise and --majority in a group of their own."""
-    group = parser.add_argument_group("accuracy, by forecast")
-    group.add_argument("--accuracy", type=parse_number, metavar="A", help="find the least --dp for it")
-    group.add_argument("--accuracy-without-noise", type=parse_number, metavar="A", help="a public figure")
-    group.add_argument("--majority", type=parse_number, metavar="SHARE", help="of the most frequent class, public")
+def add_accuracy(parser: argparse.ArgumentParser) -> None:
+    """Add the option --accuracy A, with the public figures `without_noise` and `majority` as its fields."""
+    parser.add_argument(
+        "--accuracy",
+        metavar="A[:without_noise=A,majority=SHARE]",
+        help="find the least --dp for it, by forecast and public figures",
+    )
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class AccuracyAnswer:
             for one in self.found
         ]
         whose = (
-            "Which line holds no public size tells: give --accuracy-without-noise. Measured on these records"
+            "Which line holds no public size tells: give --accuracy A:without_noise=A. Measured on these records"
             if self.supposed
             else "The accuracy without noise and the most frequent class are your public figures: read off these records"
         )
@@ -107,10 +108,14 @@ def find_epsilon(parsed: argparse.Namespace, **sizes: Any) -> AccuracyAnswer | N
     from .plan_selection import advise_plan, advised_budget, loss_from
 
     if parsed.accuracy is None:
-        for name in _FIGURES:
-            if getattr(parsed, name) is not None:
-                raise InvalidParameter(f"--{name.replace('_', '-')} belongs to --accuracy A")
         return None
+    text, figures = parse_spec("accuracy", parsed.accuracy)
+    numbers = dict(figures, accuracy=_number(text))
+    if not figures.keys() <= _FIGURES or any(type(value) not in (int, float) for value in numbers.values()):
+        raise InvalidParameter(
+            f"--accuracy {parsed.accuracy}: must be a number, and its fields without_noise and majority numbers"
+        )
+    wanted = numbers["accuracy"]
     for name in ("dp", "order", "total_epsilon"):
         if getattr(parsed, name) is not None:
             raise InvalidParameter(f"--accuracy finds ε: leave --{name.replace('_', '-')} out")
@@ -125,11 +130,17 @@ def find_epsilon(parsed: argparse.Namespace, **sizes: Any) -> AccuracyAnswer | N
         arguments.dp = epsilon
         return advise_plan(arguments, **{**sizes, "records": records})
 
-    given = parsed.accuracy_without_noise
-    wanted, majority = parsed.accuracy, 1 / max(2, loss.outputs) if parsed.majority is None else parsed.majority
+    given, majority = figures.get("without_noise"), figures.get("majority", 1 / max(2, loss.outputs))
     supposed = [wanted + share * (1 - wanted) for share in _SUPPOSED] if given is None else [given]
     targets = [AccuracyTarget(wanted, without_noise, majority) for without_noise in supposed]
     answer = AccuracyAnswer(find_least_epsilon(targets, advise_at, sizes["records"]), given is None)
     parsed.dp = answer.easiest.epsilon
     parsed.delta = advised_budget(parsed, sizes["records"]).shown_delta
     return answer
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None

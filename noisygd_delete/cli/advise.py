@@ -11,9 +11,9 @@ from copy import copy
 from typing import Any
 
 from ..errors import InvalidParameter
-from .accuracy import add_accuracy_arguments, find_epsilon
+from .accuracy import add_accuracy, find_epsilon
 from .arguments import add_command, parse_integer
-from .plan_file import ADVISED, HEAD, add_plan_file, fill_arguments, format_plan_file, plan_command
+from .plan_file import ADVISED, HEAD, fill_arguments, format_plan_file, plan_command
 from .terminal import MORE, print_result
 
 
@@ -31,19 +31,26 @@ def register(commands: Any) -> None:
     sizes.add_argument(
         "--schema", metavar="FILE", help="public bounds and categories (TOML): columns, loss and row norm from there"
     )
-    add_accuracy_arguments(parser)
-    add_plan_file(parser)
+    add_accuracy(parser)
     parser.add_argument("--out", metavar="FILE", help="write what is advised to a file, for `init --plan FILE`")
-    parser.take("--explain", "--json")
+    parser.take("--plan", "--explain", "--json")
     parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.atomic_write import check_output
     from ..features.schema import Schema
-    from .plan_selection import additive_where_it_pays, advise_plan, advised_problem, may_be_additive, sizes_of
+    from .plan_selection import (
+        additive_where_it_pays,
+        advise_plan,
+        advised_problem,
+        check_unserved,
+        may_be_additive,
+        sizes_of,
+    )
 
     fill_arguments(parsed, ADVISED)
+    check_unserved(parsed)
     target = (
         None if parsed.out is None else check_output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])
     )

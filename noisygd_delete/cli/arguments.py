@@ -18,6 +18,7 @@ COMMON = """\
 --json              print one JSON object instead of text
 --explain           the whole of it: what drives noise and cost, every other way
 --dry-run           check everything and say what it would do or cost; change nothing
+--plan FILE         loss, budget and method, as `plan` writes them (default: advised)
 --wait SECONDS      for another process to finish with the store
 --delimiter TEXT    of a CSV file (default: found from the header)
 --device DEVICE     where steps over the reals are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)
@@ -338,6 +339,7 @@ def _choice_of(text: str, words: Sequence[str]) -> str:
 
 GENERAL: dict[str, dict[str, Any]] = {  # options documented once, in `noisygd-delete --help`
     **{f"--{name}": {"action": "store_true"} for name in ("json", "explain", "dry-run", "identity-checked")},
+    "--plan": {"metavar": "FILE"},
     "--wait": {"type": parse_number, "default": 0.0, "metavar": "SECONDS"},
     "--memory": {"type": parse_size, "metavar": "SIZE"},
     **{f"--{name}": {"metavar": "FILE"} for name in ("tombstones", "tombstone-key")},

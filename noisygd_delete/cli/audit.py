@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from ..records import limited_io
 from .arguments import add_command, parse_integer, parse_seed
-from .plan_file import PLANNED, add_plan_file, fill_arguments
+from .plan_file import PLANNED, fill_arguments
 from .terminal import print_result, progress_bar
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ def register(commands: Any) -> None:
         metavar="STORE",
         help="audit its plan; without it, that of --plan, which then says --records and --features too",
     )
-    parser.take("--wait")
-    add_plan_file(parser)
+    parser.take("--plan", "--wait")
     chosen = parser.add_argument_group("audit")
     chosen.add_argument(
         "--by",

@@ -15,7 +15,7 @@ from ..errors import InvalidParameter
 from ..extensions import require_extension
 from ..methods.base import AUTO
 from .arguments import add_command, parse_integer
-from .plan_file import ADVISED, add_plan_file, fill_arguments, plan_command
+from .plan_file import ADVISED, fill_arguments, plan_command
 from .terminal import print_result
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def register(commands: Any) -> None:
         help="n, public; default: a twentieth more than rows, as room for insertions",
     )
     add_map(parser)
-    add_plan_file(parser)
-    parser.take("--delimiter", "--dry-run", "--tombstones", "--tombstone-key", "--memory", "--explain", "--json")
+    parser.take(
+        "--plan", "--delimiter", "--dry-run", "--tombstones", "--tombstone-key", "--memory", "--explain", "--json"
+    )
     parser.set_defaults(run=init)
 
 
@@ -397,6 +398,7 @@ def report_created(
         "plan": choice.plan.summary(),
         "after_the_learn": releases_remaining(choice.plan),
         "advice": None if choice.advice is None else choice.advice.to_dict(),
+        "service": None if choice.service is None else choice.service.to_dict(),
         **_doubt_fields(choice),
     }
     made = f"{'would make' if parsed.dry_run else 'made'} {parsed.store}: {text.rstrip()}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingPromised
 from .arguments import parse_integer, store_command
-from .plan_file import PLANNED, add_plan_file, fill_arguments
+from .plan_file import PLANNED, fill_arguments
 from .statements import add_request_id
 from .terminal import print_result
 
@@ -31,9 +31,8 @@ def register(commands: Any) -> None:
     add_request_id(parser)
     parser = store_command(commands, "relearn", "relearn STORE --plan plan.toml --dry-run", relearn)
     parser.add_argument("--slots", type=parse_integer, metavar="N", help="a larger n; default: as before")
-    add_plan_file(parser)
     add_request_id(parser)
-    parser.take("--dry-run", "--explain", "--device", "--memory")
+    parser.take("--plan", "--dry-run", "--explain", "--device", "--memory")
 
 
 def learn(parsed: argparse.Namespace) -> int:

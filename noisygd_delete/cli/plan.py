@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..methods.base import AUTO, DEFAULT_METHOD
-from .accuracy import add_accuracy_arguments, find_epsilon
+from .accuracy import add_accuracy, find_epsilon
 from .arguments import add_command
 from .plan_file import (
     ADVISED,
@@ -40,7 +40,7 @@ def register(commands: Any) -> None:
         "--delta 1e-6 --out plan.toml",
     )
     add_problem_arguments(parser)
-    add_accuracy_arguments(parser)
+    add_accuracy(parser)
     parser.add_argument(
         "--out", metavar="FILE", help="write these options to a file (TOML), for --plan FILE of other commands"
     )
@@ -72,7 +72,7 @@ def plan(parsed: argparse.Namespace) -> int:
     def typed(problem: dict[str, Any]) -> str:
         return plan_command(problem, *comparing, file=parsed.out)
 
-    if (parsed.accuracy, parsed.accuracy_without_noise, parsed.majority) != (None, None, None):
+    if parsed.accuracy is not None:
         file, answer, text = _plan_for_accuracy(copy(parsed), options)
     else:
         file, answer, text = attempt_with_suggestion(options, partial(_plan_from_file, parsed), typed)
@@ -114,9 +114,10 @@ def _plan_from_file(parsed: argparse.Namespace, options: dict[str, Any]) -> tupl
 
 def _plan_for_accuracy(parsed: argparse.Namespace, options: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
     """Return the advised plan at the least ε for --accuracy as the text of a plan file, as JSON and as text."""
-    from .plan_selection import advise_plan, advised_problem, describe_plan
+    from .plan_selection import advise_plan, advised_problem, check_unserved, describe_plan
 
     fill_arguments(parsed, ADVISED, options)
+    check_unserved(parsed)
     if None in (parsed.records, parsed.features):
         raise InvalidParameter(
             "--accuracy needs --records and --features; `advise --schema` takes columns from a schema"
@@ -126,10 +127,10 @@ def _plan_for_accuracy(parsed: argparse.Namespace, options: dict[str, Any]) -> t
     parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
     parsed.rows_per_subject = parsed.rows_per_subject or 1
     sizes = {name: getattr(parsed, name) for name in SIZES}
-    if parsed.out is not None and parsed.accuracy_without_noise is None:
-        raise InvalidParameter("--out writes one plan: give --accuracy-without-noise, a public figure, as well")
     answer = find_epsilon(parsed, **sizes)
     assert answer is not None
+    if parsed.out is not None and answer.supposed:
+        raise InvalidParameter("--out writes one plan: give --accuracy A:without_noise=A, a public figure, as well")
     advice = advise_plan(parsed, **sizes)
     text = f"{answer.text()}\n\n{describe_plan(parsed, advice.plan, advice.comparison.reason)}"
     return (
@@ -156,9 +157,10 @@ def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def _answer_plan(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from ..planner import compare_plans
-    from .plan_selection import describe_plan, given_arguments, named_reason, plan_from, stream_from
+    from .plan_selection import check_unserved, describe_plan, given_arguments, named_reason, plan_from, stream_from
     from .remaining_budget import weak_plan_warning
 
+    check_unserved(parsed)
     sizes: dict[str, Any] = {name: getattr(parsed, name) for name in SIZES}
     if parsed.compare:
         comparison = compare_plans(

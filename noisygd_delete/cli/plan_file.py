@@ -26,15 +26,6 @@ from .arguments import parse_integer, parse_number
 HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"
 
 
-def add_plan_file(parser: argparse.ArgumentParser) -> None:
-    """Add the option --plan FILE, a file that `plan --out FILE` wrote."""
-    parser.add_argument(
-        "--plan",
-        metavar="FILE",
-        help="loss, budget and method, as `plan ... --out FILE` writes them (default: advised)",
-    )
-
-
 def fill_arguments(
     parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> None:
@@ -44,7 +35,8 @@ def fill_arguments(
     to advice and no adjacency is given, it is the field's for method `AUTO`, and the article's for a named method.
 
     Args:
-        parsed: Arguments of the command, modified in place. Sizes on the command line take precedence over `given`.
+        parsed: Arguments of the command, modified in place. Sizes and `requests_per_year` on the command line take precedence
+            over `given`.
         usual: Parameters that the command uses, with their defaults.
         given: Options given to `plan` itself; None reads them from the file of `--plan`.
 
@@ -59,7 +51,7 @@ def fill_arguments(
         raise InvalidParameter(f"{', '.join(strange)}: {parsed.command} has no use for it; leave it out of the plan")
     parsed.given_options = dict(given)
     for name, value in {**dict.fromkeys(SIZES), **usual, **given}.items():
-        if name not in SIZES or getattr(parsed, name, None) is None:
+        if name not in (*SIZES, "requests_per_year") or getattr(parsed, name, None) is None:
             setattr(parsed, name, value)
     parsed.loss, parsed.loss_fields = parse_spec("loss", parsed.loss)
     if parsed.loss is not None:
@@ -158,7 +150,7 @@ class _OfFile(argparse.ArgumentParser):
 NETWORK = "network"  # the loss whose module is named, by an extra
 PAPER_REGULARIZATION = 1e-3  # default without advice
 SIZES = ("records", "features", "one_hot_blocks")
-STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01}
+STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01, "requests_per_year": None}
 PLANNED: dict[str, Any] = {  # defaults of a plan
     "loss": "logistic",
     "radius": 1.0,
@@ -269,6 +261,8 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     many = "deletion requests that --dp, then of all publications, must last for"
     add(stream, "--requests", type=parse_integer, metavar="N", help=many)
     add(stream, "--period", type=parse_number, metavar="DAYS", help="number of days in which the --requests arrive")
+    yearly = "in a plan file, as in `quickstart`"
+    add(stream, "--requests-per-year", type=parse_integer, metavar="N", help=yearly)
     add(stream, "--excess-risk", type=parse_number, help="target, nats per record (default 0.01)")
 
 

@@ -33,6 +33,7 @@ from ..planner.defaults import (
     default_total,
     with_total,
 )
+from ..planner.service import DeletionService, choose_service
 from ..privacy.budget import Budget, Total
 from .plan_file import NETWORK, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, plan_command
 from .terminal import MORE
@@ -304,11 +305,13 @@ class Chosen:
         plan: The plan.
         advice: The comparison that it was chosen from; None if the method was named.
         stream: The schedule for an expected number of requests; None if none was given.
+        service: How two years of requests are served; None if the options of the plan decide that.
     """
 
     plan: Plan
     advice: Advice | None
     stream: StreamPlan | None
+    service: DeletionService | None = None
 
     def text(self, *, whole: bool) -> str:
         """Return how the plan was chosen: the schedule of the stream and the advice; "" if there is neither.
@@ -318,7 +321,12 @@ class Chosen:
         """
         stream = "" if self.stream is None else self.stream.text()
         advice = "" if self.advice is None else self.advice.table() if whole else self.advice.summarize()
-        return "\n\n".join(filter(None, (stream, advice)))
+        return "\n\n".join(filter(None, (stream, advice, service_text(self.service))))
+
+
+def service_text(service: DeletionService | None) -> str:
+    """Return how requests are served and why, as one line; "" for None."""
+    return "" if service is None else f"deletions are served by {service.reason}"
 
 
 def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
@@ -344,10 +352,43 @@ def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
         plan = make_advised_plan(advice, _format_total(parsed, advice.plan))
         requests = parsed.requests
         stream = None if requests is None else StreamPlan(advice.comparison, requests, parsed.period)
-        return Chosen(plan, advice, stream)
+        service = _choose_service(parsed, advice, plan, **sizes)
+        return Chosen(plan if service is None else service.plan, advice, stream, service)
+    check_unserved(parsed)
     stream = stream_from(parsed, **sizes) if streamed else None
     plan = plan_from(parsed, **sizes) if stream is None else stream.plan
     return Chosen(with_total(plan, _format_total(parsed, plan)), None, stream)
+
+
+def _choose_service(parsed: argparse.Namespace, advice: Advice, plan: Plan, **sizes: Any) -> DeletionService | None:
+    """Return how two years of requests are served, by --requests-per-year; None if the plan's options decide that."""
+    options = ("requests", "total_epsilon", "order")
+    decided = parsed.gdp or parsed.no_total or plan.problem.releases > 1 or getattr(parsed, "source", None) is not None
+    if decided or any(getattr(parsed, name) is not None for name in options):
+        check_unserved(parsed)
+        return None
+    return choose_service(advice, plan, parsed.requests_per_year, **_advice_arguments(parsed, **sizes))
+
+
+def check_unserved(parsed: argparse.Namespace) -> None:
+    """Check that --requests-per-year is not given where it decides nothing.
+
+    Raises:
+        InvalidParameter: If it is.
+    """
+    if parsed.requests_per_year is not None:
+        raise InvalidParameter(
+            "--requests-per-year is for `init` and `quickstart`, which choose releases under the default total by it: leave it out for a --source, "
+            "and with a plan that names a method, a total, releases or requests"
+        )
+
+
+def _advice_arguments(parsed: argparse.Namespace, **sizes: Any) -> dict[str, Any]:
+    """Return the arguments of `advise` other than method, λ, budget, releases and requests."""
+    facts = comparison_arguments(parsed)
+    if facts["model_norm"] is None and parsed.regularization is None:
+        facts["model_norm"] = getattr(parsed, "usual_norm", None)  # from the schema
+    return {**facts, **sizes, "proof": parsed.proof}
 
 
 def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
@@ -373,19 +414,14 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         raise InvalidParameter(
             "--ridge: the advice chooses λ; give --regularization λ to have it as it is, or name a --method"
         )
-    facts = comparison_arguments(parsed)
-    if facts["model_norm"] is None and parsed.regularization is None:
-        facts["model_norm"] = getattr(parsed, "usual_norm", None)  # from the schema
     releases: dict[str, Any] = {} if requests is not None else {"releases": releases_from(parsed)}
     return advise(
-        **facts,
-        **sizes,
+        **_advice_arguments(parsed, **sizes),
         **releases,
         method=parsed.method if getattr(parsed, "source", None) is None else "objective-perturbation",
         regularization=parsed.regularization,
         budget=advised_budget(parsed, sizes["records"]),
         requests=requests,
-        proof=parsed.proof,
     )
 
 

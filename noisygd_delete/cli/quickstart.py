@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from .arguments import add_command, parse_number
+from .arguments import add_command, parse_integer, parse_number
 from .commands import joining_group, parser
 from .init import add_map
-from .plan_file import add_plan_file
 from .terminal import print_result
 
 if TYPE_CHECKING:
@@ -36,12 +35,13 @@ _SIGNED_LOG = 'transform = "signed-log"'
 _REQUEST = "first-deletion"  # the token of --delete
 _KINDS = ("bounds", "dates", "times", "categories", "boolean", "classes")  # how a range or list begins
 _WIDE = 60  # characters in one line
+_MOST_REQUESTS = 10**6
 
 
 def register(commands: Any) -> None:
     """Add the `quickstart` command: FILE, --label, --id, --subject, --output-dir, --delete, --holdout, --yes.
 
-    It also takes --map, --plan and --json.
+    It also takes --map, --requests-per-year, --plan and --json.
     """
     command = add_command(
         commands,
@@ -77,8 +77,13 @@ def register(commands: Any) -> None:
         "--yes", action="store_true", help="ask nothing in a terminal either: take what the draft proposes"
     )
     add_map(command)
-    add_plan_file(command)
-    command.take("--json")
+    command.add_argument(
+        "--requests-per-year",
+        type=parse_integer,
+        metavar="N",
+        help="deletions expected: by forecast, sums, a release for each, or a calendar (default)",
+    )
+    command.take("--plan", "--json")
     command.set_defaults(run=quickstart)
 
 
@@ -101,6 +106,8 @@ def quickstart(parsed: argparse.Namespace) -> int:
     draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
         draft = draft._replace(text=answer_draft(draft.text, _ask))
+        if parsed.requests_per_year is None and parsed.plan is None:
+            parsed.requests_per_year = _ask_requests()
     _check_named(parsed, table, draft.text)
     try:
         folder.mkdir()
@@ -163,7 +170,7 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: D
     apart = HeldOut(share if share * len(table) >= _ENOUGH_APART else 0.0, never=parsed.delete)
 
     def init(found: argparse.Namespace) -> int:
-        found.plan, found.map = parsed.plan, parsed.map
+        found.plan, found.map, found.requests_per_year = parsed.plan, parsed.map, parsed.requests_per_year
         return create_store(found, held_out=apart, table=table)
 
     made = _run_for_json(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
@@ -248,6 +255,8 @@ def _format_created(
         lines.append(
             f"WARNING: ranges and lists are the data's own ({list_columns(own)}), taken for public: answer for them in {folder / 'schema.toml'}"
         )
+    if made["service"] is not None:
+        lines.append(f"deletions are served by {made['service']['reason']}")
     if made["advice"] is not None and made["advice"]["remedies"]:
         lines.append(f"WARNING: {made['advice']['caution']}")
     if found is None:
@@ -357,6 +366,18 @@ def _ask(name: str, values: str) -> str:
             return _PUBLIC
         if ends and _is_range(answer, or_magnitude=column):
             return answer
+
+
+def _ask_requests() -> int | None:
+    """Ask in the terminal how many deletion requests a year are expected, until the answer is valid; None if unknown."""
+    while True:
+        question = "How many deletion requests a year do you expect? [Enter] unknown: "
+        print(question, end="", file=sys.stderr, flush=True)
+        answer = sys.stdin.readline().strip()
+        if not answer:
+            return None
+        if answer.isdecimal() and 0 < int(answer) <= _MOST_REQUESTS:
+            return int(answer)
 
 
 def _is_range(answer: str, *, or_magnitude: bool) -> bool:

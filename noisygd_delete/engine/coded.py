@@ -137,6 +137,7 @@ class CodedSums:
         for first in range(task.start, task.stop, _BLOCK):
             part = slice(first, min(first + _BLOCK, task.stop))
             codes, groups = np.asarray(self._rows.codes[part]), self._groups[part]
+            codes.flags.writeable = False  # of this view: mapped or not, one loop is compiled
             scores = np.empty((len(codes), len(tables)), order="F")
             for output, table in enumerate(tables):
                 score(codes, groups, self._starts, self._cells, table, scores[:, output])

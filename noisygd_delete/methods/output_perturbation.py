@@ -218,12 +218,20 @@ class OutputPerturbation(GridMethod):
 
         dp covers one such run; the deletion guarantee one run without the record, which costs something only through
         the solver's start or the order of rows.
+
+        Raises:
+            InvalidParameter: If a learn and a request take different numbers of steps: fewer cost more.
         """
+        if numbers.learn_steps != numbers.delete_steps:
+            raise InvalidParameter(
+                f"must be delete_steps={numbers.delete_steps}: every release is the same number of steps from the minimiser",
+                learn_steps=numbers.learn_steps,
+            )
         own: dict[str, Any] = {"gradient_tolerance": numbers.gradient_tolerance, "warm": self.solver == "warm"}
         run = OutputPerturbationRun(**self.run_facts(problem, numbers), **own)
         start = procedure.Minimizer(numbers.gradient_tolerance, self.solver)
         promise = procedure.PlannedGuarantees(
-            dp=procedure.WorstCaseRun(max(numbers.learn_steps, numbers.delete_steps)),
+            dp=procedure.WorstCaseRun(numbers.learn_steps),
             deletion=procedure.WorstCaseRun(steps_without=numbers.delete_steps),
         )
         return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)

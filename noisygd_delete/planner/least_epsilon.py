@@ -65,7 +65,7 @@ class AccuracyTarget:
         if not self.wanted < self.without_noise <= 1:
             raise InvalidParameter(
                 f"must be above the accuracy wanted, {self.wanted:g}, and at most 1: noise adds none",
-                accuracy_without_noise=self.without_noise,
+                without_noise=self.without_noise,
             )
 
     @property

@@ -10,6 +10,7 @@ from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from tests.accountant import checks
 
+from ..bank import plan_by
 from .test_accountant import plan
 
 PHI = Event("extractor", 200, 0, SampledGaussian(records=5000, sampling_rate=0.01, noise_multiplier=4.0))
@@ -85,3 +86,14 @@ def test_the_notes_name_what_a_deletion_does_not_reach() -> None:
     text = build_report(Accountant(None, accountant.events)).text()
     assert "more requests came" not in text
     assert "not limited" not in text
+
+
+def test_a_filter_that_was_never_told_of_a_learn_counts_a_request_by_itself() -> None:
+    """Of releases that carry noise on: nothing is carried into the first that it admits."""
+    carrying = plan_by("sufficient-statistics")
+    event = Event("unlearn", 0, 1, carrying.mechanism)
+    cap = carrying.mechanism.interval("dp", carrying.problem.adjacency, steps_with=event.exposure)
+    admitted = PrivacyFilter(cap)
+    admitted.admit(event)
+    with pytest.raises(BudgetExceeded):
+        admitted.admit(event)

@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import Accountant
-from noisygd_delete.accountant import Event
+from noisygd_delete.accountant import Account, Event
+from noisygd_delete.accountant.history import History
 from noisygd_delete.accountant.tallies import MOST_IN_ORDER, MOST_TALLIES, Tally, TallyAccount, tally_events
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.guarantee import Guarantee, WorstCase
 from noisygd_delete.records import EditCounts
 
 from ..bank import PROBLEMS, plan_by
@@ -70,6 +71,56 @@ def test_an_oracle_reads_the_same_facts_from_both(method: str) -> None:
         told = json.loads(json.dumps([tally.to_dict() for tally in tally_events(events, number).tallies]))
         assert oracle.facts(oracle.each(told), number) == oracle.facts(listed(events), number), seed
         assert [Tally.from_dict(fields).to_dict() for fields in told] == told
+
+
+@pytest.mark.parametrize("method", PROBLEMS)
+def test_the_sums_alone_answer_for_the_release_that_is_the_last(method: str) -> None:
+    for seed in SEEDS:
+        _, events, number = history(method, seed)
+        whole, sums = History(), History(Account.of(events[:number]))
+        for event in events[:number]:
+            whole.record(event)
+        assert sums.account_after(number) == whole.account_after(number) == sums.account
+        assert sums.hidden_past(number, [number]) == whole.hidden_past(number, [number]), seed
+        earlier = number - 1
+        assert (sums.account_after(0), sums.account_after(earlier)) == (Account(), None if earlier else Account())
+
+
+@pytest.mark.parametrize("method", PROBLEMS)
+def test_the_last_few_releases_have_the_figures_that_they_have_among_all(method: str) -> None:
+    for seed in range(3):
+        plan, events, _ = history(method, seed, most=12)
+        accountant, number = Accountant(plan, events), len(events)
+        erased, alone = accountant.deletion_of_each(), accountant.dp_of_each()
+        assert (len(erased), len(alone)) == (number - 1, number)
+        for release, one in enumerate(erased, 2):
+            if events[release - 1].kind == "statistic":
+                continue  # reads the table and erases nothing
+            asked = accountant.deletion(1, release, [release])
+            assert [one.total_rate, one.renyi(8), one.advantage] == pytest.approx(
+                [asked.total_rate, asked.renyi(8), asked.advantage], rel=1e-9
+            )
+        for last in (1, 2, number - 1, number, number + 1):
+            assert accountant.deletion_of_each(last) == erased[-min(last, number - 1) :]
+            assert accountant.dp_of_each(last) == alone[-min(last, number) :]
+
+
+@pytest.mark.parametrize("method", PROBLEMS)
+def test_a_worst_case_is_the_largest_of_its_cases_in_every_measure(method: str) -> None:
+    for seed in range(2):
+        plan, events, _ = history(method, seed, most=9)
+        accountant = Accountant(plan, events)
+        cases = accountant.deletion_of_each() + [accountant.deletion_observed()] * (events[-1].counts.erased > 0)
+        worst = WorstCase(tuple(cases))
+        for figure in (
+            lambda one: one.advantage, lambda one: one.total_rate, lambda one: one.renyi(8), lambda one: one.epsilon(1e-6),
+            lambda one: one.delta(0.1), lambda one: one.delta(2.0), lambda one: one.non_adaptive, lambda one: -one.rows,
+        ):  # fmt: skip
+            expected = max(map(figure, cases))
+            assert figure(worst) == expected
+            assert figure(WorstCase.of(cases)) == pytest.approx(expected, rel=1e-9)
+        known = [one.gdp for one in cases]
+        assert worst.gdp == (None if None in known else max(known))
 
 
 def one_more(told: list[dict], number: int) -> list[dict]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import objective_perturbation, renyi, shifted_interpolation, utility
+from noisygd_delete.bounds import objective_perturbation, renyi, shifted_interpolation, stopping, utility
 
 
 @pytest.mark.parametrize("noise", [0.0, -1.0, math.nan])
@@ -91,3 +91,47 @@ def test_steps_to_forget_are_the_least_that_reach_the_target() -> None:
         assert left <= after * (1 + 2e-13)
         if steps > 1:
             assert left / (1 - step * convexity) > after * (1 - 1e-9)
+
+
+STOPPED = {
+    "gdp": lambda cost, delta, many=1: stopping.gdp_stopping_epsilon(mu=cost, delta=delta, candidates=many),
+    "renyi": lambda cost, delta, many=1: stopping.renyi_stopping_epsilon(
+        order=8, renyi=cost, delta=delta, candidates=many
+    ),
+}
+
+
+@pytest.mark.parametrize("by", STOPPED)
+def test_an_observer_who_stops_at_the_ends_of_delta_and_cost(by: str) -> None:
+    epsilon = STOPPED[by]
+    for cost in (1e-3, 0.5, 3.0):
+        assert epsilon(cost, 0.0) == epsilon(cost, -1e-9) == math.inf
+        told = [epsilon(cost, delta) for delta in (1e-300, 1e-9, 1e-3, 0.5)]
+        assert math.inf > told[0] > told[1] > told[2] > told[3] > 0
+        assert epsilon(cost, 1e-6, 1000) > epsilon(cost, 1e-6)
+        assert epsilon(0.0, 1e-6) == epsilon(0.0, 0.0) == 0.0
+    assert epsilon(math.inf, 1e-6) == math.inf
+
+
+@pytest.mark.parametrize("highest", [1.5, 4.0, 60.0, 1e5])
+@pytest.mark.parametrize("cost", [1e-4, 0.02, 0.6])
+def test_a_curve_gives_the_least_over_its_orders(highest: float, cost: float) -> None:
+    """Nothing on a grid of orders below the highest one is better, by more than the search leaves."""
+    curve = {"renyi": lambda order: cost * order, "highest_order": highest}
+    orders = 1 + (highest - 1) * (1 - 1e-6) * np.logspace(-7, 0, 150)
+    for epsilon in (0.05, 0.5, 3.0):
+        least = min(renyi.renyi_log_delta_optimal(order=q, renyi=cost * q, epsilon=epsilon) for q in orders)
+        assert least * 1.05 - 1e-6 <= renyi.curve_log_delta(epsilon=epsilon, **curve) <= least * 0.98 + 1e-3
+    for delta in (1e-9, 1e-4, 0.05):
+        least = min(renyi.renyi_epsilon_optimal(order=q, renyi=cost * q, delta=delta) for q in orders)
+        assert least * 0.97 - 1e-6 <= renyi.curve_epsilon(delta=delta, **curve) <= least * 1.001 + 1e-6
+
+
+@pytest.mark.parametrize("order", [2, 3, 17])
+def test_without_samples_a_record_against_another_costs_the_triangle_over_the_null_record(order: int) -> None:
+    for multiplier, steps in ((0.7, 1), (3.0, 40)):
+        facts = {"sampling_rate": 1.0, "noise_multiplier": multiplier, "steps": steps}
+        rate = steps / (2 * multiplier**2)
+        assert renyi.zero_out_renyi(order=order, **facts) == pytest.approx(order * rate, rel=1e-9)
+        apart = (order - 0.5) / (order - 1) * 2 * order * rate + (2 * order - 1) * rate
+        assert renyi.replace_renyi(order=order, **facts) == pytest.approx(apart, rel=1e-9)

@@ -308,12 +308,14 @@ def test_in_a_terminal_it_asks_about_each_range_and_list(folder: Path) -> None:
     with subprocess.Popen(
         command, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=folder, env={**os.environ}
     ) as process:
-        os.write(ours, b"y\nwhat\n0 50\n\n")  # the label's list; a slip, then a range; the towns are the data's own
+        # the label's list; a slip, then a range; the towns are the data's own; a slip, then requests a year
+        os.write(ours, b"y\nwhat\n0 50\n\nmany\n3\n")
         out, _ = process.communicate(timeout=120)
     os.close(theirs)
     os.close(ours)
     assert process.returncode == 0
     assert "the data's own (town)" in out.decode()
+    assert re.search(r"deletions are served by .* 3 requests a year", out.decode())
     assert "bounds = [0, 50]" in (folder / "people" / "schema.toml").read_text()
 
 

@@ -41,9 +41,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
 
 
+INIT = ["init", "store", "--data", "people.csv", "--schema", "schema.toml"]
+
+
 @pytest.fixture
-def total(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: Run, clock: Clock) -> dict[str, Any]:
-    """A learned store of 700 rows by defaults; the total that `init` printed."""
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of 700 rows and its schema."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     a = rng.uniform(-1, 1, 700)
@@ -51,7 +54,13 @@ def total(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: Run, clock: 
     Path("people.csv").write_text("\n".join(["id,a,y", *lines]))
     schema = 'id = "id"\n[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nbounds = [-1, 1]\n'
     Path("schema.toml").write_text(schema)
-    made = as_json("init", "store", "--data", "people.csv", "--schema", "schema.toml")
+
+
+@pytest.fixture
+def total(table: None, as_json: Run, clock: Clock) -> dict[str, Any]:
+    """A learned store by defaults; the total that `init` printed."""
+    made = as_json(*INIT)
+    assert made["service"]["kind"] == "calendar"
     as_json("learn", "store")
     return made["plan"]["total"]
 
@@ -87,6 +96,37 @@ def test_many_single_deletions_leave_a_model_in_service(
     assert serves()
     assert longest < DAYS_BETWEEN * DAY
     assert made == 1 + (kept.left if days_apart else kept.at_once)
+
+
+def test_sums_publish_each_of_the_requests_expected_and_any_others_by_date(
+    table: None, as_json: Run, clock: Clock
+) -> None:
+    Path("plan.toml").write_text("requests_per_year = 100\n")
+    made = as_json(*INIT, "--map", "columns", "--plan", "plan.toml")
+    assert made["service"]["kind"] == "sums"
+    as_json("learn", "store")
+    spent = made["plan"]["budget"]["dp"]
+    statuses = list[str]()
+    for number in range(260):  # sixty more than expected
+        clock.now += 730 / 260 * DAY
+        answer = as_json("delete", "store", f"p{number}")
+        statuses.append(answer["status"])
+        assert answer["left"]["spent_epsilon"] <= spent
+    assert statuses[:200] == ["published"] * 200
+    assert serves()
+    assert set(statuses) == {"published", "pending"}
+    assert main(["verify", "store"]) == 0
+
+
+@pytest.mark.parametrize("options", ['method = "noisy-gd"', "no_total = true", "total_epsilon = 4.0", "releases = 9"])
+def test_a_plan_that_decides_how_requests_are_served_leaves_nothing_to_choose(
+    table: None, options: str, as_json: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("plan.toml").write_text(options + "\nrequests_per_year = 100\n")
+    assert main([*INIT, "--plan", "plan.toml"]) == 2
+    assert "--requests-per-year" in capsys.readouterr().err
+    Path("plan.toml").write_text(options + "\n")
+    assert as_json(*INIT, "--plan", "plan.toml")["service"] is None
 
 
 def test_every_answer_names_the_relation(total: dict[str, Any], as_json: Run, printed: Run) -> None:

@@ -130,6 +130,7 @@ def test_a_spent_budget_withholds_the_publication_never_the_erasure() -> None:
     assert curator.model is not None
     withheld = curator.delete([3])
     assert (withheld.status, withheld.model, withheld.steps) == ("withheld", None, 0)
+    assert (withheld.gradient_passes, withheld.edits, withheld.counts.total) == (0, 1, 1)
     assert 3 not in curator.records
     assert not curator.records.features[3].any()
     with pytest.raises(NotLearned, match="relearn"):

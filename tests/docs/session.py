@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from sklearn.datasets import load_breast_cancer
-
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "quick-start.md"
 BEGINS, ENDS = "<!-- session: python -m tests.docs.session -->\n", "<!-- end -->\n"
-COMMAND = "quickstart biopsies.csv --label diagnosis --id patient --delete patient-007 --yes"
+COMMAND = "quickstart examples/start/biopsies.csv --label diagnosis --id patient --delete patient-007 --yes"
 
 
 def written_down() -> str:
@@ -28,10 +27,9 @@ def written_down() -> str:
 def run() -> str:
     """The session in a folder of its own: the command after a dollar, and its answer."""
     with tempfile.TemporaryDirectory() as folder:
-        data = load_breast_cancer(as_frame=True)
-        data.data.insert(0, "patient", [f"patient-{number:03d}" for number in range(len(data.data))])
-        data.data["diagnosis"] = data.target.map({0: "malignant", 1: "benign"})
-        data.data.to_csv(Path(folder) / "biopsies.csv", index=False)
+        file = Path(folder) / COMMAND.split()[1]
+        file.parent.mkdir(parents=True)
+        shutil.copy(ROOT / COMMAND.split()[1], file)
         done = subprocess.run(
             [sys.executable, "-m", "noisygd_delete", *COMMAND.split()],
             cwd=folder, env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, *(ROOT / "packages" / name for name in ("compliance", "server", "sources"))))), "COLUMNS": "120"}, capture_output=True, text=True, check=True,

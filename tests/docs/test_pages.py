@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -130,6 +133,29 @@ def test_who_trusts_what_is_on_the_first_page_for_those_who_cannot_see_it_too() 
     for who in ("curator", "reader", "attacker"):
         assert f"The {who}" in drawn
         assert f"The {who}" in alternative[1]
+
+
+def test_every_block_of_the_first_page_runs_as_printed_in_a_fresh_copy(tmp_path: Path) -> None:
+    """As a new reader pastes them: in order, in a folder with README and the example files, and nothing typed."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert {language for language, _ in blocks} == {"python", ""}
+    said = []
+    for language, block in blocks:
+        lines = [block] if language == "python" else block.splitlines()
+        for line in lines:
+            words = ["-c", line] if language == "python" else ["-m", "noisygd_delete", *shlex.split(line)[1:]]
+            assert language or line.startswith("noisygd-delete ")
+            done = subprocess.run(
+                [sys.executable, *words], cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, *(ROOT / "packages").glob("*"))))},
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            said.append(done.stdout)
+    assert len(said) >= 2
+    assert "signed and verified: biopsies/certificate.json" in said[-1]
+    assert (tmp_path / "biopsies" / "certificate.html").is_file()
 
 
 def test_the_first_example_runs_the_article_and_meets_its_budget() -> None:

@@ -84,13 +84,13 @@ def test_steps_and_places_make_up_the_law(variance: Fraction) -> None:
     """P(a) P(accepted | a, j) by the definition's own numbers, in proportion to exp(−z²/2σ²), in another arithmetic."""
     width = next(1 << k for k in range(50) if 8 << k <= math.sqrt(variance) < 16 << k)
     rate = Fraction(width * width) / (2 * variance)
-    with mpmath.workdps(40):
+    with mpmath.workdps(60), sampler._digits(60):
         for a, j in ((0, 0), (0, width - 1), (1, 0), (7, width // 3), (25, width - 1)):
             share = sampler._share(rate, a, 40) - (sampler._share(rate, a - 1, 40) if a else 0)
             accepted = sampler._exp(Fraction(j * (2 * a * width + j)) / (2 * variance), 40)
             law = mpmath.exp(-mpmath.mpf((a * width + j) ** 2) * variance.denominator / (2 * variance.numerator))
             first = mpmath.mpf(str(sampler._share(rate, 0, 40)))
-            assert abs(mpmath.mpf(str(share * accepted)) / first / law - 1) < 1e-25
+            assert abs(mpmath.mpf(str(share * accepted)) / first / law - 1) < 1e-37  # to the digits asked for
 
 
 def test_a_tie_is_drawn_further() -> None:
@@ -134,3 +134,15 @@ def test_certified_noise_serves_it() -> None:
     assert not (source.words(4) == source.words(4)).any()
     with pytest.raises(TypeError):
         pickle.dumps(source)
+
+
+@pytest.mark.parametrize("digits", [40, 200])
+@pytest.mark.parametrize("rate", [Fraction(1, 512), Fraction(1, 3), Fraction(50)])
+def test_what_the_sums_leave_out_is_below_the_digits_asked_for(rate: Fraction, digits: int) -> None:
+    first = len(sampler._sums(rate, digits))
+    with mpmath.workdps(20):
+        left = mpmath.nsum(
+            lambda a: mpmath.exp(-mpmath.mpf(rate.numerator) / rate.denominator * a**2), [first, first + 500]
+        )
+        assert first > 0
+        assert left < mpmath.mpf(10) ** -digits

@@ -65,6 +65,12 @@ def test_the_account_is_the_sum_over_ancestors(stages, level):
 # ---------------------------------------------------------------- moments
 
 
+@pytest.mark.parametrize("level", [0, -1])
+def test_a_stage_of_moments_reads_the_rows_once_for_a_learn_and_once_for_a_request(level):
+    numbers = plan_for((Stage("network", 6), Stage("moments")), level).calibration.stages[1].calibration
+    assert (numbers.learn_steps, numbers.delete_steps) == (1, 1)
+
+
 def test_moments_are_the_sums_over_the_records_that_are_there():
     records = table()
     records.edit(EditRequest.delete([3, 7]))
@@ -256,3 +262,14 @@ def test_several_rows_of_a_person_count_in_moments_and_are_refused_of_samples():
     assert two.calibration.stages[1].method.deviation == pytest.approx(
         2 * one.calibration.stages[1].method.deviation, rel=1e-4
     )
+
+
+@pytest.mark.parametrize(("stages", "level"), OTHERS, ids=str)
+def test_a_learn_and_a_request_take_the_same_steps_of_a_stage(stages, level):
+    for stage in plan_for(stages, level).calibration.stages:
+        numbers, problem = stage.calibration, stage.problem
+        assert numbers.learn_steps == numbers.delete_steps >= 1
+        if isinstance(stage.mechanism, MomentsRun):
+            assert numbers.learn_steps == 1
+        elif hasattr(problem.loss, "init_variance"):
+            assert numbers.init_variance == problem.loss.init_variance

@@ -32,6 +32,8 @@ from .runs import (
     write_tests,
 )
 
+COMPILED = 6  # files of tests, chosen by name, for a function of which no line is measured
+
 
 def cover(suite: Suite, folder: Path, workers: int, deadline: float) -> bool:
     """Measure what is not measured yet; return whether all is."""
@@ -67,7 +69,8 @@ def survey(suite: Suite, folder: Path, options: argparse.Namespace, deadline: fl
     faults = list(islice(draw_faults(options.seed, tuple(options.package or PACKAGES)), options.count))
 
     def start(fault: Fault) -> Fork | Answer:
-        names = nearest_tests(fault, suite.items, options.nearest) if options.nearest else order_tests(fault, tests)
+        nearest = options.nearest or (COMPILED if fault.is_compiled() else 0)
+        names = nearest_tests(fault, suite.items, nearest) if nearest else order_tests(fault, tests)
         return notice(suite, names, tests, fault, options.seconds) if names else Answer("", {}, 0, 0.0)
 
     begun = (

@@ -23,6 +23,7 @@ from proofs_check.mutation import edit
 
 ROOT = Path(noisygd_delete.__file__).parents[1]
 PACKAGES = ("bounds", "privacy", "methods", "accountant", "curator", "engine", "evidence", "store")
+_CACHE = type(cache(len))
 _LEFT_OUT = ("annotation", "returns", "decorator_list", "args", "msg")
 
 
@@ -67,7 +68,14 @@ class Fault:
                 changed += 1
         if not changed:
             raise LookupError(f"no function of this process is {self.function} of {self.file}")
-        _forget_results()
+        for held in caches_of_process():
+            held.cache_clear()
+        if self.is_compiled():
+            _compile_anew()
+
+    def is_compiled(self) -> bool:
+        """Return whether the function may run in compiled form, of which no line is measured."""
+        return "from numba import" in (ROOT / self.file).read_text()
 
     def edited(self) -> ast.Module:
         """Return the module with the edit."""
@@ -79,29 +87,37 @@ class Fault:
         return ast.fix_missing_locations(tree)
 
 
-def _objects(kind: type) -> list[Any]:
-    gc.unfreeze()  # `gc.get_objects` leaves out what is frozen
-    return [item for item in gc.get_objects() if issubclass(type(item), kind)]  # `isinstance` would ask the item
-
-
 @cache
+def _objects_of_process() -> tuple[list[FunctionType], list[Any]]:
+    """Return the functions of the package, and those that keep results; scanned once, as every fork would copy what it touches."""
+    functions, caches = [], []
+    for item in gc.get_objects():
+        kind = type(item)  # `isinstance` would ask the item
+        if kind in (FunctionType, _CACHE) and str(item.__module__).startswith("noisygd_delete"):
+            (caches if kind is _CACHE else functions).append(item)
+    return functions, caches
+
+
 def functions_of_process() -> list[FunctionType]:
-    """Return the functions of the package that exist; scanned once, before the forks."""
-    return [item for item in _objects(FunctionType) if str(item.__module__).startswith("noisygd_delete")]
+    """Return the functions of the package that exist."""
+    return _objects_of_process()[0]
 
 
-def _forget_results() -> None:
-    """Clear what the package computed before the edit, in memory and in compiled form on disk."""
+def caches_of_process() -> list[Any]:
+    """Return the functions of the package that keep results."""
+    return _objects_of_process()[1]
+
+
+def _compile_anew() -> None:
+    """Let compiled functions be compiled again, from the edited code."""
     import numba
     from numba.core.caching import NullCache
     from numba.core.registry import CPUDispatcher
 
-    for item in _objects(type(cache(len))):
-        if str(item.__module__).startswith("noisygd_delete"):
-            item.cache_clear()
     numba.config.CACHE_DIR = tempfile.mkdtemp()
-    for item in _objects(CPUDispatcher):
-        if item.py_func.__module__.startswith("noisygd_delete"):
+    gc.unfreeze()  # `gc.get_objects` leaves out what is frozen
+    for item in gc.get_objects():
+        if issubclass(type(item), CPUDispatcher) and item.py_func.__module__.startswith("noisygd_delete"):
             item._cache = NullCache()
 
 

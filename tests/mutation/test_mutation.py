@@ -120,6 +120,14 @@ def test_only_sound_tests_that_run_the_line_are_chosen_and_cheap_ones_come_first
     assert runs.order_tests(fault, tests) == ["b.py::fast", "a.py::slow"]
 
 
+def test_a_function_that_is_compiled_has_the_tests_that_name_it_and_its_edit_is_compiled():
+    fault = next(fault for fault in faults_in("noisygd_delete/engine/kernel_numba.py", "_spread"))
+    assert fault.is_compiled()
+    assert not faults_in(FILE, "condition_number")[0].is_compiled()
+    files = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "engine").glob("test_*.py"))]
+    assert "tests/engine/test_kernel.py::test" in runs.nearest_tests(fault, [f"{file}::test" for file in files], 6)
+
+
 @pytest.mark.parametrize(("tests", "noticed"), [("test_convex.py", True), ("test_tails.py", False)])
 def test_a_fault_is_noticed_by_the_tests_that_reach_it_and_a_survivor_is_listed(tmp_path, tests, noticed):
     fault = faults_in(FILE, "condition_number")[0]

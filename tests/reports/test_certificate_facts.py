@@ -15,11 +15,14 @@ from noisygd_delete.accountant.tallies import MOST_TALLIES
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
+from noisygd_delete.evidence.certificate import plan_facts
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.verification import history_fault
+from noisygd_delete.methods.serialization import FORECASTS
 from noisygd_delete.records import EditCounts
 from noisygd_delete.reports import certificate_html
 
+from ..bank import FURTHER, PROBLEMS, plan_by
 from ..evidence.reading_papers import at, figure, said
 from .certificate_mutations import place, with_value
 from .histories import releases, usual_plan
@@ -40,6 +43,19 @@ def paper(plan):
     )  # fmt: skip
     events = releases(plan, EditCounts(deleted=2))
     return json.loads(json.dumps(erasure_certificate(erasure, plan=plan, events=events, issued="2026-04-03T00:00:00Z")))
+
+
+@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER])
+def test_a_paper_has_the_numbers_of_its_plan_without_forecasts_and_of_each_stage_if_there_are_stages(name: str) -> None:
+    def check(facts: dict, whole: dict) -> None:
+        assert set(facts) == set(whole) - set(FORECASTS)
+        assert set(facts["problem"]) == set(whole["problem"]) - set(FORECASTS)
+        for stage, given in zip(facts.get("stages", ()), whole.get("stages", ()), strict=True):
+            check(stage, given)
+
+    plan = plan_by(name)
+    check(plan_facts(plan), plan.to_dict())
+    assert ("stages" in plan_facts(plan)) == name.startswith("staged")
 
 
 def test_it_verifies(paper, key: Path) -> None:

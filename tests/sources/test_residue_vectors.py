@@ -29,13 +29,28 @@ def parquet(path: Path, vectors: np.ndarray, kind: str, size: int = -1) -> None:
     files.write_table(table, path, compression="zstd")
 
 
-def index(path: Path, vectors: np.ndarray, half: bool) -> None:
-    faiss = pytest.importorskip("faiss", reason="vector indexes of faiss-cpu 1.15.1")
+def write_faiss(path: Path, vectors: np.ndarray, half: bool) -> None:
+    faiss = pytest.importorskip("faiss", reason="faiss-cpu of requirements/constraints.txt writes the index")
     scalar = faiss.ScalarQuantizer.QT_fp16
     found = faiss.IndexScalarQuantizer(DIMENSION, scalar) if half else faiss.IndexHNSWFlat(DIMENSION, 8)
     found.train(vectors)
     found.add(vectors)
     faiss.write_index(found, str(path))
+
+
+def write_usearch(path: Path, vectors: np.ndarray, kind: str) -> None:
+    index = pytest.importorskip("usearch.index", reason="usearch of requirements/constraints.txt writes the index")
+    made = index.Index(ndim=DIMENSION, metric="l2sq", dtype=kind)
+    made.add(np.arange(len(vectors)), vectors)
+    made.save(str(path))
+
+
+def write_hnswlib(path: Path, vectors: np.ndarray) -> None:
+    hnswlib = pytest.importorskip("hnswlib", reason="hnswlib 0.8.0 is compiled at installation: constraints-judges.txt")
+    made = hnswlib.Index("l2", DIMENSION)
+    made.init_index(len(vectors))
+    made.add_items(vectors)
+    made.save_index(str(path))
 
 
 FORMATS: dict[str, Any] = {
@@ -47,8 +62,11 @@ FORMATS: dict[str, Any] = {
     "lists.parquet": lambda path, rows: parquet(path, rows, "float32"),
     "halves.parquet": lambda path, rows: parquet(path, rows, "float16"),
     "fixed.parquet": lambda path, rows: parquet(path, rows, "float64", DIMENSION),
-    "hnsw.faiss": lambda path, rows: index(path, rows, half=False),
-    "fp16.faiss": lambda path, rows: index(path, rows, half=True),
+    "hnsw.faiss": lambda path, rows: write_faiss(path, rows, half=False),
+    "fp16.faiss": lambda path, rows: write_faiss(path, rows, half=True),
+    "single.usearch": lambda path, rows: write_usearch(path, rows, "f32"),
+    "half.usearch": lambda path, rows: write_usearch(path, rows, "f16"),
+    "hnswlib.bin": write_hnswlib,
 }
 
 
@@ -62,6 +80,21 @@ def test_a_vector_is_found_in_the_file_that_has_it_and_in_no_other(name: str, tm
     found = residue([], str(before), str(after), vectors=GONE)
     assert [place.verdict for place in found.places] == [Verdicts.RESIDUAL, Verdicts.ERASED]
     assert residue([], str(after), vectors=THOSE_WHO_STAY[:3]).places[0].found == 3
+
+
+def test_a_vector_deleted_in_an_index_is_found_until_the_index_is_built_anew(tmp_path: Path) -> None:
+    """The index forgets the key and keeps the numbers."""
+    index = pytest.importorskip("usearch.index", reason="usearch of requirements/constraints.txt writes the index")
+    made = index.Index(ndim=DIMENSION, metric="l2sq", dtype="f32")
+    made.add(np.arange(len(EVERYBODY)), EVERYBODY)
+    made.remove(17)
+    assert 17 not in made
+    (tmp_path / "marked").mkdir()
+    (tmp_path / "anew").mkdir()
+    made.save(str(tmp_path / "marked" / "all.usearch"))
+    write_usearch(tmp_path / "anew" / "all.usearch", THOSE_WHO_STAY, "f32")
+    found = residue([], str(tmp_path / "marked"), str(tmp_path / "anew"), vectors=GONE)
+    assert [place.verdict for place in found.places] == [Verdicts.RESIDUAL, Verdicts.ERASED]
 
 
 def test_a_vector_that_differs_in_its_last_bit_is_another_vector(tmp_path: Path) -> None:

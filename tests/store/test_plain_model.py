@@ -15,6 +15,7 @@ from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.schema.files import Table
 from noisygd_delete.losses.staged import HEAD, NETWORK, StagedLoss
+from noisygd_delete.store import plain_model as plain_models
 from noisygd_delete.store.artifact import FILES, Artifact, plain_model
 
 LABELS = {
@@ -271,3 +272,15 @@ def test_dates_and_hashes_are_plain_and_no_graph(said: str) -> None:
     assert "model.onnx" not in files
     assert set(files) | {"model.onnx"} == set(FILES)
     assert said in json.loads(files["facts.json"])["missing"]["model.onnx"]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_more_numbers_than_a_file_of_text_may_have_are_refused(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
+    of = schema("two", {"plain": NUMBERS["plain"], "gap": NUMBERS["gap"]})
+    told = model(losses.Logistic(1.0), of.features)
+    monkeypatch.setattr(plain_models, "MOST_COEFFICIENTS", told.weights.size - more)
+    if not more:
+        assert plain_model(told, of).layers[0].size == told.weights.size
+        return
+    with pytest.raises(InvalidParameter, match="too many"):
+        plain_model(told, of)

@@ -329,3 +329,18 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(7)], request_id="fourth"))
     assert told()[:2] == (True, False)
+
+
+def test_a_seal_put_back_with_the_register_of_its_time_is_told(path: Path, tmp_path: Path) -> None:
+    """The ids of the table know a longer ledger than the seal: so the register that the seal describes may be old too."""
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="first"))
+    shutil.copytree(path, tmp_path / "earlier")
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(4)], request_id="second"))
+        store.request_log.forget(["first"])
+    assert verify(path).passed
+    for file in ("seal", "register"):
+        shutil.copy(getattr(Layout(tmp_path / "earlier"), file), getattr(Layout(path), file))
+    Store.open(path).close()  # the seal is made anew
+    assert any("register.sqlite" in fault for fault in verify(path).faults)

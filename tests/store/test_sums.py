@@ -23,7 +23,7 @@ from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
 from noisygd_delete.privacy.guarantee import Worlds
-from noisygd_delete.store import Store, file_footer, models, status, verify
+from noisygd_delete.store import Store, file_footer, models, release_schedule, status, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import StoreTransaction
@@ -320,6 +320,12 @@ def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, 
     assert verify(path).faults == ()
 
 
+def test_a_release_that_was_drawn_before_its_edits_read_the_table_once(path: Path) -> None:
+    with Store.open(path) as store:
+        answer = store.serve(EditRequest.delete([name(3)]))
+    assert (answer.kind, answer.steps, answer.gradient_passes) == ("unlearn", 0, 1)
+
+
 def candidate_stamp(path: Path) -> str:
     from noisygd_delete.store import journal
 
@@ -613,3 +619,28 @@ def test_a_record_that_could_not_be_put_back_is_not_restricted(tmp_path: Path, c
     with Store.open(tmp_path / "closed") as store:
         assert name in map(str, store.records.ids)
     assert not (tmp_path / "aside").exists()
+
+
+def test_a_journal_that_was_being_marked_as_drawn_is_left_once(path: Path, tmp_path: Path) -> None:
+    """A crash at each of its changes leaves one journal after the next start, and nothing of the row."""
+    within = [at for at, (_, file) in enumerate(changes(path, delete)) if file.startswith("request.json")]
+    assert len(within) > 4
+    for at in within:
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        assert crashed(copy, delete, at)
+        accepted = in_flight(copy)
+        Store.open(copy).close()
+        left = [file.name for file in (copy / "journal").iterdir() if file.name.startswith("request")]
+        assert (left, found(copy, traces(3))) == ([], []) or not accepted
+        shutil.rmtree(copy)
+
+
+@pytest.mark.parametrize("releases", [2, RELEASES])
+def test_the_publications_told_before_the_first_learn_are_those_after_it(tmp_path: Path, releases: int) -> None:
+    with Store.create(tmp_path / "store", records(), SCHEMA, plan(releases=releases)) as store:
+        before = release_schedule.publications(store.ledger)
+        store.learn()
+        assert before == release_schedule.publications(store.ledger) == releases - 1
+        store.serve(EditRequest.delete([name(3)]))
+        assert release_schedule.publications(store.ledger) == releases - 1

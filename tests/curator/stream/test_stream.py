@@ -261,3 +261,19 @@ def test_whose_erasure_waits_is_told_of_every_model_that_was_published() -> None
     assert waiting.everything.gdp >= kept.gdp > curator.accountant.deletion(1, 2).gdp
     stream.flush()
     assert stream.summary().everything == waiting.everything
+
+
+def test_what_cannot_be_read_has_its_place_in_the_stream() -> None:
+    """Whatever the order of good requests, refused ones and such that could not be parsed."""
+    rng = np.random.default_rng(4)
+    for _ in range(8):
+        stream, due, left = Stream(learned(), Batching(size=100)), [], list(range(10))
+        for position in range(int(rng.integers(2, 10))):
+            kind = rng.choice(["good", "gone", "unread"])
+            if kind == "unread":
+                stream.refuse(f"line {position}")
+            else:
+                stream.push(EditRequest.delete([left.pop() if kind == "good" else N + position]))
+            due += [position] * (kind != "good")
+        assert [position for position, _ in stream.summary().refused] == due
+        assert stream.summary().served == 10 - len(left)
