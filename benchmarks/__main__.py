@@ -14,6 +14,7 @@ MEASUREMENTS = {
     "first_hour": "three tables from CSV to certificate: score beside scikit-learn, commands, passes, time",
     "tables": "a table from CSV to rows over pandas, peak memory, bytes per id",
     "processes": "quickstart, delete, predict and verify beside refits with scikit-learn, as whole processes: processor time, peak memory, disk",
+    "many_rows_a_person": "persons with several rows: weighted by person, beside noise for every row and one row a person",
     "many_rows": "the command `delete` in 5,000,000 rows, the whole process over its computing",
     "stream_rate": "requests in batches of 10 on Adult, over another checkout: rate, share of computing, syncs",
     "growth": "what time and memory grow with, as fitted exponents; `--check` compares with the committed ones",

@@ -22,6 +22,8 @@ MOST_PROCESSES = 128  # largest process group; the slack includes one addition f
 MOST_PARTITIONS = 1 << 16  # most partitions of a table on a cluster
 NORM_TOLERANCE = 2.0**-20  # rounding a row of norm R to float32 lengthens it by far less than this
 ROOM = 1 + 2 * NORM_TOLERANCE  # factor on row norms that covers rounding; squared for curvatures
+SHARE_BITS = 20  # a row of a person with k rows weighs ⌊2²⁰/k⌋/2²⁰, exact in float32
+MOST_SHARES = 1 << 10  # largest k: beyond it the rounding of weights would no longer be negligible
 
 _SLOPE_TOLERANCE = 2.0**-21  # a computed ∂ℓ/∂z may exceed its supremum by a few float32 ulps
 _UNIT_ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
@@ -126,7 +128,7 @@ def _draft(parsed: argparse.Namespace) -> int:
     target = check_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
     from_file = parsed.data is not None
     table = read_table(parsed.data, parsed.delimiter) if from_file else _source_commands().sample_rows(parsed)
-    text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject).text
+    text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject, weighed=from_file).text
     if not parsed.dry_run:
         target.write(text)
     warning = (
@@ -165,6 +167,7 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, ta
     for option, default in (("table", None), ("query", None), ("engine", "local")):
         if getattr(parsed, option) != default:
             raise InvalidParameter(f"--{option} belongs to --source; a file of --data is copied into the store")
+    parsed.rows_a_person = _count_rows_a_person(parsed, schema, table)
     schema = with_schema_map(parsed, schema, partial(_count_rows, parsed, schema, table))
     rows = _create_from(parsed, schema, held_out, table)
     return report_store(parsed, schema, rows, numbered=schema.id_column is None)
@@ -369,6 +372,22 @@ def _count_rows(parsed: argparse.Namespace, schema: Schema, table: Table | None)
     if table is not None:
         return len(table)
     return sum(len(block) for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()))
+
+
+def _count_rows_a_person(parsed: argparse.Namespace, schema: Schema, table: Table | None) -> float:
+    """Return the mean number of rows of a person, rounded up to a power of √2 as it is taken for public; 1 without persons."""
+    from ..features.schema.files import read_blocks
+
+    column, persons = schema.subject_column, Counter[str]()
+    if column is None or (schema.rows_per_subject or 1) == 1:
+        return 1.0
+    if table is not None:
+        persons.update(table.columns[column])
+    else:
+        for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()):
+            persons.update(block.columns[column])
+    kept = sum(min(number, schema.rows_per_subject or number) for number in persons.values())
+    return 2.0 ** (math.ceil(2 * math.log2(kept / max(1, len(persons)) + 1e-9)) / 2) if kept else 1.0
 
 
 def report_created(

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from .. import losses, methods
 from ..errors import InvalidParameter, check_choice
-from ..methods.base import AUTO, DEFAULT_METHOD, PROOFS, RIDGES
+from ..methods.base import AUTO, DEFAULT_METHOD, PROOFS, RIDGES, WEIGHTINGS
 from ..methods.problem import DTYPES
 from ..methods.specs import parse_spec
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
@@ -165,6 +165,7 @@ PLANNED: dict[str, Any] = {  # defaults of a plan
     "releases": 1,
     "batch": 1,
     "rows_per_subject": 1,
+    "weighting": AUTO,
     "dtype": "float32",
 }
 ADVISED: dict[str, Any] = {  # defaults where advice or a schema decides
@@ -255,6 +256,8 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     add(chosen, "--releases", type=parse_integer, metavar="N", help="N observed publications together within --dp")
     add(chosen, "--batch", type=parse_integer, help="records edited by one request")
     add(chosen, "--rows-per-subject", type=parse_integer, help="rows of one person (default 1, or as the schema says)")
+    weighting = "weight of a row of a person with k rows: 1/k (by-person; default where it is covered) or 1, for more noise (by-row)"
+    add(chosen, "--weighting", choices=(AUTO, *WEIGHTINGS), help=weighting)
     add(chosen, "--no-utility", action="store_true", help="take only the steps that forgetting needs")
     add(chosen, "--dtype", choices=DTYPES, help="of steps over the reals; default: float32")
     stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")

@@ -17,7 +17,7 @@ from ..features.schema.columns import Numeric
 from ..features.schema.hashed import Text
 from ..losses.clipped import Clipped
 from ..methods import METHODS, Method
-from ..methods.base import AUTO, DEFAULT_METHOD
+from ..methods.base import AUTO, BY_ROW, DEFAULT_METHOD
 from ..methods.plan import Plan
 from ..methods.specs import format_spec, parse_spec
 from ..planner import advise, explain_plan, make_advised_plan, make_plan, plan_stream
@@ -170,14 +170,19 @@ def plan_from(parsed: argparse.Namespace, **sizes: Any) -> Plan:
 def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments common to every compared method, as keywords of the planner, without λ, budget and total.
 
-    These are loss, adjacency, deletion_notion, batch, rows_per_subject, dtype, utility, model_norm and map.
+    These are loss, adjacency, deletion_notion, batch, rows_per_subject, weighting, rows_a_person, dtype, utility, model_norm
+    and map.
+    Rows of a source are weighted by row unless --weighting says otherwise.
     """
+    elsewhere = parsed.weighting == AUTO and getattr(parsed, "source", None) is not None
     return {
         "loss": loss_from(parsed),
         "adjacency": parsed.adjacency,
         "deletion_notion": parsed.deletion_notion,
         "batch": parsed.batch,
         "rows_per_subject": parsed.rows_per_subject,
+        "weighting": BY_ROW if elsewhere else parsed.weighting,
+        "rows_a_person": getattr(parsed, "rows_a_person", 1.0),  # of a file
         "dtype": parsed.dtype,
         "utility": not parsed.no_utility,
         "model_norm": parsed.model_norm,

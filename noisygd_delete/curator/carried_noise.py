@@ -54,8 +54,8 @@ def draw_release(
         raise InvalidParameter("is not a draw of the chain that the plan has", number=after.number)
     moments = moments_of(procedure, shape)
     carry, variance = procedure.draws[after.number]
-    before = exact_sums(held, moments)
-    now = before if after.edits is None else before + sums_change(moments, local_rows(held), after.edits)
+    before, own = exact_sums(held, moments, by_person=procedure.by_person), {"by_person": procedure.by_person}
+    now = before if after.edits is None else before + sums_change(moments, local_rows(held), after.edits, **own)
     rest = 0 if after.sums is None else round_product(after.sums - before, Fraction(carry), CARRY_BITS)
     drawn: Integers = (
         now + rest + moments.noise(noise, variance=math.ceil(variance), label_weight=procedure.label_weight)
@@ -68,7 +68,8 @@ def draw_release(
 def change_of_edits(records: Records, plan: Plan, edits: SlotEdits) -> Integers:
     """Return the change of the plan's published sums by edits."""
     assert isinstance(plan.learning.start, CarriedSums)
-    return sums_change(moments_of(plan.learning.start, plan.shape), records, edits)
+    moments = moments_of(plan.learning.start, plan.shape)
+    return sums_change(moments, records, edits, by_person=plan.problem.by_person)
 
 
 def make_patch(change: Integers, plan: Plan, after: Continuation, execution: Execution) -> Continuation | None:
@@ -113,12 +114,34 @@ def moments_of(procedure: CarriedSums, shape: tuple[int, ...]) -> IntegerMoments
     return CodedMoments(coding.directions, *facts, coding=coding)
 
 
-def sums_change(moments: IntegerMoments, records: Records, edits: SlotEdits) -> Integers:
-    """Return the change of the sums by an edit, computed from only the slots that it affects."""
+def sums_change(moments: IntegerMoments, records: Records, edits: SlotEdits, *, by_person: bool = False) -> Integers:
+    """Return the change of the sums by an edit, computed from only the slots that it affects.
+
+    Args:
+        moments: The summation rule.
+        records: The table before the edit.
+        edits: The edit; with `by_person` of whole persons, as `learning.check_edit` requires.
+        by_person: Whether the sums of a row of a person with k rows are divided by k.
+    """
     held = records.occupied[edits.slots]
     gone, new = edits.slots[held], np.array([name is not None for name in edits.ids], bool)
+    if by_person:
+        came, left = _slots_of_persons(edits, new), records.rows_alike()[gone]
+        change = np.zeros(moments.size, np.int64)
+        for number in np.union1d(came, left).tolist():
+            own, some, those = replace(moments, alike=number), np.flatnonzero(new)[came == number], gone[left == number]
+            change += own.of(edits.rows[some], edits.labels[some])
+            change -= own.of(records.features[those], records.labels[those])
+        return change
     came = moments.of(edits.rows[new], edits.labels[new])
     return came - moments.of(records.features[gone], records.labels[gone])
+
+
+def _slots_of_persons(edits: SlotEdits, new: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return for each new row the number of new rows of its person."""
+    owners = [owner for owner, here in zip(edits.subjects, new, strict=True) if here]
+    counts = Counter(owner for owner in owners if owner is not None)
+    return np.array([1 if owner is None else counts[owner] for owner in owners], np.int64)
 
 
 def _noisy_moments(moments: IntegerMoments, procedure: CarriedSums, published: Integers) -> NoisyMoments:
@@ -131,7 +154,7 @@ def _weights_from_moments(
 ) -> NDArray[np.float64]:
     """Return log odds of normal classes if rows share a constant (those of a coded map do), else least squares."""
     whole = moments.ridges(ridge, procedure.ridge_share)
-    if procedure.map is not None and not procedure.label_bits:
+    if procedure.map is not None and not procedure.targets:
         return moments.discriminant(whole)
     return moments.ridge(whole) * max(1, shape[0])
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -47,6 +48,8 @@ def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None
             f"the table has {records.width} features and the plan {problem.features} (count the constant column)"
         )
     _check_subjects(records.rows_per_subject, plan)
+    if problem.by_person:
+        local_rows(records)
     _check_rows(records, plan, group)
 
 
@@ -97,6 +100,8 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
                     else "Plan with joiners=true"
                 )
             )
+    if plan.problem.by_person and plan.mechanism.carries:
+        _check_whole_persons(records, edits)
     if not (request.replacements or request.insertion):
         return edits
     try:
@@ -105,6 +110,33 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
     except (AssumptionViolated, InvalidRecords) as error:
         raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
     return edits
+
+
+def _check_whole_persons(records: Records, edits: SlotEdits) -> None:
+    """Check that an edit deletes and inserts whole persons.
+
+    Weighted by person, an edit of some rows changes the weights of the others. Carried noise is charged for what joins,
+    stays and leaves, not for what changes.
+
+    Raises:
+        InvalidRequest: If it does not.
+    """
+    owners, counts = records.owners, edits.counts
+    if owners is None:
+        return
+    alike, deleted = records.rows_alike(), edits.slots[: counts.deleted].tolist()
+    gone = Counter(owners[slot] for slot in deleted)
+    if any(gone[owners[slot]] < alike[slot] for slot in deleted):
+        raise InvalidRequest(
+            "deletes some rows of a person and leaves others, whose weights it would change; nothing was changed. Delete the "
+            "person, or plan with weighting 'by-row'"
+        )
+    new = {owner for owner in edits.subjects[counts.deleted + counts.replaced :] if owner is not None}
+    if len(owners.find(new)):
+        raise InvalidRequest(
+            "inserts rows of a person who has some, whose weights it would change; nothing was changed. Insert all rows of "
+            "a person together, or plan with weighting 'by-row'"
+        )
 
 
 def check_model(model: Model, plan: Plan) -> Weights:

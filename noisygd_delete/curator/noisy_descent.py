@@ -40,6 +40,7 @@ def descend(
         return _descend_exactly(start, records, plan, procedure.exactness, steps_and_noise, execution)
     records = local_rows(records)
     facts: dict[str, Any] = {"regularization": problem.regularization, "dtype": problem.dtype}
+    facts["by_person"] = problem.by_person
     if procedure.sampling is not None or problem.loss.clips_each:  # a network computes its own sums
         clipped = ClippedObjective(records, problem.loss, regularization=problem.regularization)
         if procedure.sampling is not None:
@@ -76,6 +77,7 @@ def _descend_exactly(
             device=execution.device,
         )
     own = {"group": execution.group, "readings": facts["steps"], "by_content": not plan.mechanism.shows_order}
+    own["by_person"] = plan.problem.by_person
     objective = PreciseObjective(records, plan.problem.loss, regularization=plan.problem.regularization, **own)
     return run_exactly(start, objective.gradient, grid_bits=exactness.grid_bits, radius=exactness.radius, **facts)
 

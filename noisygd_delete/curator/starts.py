@@ -130,6 +130,7 @@ def _(begin: Minimizer, run: Run) -> Begun:
         group=execution.group,
         readings=procedure.solver_passes,
         by_content=not plan.mechanism.shows_order,
+        by_person=plan.problem.by_person,
     )
     centre = np.zeros(plan.shape)
     with limit_threads(numbers_of(records) * plan.problem.loss.outputs):

@@ -133,7 +133,7 @@ class CodedSums:
     def _sum(self, tables: list[NDArray[np.float64]], task: range) -> NDArray[np.int64]:
         """Return (outputs, groups, cells) sums of slopes in units, over some rows."""
         sums = np.zeros((len(tables), self._values.size), np.int64)
-        score, add = _compiled() if self._rows.codes.size >= _WORTH and _can_compile() else (_score, _add)
+        score, add = _load_compiled() if self._rows.codes.size >= _WORTH and _can_compile() else (_score, _add)
         for first in range(task.start, task.stop, _BLOCK):
             part = slice(first, min(first + _BLOCK, task.stop))
             codes, groups = np.asarray(self._rows.codes[part]), self._groups[part]
@@ -276,7 +276,7 @@ def _add(codes: Vector, groups: Vector, starts: Places, cells: int, steps: Vecto
             own += np.bincount(places.reshape(-1), weights, cells).astype(np.int64)
 
 
-def _compiled() -> tuple[Any, Any]:
+def _load_compiled() -> tuple[Any, Any]:
     from . import coded_numba
 
     return coded_numba.score, coded_numba.add
@@ -286,7 +286,7 @@ def _compiled() -> tuple[Any, Any]:
 def _can_compile() -> bool:
     """Return whether numba is installed and has a cache directory, as `kernel` does."""
     try:
-        _compiled()
+        _load_compiled()
     except (ImportError, RuntimeError):
         return False
     return True

@@ -124,7 +124,7 @@ class CodedMoments(IntegerMoments):
         return np.concatenate([square[upper_triangle_indices(self.features)], first.ravel()]).astype(np.int64)
 
     def _steps(self, filled: int) -> tuple[int, list[NDArray[np.float64]]]:
-        common, tables = self.coding.steps(self.norm_squared, filled)
+        common, tables = self.coding.steps(self.norm_squared // self.alike, filled)
         return common, [table.astype(np.float64) for table in tables]
 
     def _of_few(self, codes: Codes, answers: NDArray[np.float64]) -> Integers:

@@ -22,6 +22,7 @@ from ..errors import AssumptionViolated, InvalidParameter, check_choice
 from ..losses.base import Loss
 from ..records import Records
 from .execution import ALONE, Group, find_device, torch_module
+from .sums import person_shares
 
 STEPS = 256  # number of steps whose noise is on the device at a time
 
@@ -39,6 +40,7 @@ class DeviceObjective:
         dtype: Precision of the arithmetic inside a block.
         device: Name of the device.
         group: The processes that share the rows, each with its own device.
+        by_person: Whether each row weighs its person's `sums.person_shares`.
 
     Raises:
         MissingDependency: If torch is not installed.
@@ -55,6 +57,7 @@ class DeviceObjective:
         dtype: str = "float32",
         device: str = "cuda",
         group: Group = ALONE,
+        by_person: bool = False,
     ) -> None:
         torch = torch_module()
         _check_full_float32(torch)
@@ -78,6 +81,11 @@ class DeviceObjective:
             part = slice(own.start + here.start, own.start + here.stop)
             self.rows[here] = torch.from_numpy(np.array(records.features[part])).to(self.device, self.kind)
             self.labels[here] = torch.from_numpy(np.array(records.labels[part])).to(self.device, labelled)
+        self.shares = None
+        if by_person:
+            self.shares = torch.zeros((filled, 1), dtype=self.kind, device=self.device)
+            own_shares = person_shares(records)[own.start : own.stop, None]
+            self.shares[: len(own)] = torch.from_numpy(own_shares).to(self.device, self.kind)
 
     def gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ∇L_D(θ), float64 in the shape of the weights."""
@@ -159,6 +167,7 @@ class Steps:
         scores = table.rows @ self.theta.to(table.kind).T
         with table.device:
             slopes = table.loss.derivative(scores, table.labels, torch)
+            slopes = slopes if table.shares is None else slopes * table.shares
         blocked = slopes.T.reshape(outputs, blocks, BLOCK).transpose(0, 1)
         sums = torch.bmm(blocked, table.rows.unflatten(0, (blocks, BLOCK)))
         self._total.copy_(sum_pairwise(sums.double()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -100,6 +100,17 @@ def record_blocks(records: Records) -> Iterator[tuple[NDArray[np.float32] | Code
         yield records.features[part][used[part]] if coded is None else coded, records.labels[part][used[part]]
 
 
+def person_blocks(records: Records) -> Iterator[tuple[int, NDArray[np.float32] | CodedRows, NDArray[np.float64]]]:
+    """Yield k, and rows and labels as `record_blocks`, of persons with k rows, one block at a time."""
+    alike, first = records.rows_alike(), 0
+    alike = alike[alike > 0]
+    for rows, labels in record_blocks(records):
+        own, first = alike[first : first + len(labels)], first + len(labels)
+        for number in np.unique(own).tolist():
+            chosen = own == number
+            yield number, rows.select(chosen) if isinstance(rows, CodedRows) else rows[chosen], labels[chosen]
+
+
 @dataclass(frozen=True)
 class IntegerMoments:
     """The conversion of rows to integers: public, and constant while their sums are carried on.
@@ -109,8 +120,9 @@ class IntegerMoments:
         outputs: k: one column of labels ±1, or one for each class.
         norm_squared: R² in steps²: the largest squared norm of a row.
         bits: Bits of the grid: a number x becomes 2^bits x.
-        label_bits: Bits of the grid of a target in [−1, 1], which is rounded towards 0; label sums are in steps
+        label_bits: Bits of the grid of a label in [−1, 1], which is rounded towards 0; label sums are in steps
             2^−(bits + label_bits).
+        alike: k: row and label are divided by √k before they are rounded towards 0, hence their products by k.
     """
 
     features: int
@@ -118,6 +130,7 @@ class IntegerMoments:
     norm_squared: int
     bits: int
     label_bits: int = 0
+    alike: int = 1
 
     @property
     def size(self) -> int:
@@ -137,10 +150,11 @@ class IntegerMoments:
         held, answers = np.asarray(rows, np.float64), np.asarray(labels, np.float64)
         square = np.zeros((self.features, self.features))
         first = np.zeros((self.outputs, self.features))
-        shorter = math.ldexp(1 - NORM_TOLERANCE, self.bits)  # undoes the lengthening of a row by float32 rounding
+        # undoes the lengthening of a row by float32 rounding
+        shorter = math.ldexp(1 - NORM_TOLERANCE, self.bits) / math.sqrt(self.alike)
         for start in range(0, len(held), _BLOCK):
             steps = np.trunc(held[start : start + _BLOCK] * shorter)
-            if not (np.square(steps).sum(axis=1) <= self.norm_squared).all():
+            if not (self.alike * np.square(steps).sum(axis=1) <= self.norm_squared).all():
                 raise AssumptionViolated("a row is longer than the radius; scale the rows, or plan for a larger one")
             square += steps.T @ steps
             first += self.answers(answers[start : start + _BLOCK]).T @ steps
@@ -149,13 +163,19 @@ class IntegerMoments:
 
     def answers(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the (rows, outputs) integer factors of rows: ±1, a target in steps, or the indicator of a class."""
+        unit = 2.0**self.label_bits / math.sqrt(self.alike)
         if self.outputs > 1:
-            return np.asarray(labels[:, None] == np.arange(self.outputs), np.float64)
-        return np.trunc(np.clip(labels[:, None], -1.0, 1.0) * 2.0**self.label_bits)
+            return np.asarray(labels[:, None] == np.arange(self.outputs), np.float64) * math.trunc(unit)
+        return np.trunc(np.clip(labels[:, None], -1.0, 1.0) * unit)
 
     def of_table(self, records: Records) -> Integers:
         """Return the exact sums over the current records; free slots add nothing."""
         return sum((self.of(*block) for block in record_blocks(records)), np.zeros(self.size, np.int64))
+
+    def of_persons(self, records: Records) -> Integers:
+        """Return the exact sums over the current records, those of a row of a person with k rows divided by k."""
+        parts = (replace(self, alike=number).of(*block) for number, *block in person_blocks(records))
+        return sum(parts, np.zeros(self.size, np.int64))
 
     def noise(self, noise: Noise, *, variance: int, label_weight: int) -> Integers:
         """Draw exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a sum of unscaled labels."""

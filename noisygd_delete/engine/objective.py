@@ -20,7 +20,7 @@ from ..records import Records, SparseRows
 from .execution import ALONE, Group, run_parallel
 from .kernel import Kernel, is_supported, row_windows, sum_pairwise
 from .noise import LinearTerm
-from .sums import CurrentRecords, expand_codes, sums_of
+from .sums import CurrentRecords, expand_codes, person_shares, sums_of
 
 _CELLS = 1 << 20  # scores, or numbers of rows, processed at a time: both products read them from cache
 
@@ -40,6 +40,7 @@ class Objective:
         slots: n, if `records` omits null slots; default: the slots of `records`.
         group: The processes that share the rows.
         readings: Number of gradients to be computed, if known: the compiler is not loaded for a few.
+        by_person: Whether each row weighs its person's `sums.person_shares`.
     """
 
     def __init__(
@@ -52,9 +53,11 @@ class Objective:
         slots: int | None = None,
         group: Group = ALONE,
         readings: int | None = None,
+        by_person: bool = False,
     ) -> None:
         self._kind = np.dtype(check_choice("dtype", dtype, DTYPES))
         self._group, self._own = group, group.rows(records.slots, BLOCK)
+        self._shares = person_shares(records).astype(self._kind) if by_person else None
         records = expand_codes(records)
         rows: Any = records.features if records.sparse is None else records.sparse
         self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
@@ -62,7 +65,7 @@ class Objective:
         self._slots = records.slots if slots is None else slots
         self._regularization = regularization
         self._rows, self.shape = rows, (loss.outputs, rows.shape[1])
-        compiled = isinstance(rows, np.ndarray) and is_supported(loss, rows, readings)
+        compiled = isinstance(rows, np.ndarray) and not by_person and is_supported(loss, rows, readings)
         self._kernel = Kernel(rows, loss, self._own) if compiled else None
 
     def gradient_sum(self, weights: Weights) -> Weights:
@@ -86,15 +89,18 @@ class Objective:
         parts = run_parallel(lambda part: self._span(stacked, *part), self._parts(len(stacked)), self._rows.size)
         return sum_pairwise(parts, stacked.shape).reshape(weights.shape)
 
-    def _parts(self, columns: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Yield rows and labels of this process, in parts that stay in cache with their scores."""
+    def _parts(self, columns: int) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]]:
+        """Yield rows, labels and weights of this process, in parts that stay in cache with their scores."""
         most, numbers = SPAN, max(columns, self.shape[1])
         while most > BLOCK and most * numbers > _CELLS:
             most //= 2
         for part in row_windows(self._rows, self._own.start, self._own.stop, most):
-            yield self._rows[part].astype(self._kind, copy=False), self._labels[part]
+            shares = None if self._shares is None else self._shares[part]
+            yield self._rows[part].astype(self._kind, copy=False), self._labels[part], shares
 
-    def _span(self, stacked: NDArray[Any], rows: NDArray[Any], labels: NDArray[Any]) -> Weights:
+    def _span(
+        self, stacked: NDArray[Any], rows: NDArray[Any], labels: NDArray[Any], shares: NDArray[Any] | None
+    ) -> Weights:
         outputs, width = self.shape
         scores = rows @ stacked.T
         models, whole = len(stacked) // outputs, len(rows) - len(rows) % BLOCK
@@ -103,6 +109,8 @@ class Objective:
         else:
             repeated = np.repeat(labels, models)
         slopes = self._loss.derivative(scores.reshape(-1, outputs), repeated, np).reshape(scores.shape)
+        if shares is not None:
+            slopes = slopes * shares[:, None]
         blocked = np.ascontiguousarray(slopes[:whole].T).reshape(len(stacked), -1, BLOCK).transpose(1, 0, 2)
         total: Weights = np.matmul(blocked, rows[:whole].reshape(-1, BLOCK, width)).sum(axis=0, dtype=np.float64)
         if whole < len(rows):
@@ -116,14 +124,17 @@ class Objective:
             stop = min(start + BLOCK, len(self._labels))
             rows = self._rows.part(start, stop, self._kind.name)
             slopes = self._loss.derivative(rows @ turned, self._labels[start:stop], np)
+            if self._shares is not None:
+                slopes = slopes * self._shares[start:stop, None]
             total += slopes.T @ rows
         return total
 
     def value(self, weights: Weights) -> float:
         """Return L_D(θ). It is a function of private data: use it in solvers and tests, never in a log."""
         stacked, fit = weights.astype(self._kind).T, np.zeros(1)
-        for rows, labels in self._parts(len(weights)):
-            fit += self._loss.value(rows @ stacked, labels, np).sum(dtype=np.float64)
+        for rows, labels, shares in self._parts(len(weights)):
+            values = self._loss.value(rows @ stacked, labels, np)
+            fit += (values if shares is None else values * shares).sum(dtype=np.float64)
         penalty = self._regularization / 2 * float(np.vdot(weights, weights))
         return float(self._group.total(fit)[0]) / self._slots + penalty
 
@@ -149,6 +160,7 @@ class PreciseObjective:
         group: The processes that share the rows.
         readings: Number of gradients to be computed, if known.
         by_content: See `sums_of`.
+        by_person: See `sums_of`.
     """
 
     def __init__(
@@ -162,9 +174,11 @@ class PreciseObjective:
         group: Group = ALONE,
         readings: int | None = None,
         by_content: bool = False,
+        by_person: bool = False,
     ) -> None:
-        self._sums = sums_of(records, loss, group, readings, by_content=by_content)
+        self._sums = sums_of(records, loss, group, readings, by_content=by_content, by_person=by_person)
         self.loss = loss
+        self.mean_share = float(person_shares(records).mean()) if by_person else 1.0
         self.regularization = regularization
         self.slots = self._sums.slots
         self.shape = (loss.outputs, self._sums.width)

@@ -115,7 +115,7 @@ class Sample:
         """Return ∇ of the objective of the sample's rows, including regularizer and linear term, in float32."""
         self.passes += self._share
         slopes = self._objective.loss.derivative(self._scores(weights), self._labels, np)
-        mean: Vector = slopes.T @ self._rows / len(slopes)
+        mean: Vector = slopes.T @ self._rows * (self._objective.mean_share / len(slopes))
         return mean + self._objective.regular_gradient(weights)
 
     def is_nearer(self, start: Vector) -> bool:
@@ -129,7 +129,7 @@ class Sample:
         def value(weights: Vector) -> float:
             scores = self._scores(weights, step).astype(np.float64)
             fit = float(self._objective.loss.value(scores, self._labels[::step], np).mean())
-            return fit + self._objective.regular_value(weights)
+            return fit * self._objective.mean_share + self._objective.regular_value(weights)
 
         return value(start) < value(self._objective.centre)
 
@@ -144,10 +144,10 @@ class Sample:
         return made
 
     def _change(self, scores: NDArray[Any], labels: NDArray[Any], direction: NDArray[Any]) -> NDArray[Any]:
-        """Return A_i v_i by a central difference."""
+        """Return A_i v_i by a central difference, times the mean weight of a row."""
         derivative = self._objective.loss.derivative
         ahead, behind = (derivative(scores + step * direction, labels, np) for step in (self._step, -self._step))
-        change: NDArray[Any] = (ahead - behind) / (2 * self._step)
+        change: NDArray[Any] = (ahead - behind) * (self._objective.mean_share / (2 * self._step))
         return change
 
     def _unseen(self, trace: float) -> float:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, NORM_TOLERANCE, SPAN
+from ..bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, NORM_TOLERANCE, SHARE_BITS, SPAN
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
 from ..records import CodedRows, Records, SparseRows
@@ -57,6 +57,7 @@ class HeldSums:
         loss: The loss.
         group: The processes that share the rows.
         readings: Number of gradients to be computed, if known: the compiler is not loaded for a few.
+        shares: (slots,) weight of each row, from `person_shares`; None: 1.
     """
 
     def __init__(
@@ -66,8 +67,9 @@ class HeldSums:
         loss: Loss,
         group: Group = ALONE,
         readings: int | None = None,
+        shares: NDArray[np.float64] | None = None,
     ) -> None:
-        self._loss, self._group = loss, group
+        self._loss, self._group, self._shares = loss, group, shares
         self._labels: NDArray[Any] = labels.astype(np.int64) if loss.label_kind == "class" else labels
         self._short = self._labels if loss.label_kind == "class" else labels.astype(np.float32)
         self.slots, self.width = rows.shape
@@ -75,7 +77,7 @@ class HeldSums:
         self._numbers = self.slots * self.width
         self._all, self._rows = rows, rows.gather(self._own) if isinstance(rows, RowsInOrder) else rows
         kept = self._rows
-        compiled = isinstance(kept, np.ndarray) and is_supported(loss, kept, readings)
+        compiled = isinstance(kept, np.ndarray) and shares is None and is_supported(loss, kept, readings)
         self._kernel = Kernel(cast("NDArray[np.float32]", kept), loss, self._own) if compiled else None
 
     def _tasks(self) -> Iterator[slice]:
@@ -114,10 +116,13 @@ class HeldSums:
         turned = self._of_entries(weights.T.astype(dtype))  # (features, outputs)
 
         def add(part: slice) -> list[NDArray[np.float64]]:
-            sums, begun = list[NDArray[np.float64]](), 0  # rows of an unfinished chunk so far
+            sums, begun, at = list[NDArray[np.float64]](), 0, part.start  # begun: rows of an unfinished chunk so far
             for rows, labels in self._pieces(part, dtype):
                 scores = np.asfortranarray(rows @ turned)  # column-major, as in objective.py
-                made = _sums_of_chunks(self._loss.derivative(scores, labels, np).T, rows)
+                slopes = self._loss.derivative(scores, labels, np)
+                if self._shares is not None:
+                    slopes *= self._shares[at : at + len(labels), None].astype(slopes.dtype)
+                made, at = _sums_of_chunks(slopes.T, rows), at + len(labels)
                 if begun:
                     sums[-1] += made[0]
                 else:
@@ -183,6 +188,19 @@ class Sums(Protocol):
         """Return the rows (float32) and labels of about `rows` evenly spaced slots."""
 
 
+def person_shares(records: CurrentRecords) -> NDArray[np.float64]:
+    """Return (slots,) the weight of each row: ⌊2²⁰/k⌋/2²⁰ for a person with k rows, 1 in free slots.
+
+    The weights of a person's rows sum to at most 1, and are exact in float32. Derived from the current records, so that
+    nothing of an erased row remains in them.
+
+    Raises:
+        InvalidParameter: If the rows are not in this process.
+    """
+    alike = np.maximum(local_rows(records).rows_alike(), 1)
+    return ((1 << SHARE_BITS) // alike) / (1 << SHARE_BITS)
+
+
 class RowsElsewhere(ABC):
     """A table whose rows are not in this process, which only answers queries for sums.
 
@@ -240,8 +258,10 @@ def check_partitions(table: str, partitions: int) -> None:
         )
 
 
-def exact_sums(records: CurrentRecords, moments: IntegerMoments) -> Integers:
+def exact_sums(records: CurrentRecords, moments: IntegerMoments, *, by_person: bool = False) -> Integers:
     """Return what method 'sufficient-statistics' publishes of a table, before its noise."""
+    if by_person:
+        return moments.of_persons(local_rows(records))
     return records.exact_sums(moments) if isinstance(records, RowsElsewhere) else moments.of_table(records)
 
 
@@ -252,6 +272,7 @@ def sums_of(
     readings: int | None = None,
     *,
     by_content: bool = False,
+    by_person: bool = False,
 ) -> Sums:
     """Return the sums over the rows of a table.
 
@@ -261,10 +282,12 @@ def sums_of(
         group: The processes that share the rows.
         readings: Number of gradients to be computed, if known.
         by_content: Whether local rows are added in an order determined by their contents, independent of their slots.
+        by_person: Whether each row weighs its person's `person_shares`.
 
     Raises:
-        InvalidParameter: If `by_content` is set and the rows are not in this process.
+        InvalidParameter: If `by_content` or `by_person` is set and the rows are not in this process.
     """
+    shares = person_shares(records) if by_person else None
     if isinstance(records, RowsElsewhere):
         if by_content:
             raise InvalidParameter(
@@ -279,17 +302,20 @@ def sums_of(
     def order() -> NDArray[np.intp]:
         return order_of_content(rows.codes if isinstance(rows, CodedRows) else rows, labels, group)
 
-    if isinstance(rows, CodedRows) and group is ALONE:
+    if isinstance(rows, CodedRows) and group is ALONE and shares is None:
         looked_up = CodedSums.of(rows, labels, loss, order if by_content else None)
         if looked_up is not None:
             return looked_up
     if by_content:
         places = order()
+        if shares is not None:  # equal rows of equal weights add equal terms
+            places = places[np.argsort(shares[places], kind="stable")]
+            shares = shares[places]
         rows = RowsInOrder(rows, places) if isinstance(rows, np.ndarray) else rows.select(places)
         labels = labels[places]
     if isinstance(rows, SparseRows) or (isinstance(rows, CodedRows) and (rows.skips_zeros or group is ALONE)):
-        return SparseSums(rows, labels, loss)
-    return HeldSums(rows, labels, loss, group, readings)
+        return SparseSums(rows, labels, loss, shares)
+    return HeldSums(rows, labels, loss, group, readings, shares)
 
 
 # --- sparse rows ---
@@ -387,10 +413,16 @@ class SparseSums(HeldSums):
 
     _rows: Any
 
-    def __init__(self, rows: SparseRows | CodedRows, labels: NDArray[np.float64], loss: Loss) -> None:
+    def __init__(
+        self,
+        rows: SparseRows | CodedRows,
+        labels: NDArray[np.float64],
+        loss: Loss,
+        shares: NDArray[np.float64] | None = None,
+    ) -> None:
         self._nested, self._whole = nest_codes(rows) if isinstance(rows, CodedRows) else nest_rows(rows), rows
         kept: Any = rows if self._nested is None else self._nested.rows
-        super().__init__(kept, labels, loss)
+        super().__init__(kept, labels, loss, shares=shares)
         self._numbers, self._parts = kept.nonzeros, dict[tuple[int, int, str], TransposableRows]()
 
     def _tasks(self) -> Iterator[slice]:

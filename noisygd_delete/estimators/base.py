@@ -85,6 +85,7 @@ class Parameters:
     releases: int = 1
     batch: int = 1
     rows_per_subject: int = 1
+    weighting: str = AUTO
     slots: int | None = None
     utility: bool = True
     dtype: str = "float32"
@@ -118,6 +119,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         releases: See `make_plan`.
         batch: See `make_plan`.
         rows_per_subject: See `make_plan`.
+        weighting: See `make_plan`.
         utility: See `make_plan`.
         dtype: See `make_plan`.
         slots: n, the public dataset size; None: a twentieth more than the rows given, as in a store. The difference is
@@ -318,7 +320,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return plan
 
     def _facts(self, slots: int) -> dict[str, Any]:
-        names = ("deletion_notion", "releases", "batch", "rows_per_subject", "utility", "dtype")
+        names = ("deletion_notion", "releases", "batch", "rows_per_subject", "weighting", "utility", "dtype")
         return {
             "records": slots,
             "loss": self._loss(self._scaling.radius),

@@ -161,6 +161,8 @@ KEYS: dict[str, Claimable] = {
     "moments-own-norm": Claimable("condition", {}, _HISTORY),
     "sums-carried": Claimable("condition", {"method": "text"}, _HISTORY),
     "sums-all-rows": Claimable("condition", {"rows_per_person": "count"}, _HISTORY),
+    "weighed-by-person": Claimable("condition", {"rows_per_person": "count"}, _HISTORY),
+    "persons-once": Claimable("condition", {}, _HISTORY),
     # what no figure covers
     "rows-remain": Claimable("limit", {"remaining": "count"}, "rows of the same persons that remain"),
     "rows-may-remain": Claimable(

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
-from ..errors import InvalidParameter, check_count, check_positive, non_negative
+from ..errors import InvalidParameter, check_choice, check_count, check_positive, non_negative
 from ..privacy.guarantee import Guarantee, Worlds
 from ..privacy.sentences import format_condition
 
@@ -23,6 +23,7 @@ Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its val
 AUTO = "auto"  # instead of a method's name: the planner selects the method; default of `quickstart`, `init`, estimators
 DEFAULT_METHOD = "noisy-gd"  # of the library and of `plan`
 RIDGES = ("given", "forecast")  # λ as given, or raised from public numbers where the noise requires it
+BY_ROW, BY_PERSON = WEIGHTINGS = ("by-row", "by-person")  # a row weighs 1, or 1/k if its person has k rows
 # every step of a bound proven on paper, or one of them by rigorous interval arithmetic (`proofs_check`)
 PROOFS = ("by-hand", "computer-checked")
 
@@ -205,6 +206,49 @@ class Mechanism(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WeighedRun(Mechanism):
+    """A run whose bounds also hold if each row of a person with k rows weighs 1/k.
+
+    Proof. A person's rows add w Σ ∇ℓ with kw ≤ 1, of norm at most L, whatever k is: the sums with and without the person
+    are L apart, and with other rows, in any number, 2L. If one of k ≥ 2 rows goes while the others stay, the sums are
+    w_k L + (k − 1)(w_{k−1} − w_k)L ≤ 2L/k ≤ L apart. The mean loss stays as convex and as smooth, since weights are in
+    (0, 1]; n counts slots and is fixed. So bounds that use Δ, m and M alone hold with the Δ of one row. An edit changes
+    the weights of the person's other rows; once it is made, the table is that of a run without the erased row, so nothing
+    of it remains in them. Objective perturbation reads Hessians too: see `ObjectivePerturbationRun.curve`. What adds w v to
+    carried sums is in the convex hull of the v of single rows; there an edit takes whole persons, since a changed weight
+    is neither a join nor a leave.
+
+    Attributes:
+        rows_per_subject: Number of rows of one data subject that count as one record.
+        weighting: Whether such a row weighs 1 ("by-row") or 1/k ("by-person").
+    """
+
+    rows_per_subject: int = 1
+    weighting: str = BY_ROW
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+
+    @property
+    def charged_rows(self) -> int:
+        """How many times the influence of one row a person may have: all rows, or once if they share a weight."""
+        return 1 if self.weighting == BY_PERSON else self.rows_per_subject
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """Return the inherited conditions, and how rows are weighted if not by row."""
+        return (*super().conditions(), *self._weighting_conditions())
+
+    def _weighting_conditions(self) -> tuple[Condition, ...]:
+        rows = {"rows_per_person": self.rows_per_subject}
+        return (("weighed-by-person", rows),) if self.weighting == BY_PERSON else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as `Mechanism.to_dict`; `weighting` is omitted if it is "by-row"."""
+        return {name: value for name, value in super().to_dict().items() if (name, value) != ("weighting", BY_ROW)}
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoisySteps(Mechanism):
     """Public facts of one Noisy-GD run.
 
@@ -257,9 +301,14 @@ class NoisySteps(Mechanism):
     def sensitivity(self, worlds: str) -> float:
         """Return Δ, the distance of the gradient sums of neighbouring datasets, without the rounding slack.
 
-        It is 2L between two records and L against the null record, times the rows of one data subject.
+        It is 2L between two records and L against the null record, times `charged_rows`.
         """
-        return Worlds(worlds).sensitivity(self.lipschitz, self.rows_per_subject)
+        return Worlds(worlds).sensitivity(self.lipschitz, self.charged_rows)
+
+    @property
+    def charged_rows(self) -> int:
+        """How many times the influence of one row a person may have: all rows."""
+        return self.rows_per_subject
 
     def conditions(self) -> tuple[Condition, ...]:
         """Return bounded gradient norms (proven or declared), public n, real arithmetic and Gaussian noise."""

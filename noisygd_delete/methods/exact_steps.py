@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import ROOM, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, check_count, check_positive, non_negative
 from ..privacy.guarantee import Worlds
-from .base import Condition, NoisySteps, bounded_gradients
+from .base import Condition, NoisySteps, WeighedRun, bounded_gradients
 from .plan import Method
 from .problem import Exactness
 
@@ -158,7 +158,7 @@ class ExactSteps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridRun(NoisySteps):
+class GridRun(WeighedRun, NoisySteps):
     """Noisy GD whose steps end on a grid, or over the real numbers.
 
     Attributes:
@@ -195,6 +195,7 @@ class GridRun(NoisySteps):
         return (
             *bounded_gradients(self.lipschitz, proven=self.proven),
             ("slots-public", {"records": self.records}),
+            *self._weighting_conditions(),
             *((("rows-in-place", own),) if self.exact.in_place else ()),
             ("exact-steps", own),
             ("machine-trusted", {}),
@@ -212,6 +213,8 @@ class GridMethod(Method):
         in_place: Whether rows are added in an order determined by their contents, which rows of a source or a cluster
             need not have. If not, the steps are exact, and what the order may reveal of an erased record is charged.
     """
+
+    weighs_persons: ClassVar[bool] = True
 
     exact: bool | None = None
     in_place: bool = True

@@ -72,6 +72,7 @@ class PaperNoisyGD(GridMethod):
     name: ClassVar[str] = "noisy-gd"
     analysis: ClassVar[str] = "paper"
     summary: ClassVar[str] = "noisy gradient descent by Theorem 5.1 as printed (5.2 for a non-convex loss)"
+    weighs_persons: ClassVar[bool] = False
 
     step_size: float | None = None
     noise_variance: float | str | None = None

@@ -32,7 +32,7 @@ from ..privacy.budget import Measures
 from ..privacy.guarantee import FORMS, ONE_DIRECTION, WEAKLY_CONVEX, Curve, Guarantee, Worlds
 from ..privacy.sentences import format_bound
 from . import problem as procedure
-from .base import PROOFS, Condition, Cost, SingleRelease, bounded_gradients
+from .base import BY_PERSON, PROOFS, Condition, Cost, SingleRelease, WeighedRun, bounded_gradients
 from .plan import MOST_STAGES, Calibration, Method, Plan
 from .problem import SOLVERS, Problem, solver_passes
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbationRun(SingleRelease):
+class ObjectivePerturbationRun(WeighedRun, SingleRelease):
     """Public facts of one release.
 
     Attributes:
@@ -109,6 +109,8 @@ class ObjectivePerturbationRun(SingleRelease):
             )
         if (self.form == WEAKLY_CONVEX) != (self.weak_convexity > 0):
             raise InvalidParameter(f"and weak_convexity={self.weak_convexity:g} contradict each other", form=self.form)
+        if self.weighting == BY_PERSON and self.form != ONE_DIRECTION:
+            raise InvalidParameter("has several directions, which weights by person do not cover", form=self.form)
         if not self._least_curvature > 0:
             raise InvalidParameter(
                 "is too near 0 beside the curvature of a row", strong_convexity=self.strong_convexity
@@ -142,16 +144,25 @@ class ObjectivePerturbationRun(SingleRelease):
         return bounds.curvature_ratio(smoothness=self.smoothness * ROOM**2, **weak, **world), below
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        return self._erased() if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
+        if steps_without:
+            return self._erased()
+        curve = self.curve(worlds)
+        if self.weighting == BY_PERSON:  # rows of changing weights curve both ways: the Rényi curve does not cover them
+            mu = math.inf if curve.gdp_squared is None else curve.gdp_squared
+            return {"gdp_squared": self.chain * mu}
+        return {"curves": ((curve, float(self.chain)),)}
 
     def curve(self, worlds: Worlds) -> Curve:
         """Return the cost of one minimiser about a record in it: a Rényi curve, with μ² for losses of one direction.
 
         It holds whatever the output of the previous minimiser: the centre of the regulariser enters neither the
         difference of the gradient sums of two datasets nor their Hessians.
+
+        Weighted by person, only μ holds. Rows join, leave or change their weight one after another, each by a w ≥ 0 with
+        Σ w ≤ 1 in all; one such step has L and β times w, hence w times the μ of a row, and the μ of the steps add up.
         """
         ratio, below = self.ratios()
-        delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows_per_subject)
+        delta = worlds.sensitivity(self.lipschitz * ROOM, self.charged_rows)
         spread = bounds.rounded_solution_distance(**self._ball())
         inexact = bounds.inexact_rate(spread=spread, output_noise=self.output_noise)
         mu = math.inf
@@ -160,7 +171,7 @@ class ObjectivePerturbationRun(SingleRelease):
                 lipschitz=self.lipschitz * ROOM / math.sqrt(self.blocks),
                 noise=self.linear_term,
                 ratio=ratio,
-                rows=self.rows_per_subject,
+                rows=self.charged_rows,
                 worlds=2 if worlds.between_records else 1,
                 blocks=self.blocks,
             )
@@ -254,6 +265,7 @@ def row_facts(problem: Problem) -> dict[str, Any]:
         "blocks": problem.loss.blocks,
         "dimension": problem.dimension,
         "rows_per_subject": problem.rows_per_subject,
+        "weighting": problem.weighting,
         "proven": constants.proven,
         "shaped": problem.noise_shape is not None,
     }
@@ -295,7 +307,7 @@ def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
     """
     budget, releases, trial = problem.budget, problem.releases * chain, _trial_run(problem)
     curve, least = trial.curve(problem.adjacency), math.inf
-    constants, rows, blocks = problem.loss.constants, problem.rows_per_subject, problem.loss.blocks
+    constants, rows, blocks = problem.loss.constants, problem.charged_rows, problem.loss.blocks
     delta = problem.adjacency.sensitivity(constants.lipschitz * ROOM, rows)
     if trial.form == ONE_DIRECTION:
         least = renyi.noise_for_gdp(
@@ -308,6 +320,8 @@ def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
             inexact_gdp=math.sqrt(2 * inexact_rate) * (1 + 1e-11),
             releases=releases,
         )
+    if problem.by_person:
+        return least  # the Rényi curve does not cover it
     if budget.measure is Measures.RENYI:
         assert budget.order is not None
         by_order = renyi.noise_for_renyi(
@@ -455,6 +469,7 @@ class ObjectivePerturbation(Method):
         "objective perturbation: minimise under a random linear term; few passes, exact on a machine"
     )
     proof: ClassVar[str] = PROOFS[1]  # the constant m̄ of its Gaussian-DP bound
+    weighs_persons: ClassVar[bool] = True
 
     solver: str = "warm"
     in_place: bool = True
@@ -463,6 +478,10 @@ class ObjectivePerturbation(Method):
     def __post_init__(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
         check_count("chain", self.chain, maximum=MOST_STAGES)
+
+    def covers_weights(self, loss: losses.Loss) -> bool:
+        """Return whether the loss is convex with one gradient direction per row: only then is there a μ."""
+        return super().covers_weights(loss) and loss.curving == ONE_DIRECTION
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
         """Check that the loss is covered.

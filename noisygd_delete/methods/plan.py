@@ -19,7 +19,7 @@ from ..losses.base import Loss
 from ..privacy.budget import Measures
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_number
-from .base import PROOFS, Mechanism
+from .base import BY_PERSON, PROOFS, Mechanism
 from .problem import (
     Exactness,
     InitialLaw,
@@ -311,7 +311,14 @@ class Plan:
 
         The cost of what the order may reveal is charged. The numbers are kept if the steps stay on the same grid and
         the deletion stays within its budget, else the problem is planned again, which may raise as `Method.plan` does.
+
+        Raises:
+            InvalidParameter: If rows are weighted by person: rows elsewhere come without the names of persons.
         """
+        if self.problem.by_person:
+            raise InvalidParameter(
+                "needs the persons of the rows, and these rows lie elsewhere; plan with 'by-row'", weighting=BY_PERSON
+            )
         method = self.method.allow_any_order()
         if method == self.method:
             return self

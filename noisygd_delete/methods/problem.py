@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..bounds import renyi
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
-from ..bounds.arithmetic import sensitivity_slack
+from ..bounds.arithmetic import MOST_SHARES, sensitivity_slack
 from ..bounds.objective_perturbation import column_variances
 from ..bounds.solver_steps import proven_steps, sample_rows
 from ..errors import InvalidParameter, check_choice, check_count, check_positive, check_scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
+from .base import BY_PERSON, BY_ROW, WEIGHTINGS
 
 if TYPE_CHECKING:
     from ..features.maps.coding import Coding
@@ -30,11 +31,16 @@ class MethodRef(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]  # one line for tables and help
     analysis: ClassVar[str] = ""  # which proof bounds the runs of noisy gradient descent; "" for another method
+    weighs_persons: ClassVar[bool] = False  # whether the bounds cover weighting "by-person", for some losses
 
     @classmethod
     def variant_name(cls) -> str:
         """Return "NAME:analysis=ANALYSIS", or the name alone for a method without analyses, as `--method` takes it."""
         return f"{cls.name}:analysis={cls.analysis}" if cls.analysis else cls.name
+
+    def covers_weights(self, loss: Loss) -> bool:
+        """Return whether the bounds cover weighting "by-person" for this loss; convex losses of linear models at most."""
+        return self.weighs_persons and loss.constants.convex and not loss.clips_each
 
     def describe(self) -> str:
         """Return "method 'VARIANT', " and the summary; "not noisy gradient descent: " between them without an analysis.
@@ -71,6 +77,9 @@ class Problem:
         releases: N, the number of observed releases that share the dp budget.
         batch: r, the maximum number of edits of a request.
         rows_per_subject: Rows of one data subject that count as one record.
+        weighting: "by-row", or "by-person": a row of a person with k rows weighs 1/k, so that a person has the influence
+            of one row.
+        rows_a_person: Public guess of the mean number of rows of a person, for forecasts where rows are weighted by person.
         utility: Whether steps must keep the accuracy over any number of requests.
         utility_tolerance: How far the excess risk of a release may exceed that of the stationary law, relative to it.
         dtype: Floating-point type of gradient sums, for the rounding slack.
@@ -109,6 +118,8 @@ class Problem:
     model_norm: float | None = None  # B: the public guess of the model's norm for which λ was raised
     feature_map: str | None = None  # SHA-256 of the public map that made the rows (`maps`), if any
     total: Total | None = None  # cap on all publications together; None: no cap except by `releases`
+    weighting: str = BY_ROW
+    rows_a_person: float = 1.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):
@@ -128,6 +139,8 @@ class Problem:
             "slack_in_budget": bool(self.slack_in_budget),
             "utility_tolerance": check_positive("utility_tolerance", self.utility_tolerance),
             "dtype": check_choice("dtype", self.dtype, DTYPES),
+            "weighting": check_choice("weighting", self.weighting, WEIGHTINGS),
+            "rows_a_person": check_positive("rows_a_person", self.rows_a_person),
         }
         for name in ("records", "features", "releases", "batch", "rows_per_subject"):
             checked[name] = check_count(name, getattr(self, name), maximum=2**53)
@@ -136,6 +149,8 @@ class Problem:
                 checked[name] = check_scale(name, getattr(self, name))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if self.by_person:
+            self._check_by_person()
 
         if self.requested_regularization is not None and not (
             self.model_norm is not None and self.requested_regularization <= self.regularization
@@ -159,6 +174,29 @@ class Problem:
                     one_hot_blocks=sizes,
                 )
             object.__setattr__(self, "one_hot_blocks", sizes)
+
+    def _check_by_person(self) -> None:
+        if not self.method.covers_weights(self.loss):
+            raise InvalidParameter(
+                f"is for convex losses and methods whose bounds cover it, not {self.loss.name} by {self.method.variant_name()!r}; "
+                "take 'by-row'",
+                weighting=self.weighting,
+            )
+        if self.rows_per_subject > MOST_SHARES:
+            raise InvalidParameter(
+                f"must be at most {MOST_SHARES} where rows are weighted by person",
+                rows_per_subject=self.rows_per_subject,
+            )
+
+    @property
+    def by_person(self) -> bool:
+        """Whether each row of a person with k rows weighs 1/k."""
+        return self.weighting == BY_PERSON
+
+    @property
+    def charged_rows(self) -> int:
+        """How many times the influence of one row a person may have: all rows, or once if they share a weight."""
+        return 1 if self.by_person else self.rows_per_subject
 
     @property
     def is_capped(self) -> bool:
@@ -212,8 +250,9 @@ class Problem:
 
     @property
     def slack(self) -> float:
-        """Relative rounding slack of the sensitivity."""
-        return sensitivity_slack(records=self.records, dtype=self.dtype)
+        """Relative rounding slack of the sensitivity; rows that share one row's weight round each in its own block."""
+        times = self.rows_per_subject if self.by_person else 1
+        return times * sensitivity_slack(records=self.records, dtype=self.dtype)
 
     @property
     def growth(self) -> float:
@@ -259,9 +298,9 @@ class Problem:
     def sensitivity(self, worlds: Worlds) -> float:
         """Return Δ of the gradient sum over the reals, without slack.
 
-        It is 2L between two records and L against the null record, times the rows of one data subject.
+        It is 2L between two records and L against the null record, times `charged_rows`.
         """
-        return worlds.sensitivity(self.loss.constants.lipschitz, self.rows_per_subject)
+        return worlds.sensitivity(self.loss.constants.lipschitz, self.charged_rows)
 
     def run(self, *, step_size: float, noise_variance: float) -> dict[str, Any]:
         """Return the facts of Noisy-GD on this problem, the keyword arguments of a `NoisySteps`.
@@ -278,13 +317,22 @@ class Problem:
             "objective_smoothness": self.objective_smoothness,
             "lipschitz": self.loss.constants.lipschitz,
             "rows_per_subject": self.rows_per_subject,
+            **({"weighting": self.weighting} if self.by_person else {}),
             "proven": self.loss.constants.proven,
             "slack": self.slack,
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every field as JSON for `serialization.problem_from_dict`; loss, budget, method, total nested."""
+        """Return every field as JSON for `serialization.problem_from_dict`; loss, budget, method, total nested.
+
+        `weighting` and `rows_a_person` are omitted if they are "by-row" and 1.
+        """
         own = {field.name: getattr(self, field.name) for field in fields(self)}
+        own = {
+            name: value
+            for name, value in own.items()
+            if (name, value) not in (("weighting", BY_ROW), ("rows_a_person", 1.0))
+        }
         described = {name: own[name].to_dict() for name in ("loss", "budget", "method")}
         worlds = {name: str(own[name]) for name in ("adjacency", "deletion_notion")}
         total = None if self.total is None else self.total.to_dict()
@@ -348,12 +396,14 @@ class CarriedSums:
         draws: (c, σ²) of each draw of a chain, in steps² of the grid.
         variance: V of each draw.
         bits: Bits of the grid.
-        label_bits: Bits of a target's grid.
+        label_bits: Bits of a label's grid.
         norm_squared: R² in steps².
         label_weight: β in steps.
         ridge: Added to the matrix of rows of norm at most 1.
         ridge_share: Multiple of the matrix's noise that is also added.
         map: The additive map whose codes are counted, as JSON; None for arbitrary rows, whose products are summed.
+        targets: Whether labels are targets and not classes.
+        by_person: Whether the sums of a row of a person with k rows are divided by k.
     """
 
     draws: list[tuple[float, float]]
@@ -365,6 +415,8 @@ class CarriedSums:
     ridge: float
     ridge_share: float
     map: str | None = None
+    targets: bool = False
+    by_person: bool = False
 
 
 @dataclass(frozen=True)

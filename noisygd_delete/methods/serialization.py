@@ -29,7 +29,7 @@ _ALWAYS = (
 # forecasts and search settings of a plan: a certificate omits them, since no claim follows from them
 FORECASTS = (
     *("learn_solver_passes", "delete_solver_passes", "utility", "utility_tolerance", "requested_regularization"),
-    "model_norm",
+    *("model_norm", "rows_a_person"),
 )
 
 

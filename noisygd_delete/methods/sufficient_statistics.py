@@ -21,7 +21,7 @@ from ..losses.softmax import Softmax
 from ..losses.squared import Squared
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
-from .base import Condition, Cost, SingleRelease
+from .base import BY_PERSON, Condition, Cost, SingleRelease, WeighedRun
 from .forecast import Prospects, estimated_norm
 from .plan import Calibration, Method, Plan
 from .problem import Problem
@@ -40,7 +40,7 @@ SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of
 
 
 @dataclass(frozen=True, kw_only=True)
-class SufficientStatisticsRun(SingleRelease):
+class SufficientStatisticsRun(WeighedRun, SingleRelease):
     """Facts of a chain of draws, the same for every draw; its position in the chain determines c and σ².
 
     Attributes:
@@ -139,7 +139,7 @@ class SufficientStatisticsRun(SingleRelease):
         apart = self.apart(between_records=between.between_records)
         left = (
             correlated_sums.draw_cost(carry=1, variance=variance, apart=apart, rounded=0.0, left=1)
-            * float(self.rows_per_subject) ** 2
+            * float(self.charged_rows) ** 2
         )
         left *= correlated_sums.gaussian_factor(variance=variance, label_weight=weight)
         stayed = _charges(self, between.between_records, False)[draws - 1]
@@ -151,7 +151,9 @@ class SufficientStatisticsRun(SingleRelease):
         return (
             *super().conditions(),
             ("sums-carried", own),
-            ("sums-all-rows", {"rows_per_person": self.rows_per_subject}),
+            ("persons-once", {})
+            if self.weighting == BY_PERSON
+            else ("sums-all-rows", {"rows_per_person": self.rows_per_subject}),
             ("exact-noise", own),
             ("machine-trusted", {}),
         )
@@ -163,7 +165,7 @@ def _charges(run: SufficientStatisticsRun, between_records: bool, leaves: bool) 
     apart = run.apart(between_records=between_records)
     rounded = correlated_sums.rounding_norm(features=run.features, outputs=run.outputs, label_weight=weight)
     least = min(variance for _, variance in draws)
-    factor = correlated_sums.gaussian_factor(variance=least, label_weight=weight) * float(run.rows_per_subject) ** 2
+    factor = correlated_sums.gaussian_factor(variance=least, label_weight=weight) * float(run.charged_rows) ** 2
     chain: dict[str, Any] = {"draws": draws, "apart": apart, "rounded": rounded, "joiners": run.joiners}
     worst = correlated_sums.worst_charges(**chain, leaves=leaves)
     return tuple(each * factor for each in worst)
@@ -178,9 +180,9 @@ def grid_of(loss: Loss) -> tuple[int, int]:
     return bits, math.floor(LABEL_RATIO * math.ldexp(loss.radius, bits) + 0.5)
 
 
-def label_bits(loss: Loss) -> int:
-    """Return the bits of a target's grid in [−1, 1], 10; 0 for class labels, which need none."""
-    return LABEL_BITS if loss.label_kind == "target" else 0
+def label_bits(problem: Problem) -> int:
+    """Return the bits of a label's grid in [−1, 1]: 10 for targets and for rows weighted by person, else 0."""
+    return LABEL_BITS if problem.loss.label_kind == "target" or problem.by_person else 0
 
 
 def norm_squared(loss: Loss) -> int:
@@ -245,6 +247,7 @@ class SufficientStatistics(Method):
     )
     weighed: ClassVar[str] = "for several publications"
     own_ridge: ClassVar[bool] = True
+    weighs_persons: ClassVar[bool] = True
 
     joiners: bool = True
     map: str | None = None
@@ -255,6 +258,10 @@ class SufficientStatistics(Method):
         given: Any = self.map
         if given is not None and not isinstance(given, str):
             object.__setattr__(self, "map", json.dumps(given.to_dict()))
+
+    def covers_weights(self, loss: Loss) -> bool:
+        """Return True: what a row adds to the sums may be divided by any number, whatever the loss."""
+        return True
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
         """Accept every problem: sums do not depend on the order of the rows."""
@@ -301,6 +308,7 @@ class SufficientStatistics(Method):
             "releases": problem.releases,
             "joiners": self.joiners,
             "rows_per_subject": problem.rows_per_subject,
+            "weighting": problem.weighting,
         }
 
     def _check_covered(self, problem: Problem) -> None:
@@ -329,12 +337,14 @@ class SufficientStatistics(Method):
             draws=run.draws,
             variance=run.variance,
             bits=bits,
-            label_bits=label_bits(problem.loss),
+            label_bits=label_bits(problem),
             norm_squared=run.norm_squared,
             label_weight=weight,
             ridge=problem.records * problem.regularization,
             ridge_share=self._ridge_share,
             map=self.map,
+            targets=problem.loss.label_kind == "target",
+            by_person=problem.by_person,
         )
         edits = ("deleted", "inserted") if self.joiners else ("deleted",)
         promise = procedure.PlannedGuarantees(deletion=procedure.WorstCaseRun(0), edits=edits, unbounded=False)

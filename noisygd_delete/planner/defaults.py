@@ -165,8 +165,13 @@ def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) ->
 
 
 def expected_cost(plan: Plan) -> float:
-    """Return the forecast cost of noise and regularizer per row, in nats of the requested objective."""
-    return (plan.outlook.forecast + plan.problem.ridge_cost) / parts(plan.problem)
+    """Return the forecast cost of noise and regularizer, in nats of the requested objective.
+
+    It is per row, or per person where rows are weighted by person.
+    """
+    problem = plan.problem
+    cost = (plan.outlook.forecast + problem.ridge_cost) / parts(problem)
+    return cost * problem.rows_a_person if problem.by_person else cost
 
 
 def _rounded_up(value: float) -> float:

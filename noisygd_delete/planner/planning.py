@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from .. import methods
-from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible
+from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, check_choice
 from ..losses.base import Loss
 from ..methods import CompositionNoisyGD, Method, NoisyGD, PaperNoisyGD, Staged
-from ..methods.base import DEFAULT_METHOD
+from ..methods.base import AUTO, BY_PERSON, BY_ROW, DEFAULT_METHOD, WEIGHTINGS
 from ..methods.plan import Plan, method_of, without_options
 from ..methods.problem import Problem
 from ..privacy.budget import Budget, Total
@@ -32,6 +32,8 @@ def make_plan(
     releases: int = 1,
     batch: int = 1,
     rows_per_subject: int = 1,
+    weighting: str = BY_ROW,
+    rows_a_person: float = 1.0,
     utility: bool = True,
     utility_tolerance: float = 1.5,
     dtype: str = "float32",
@@ -64,6 +66,11 @@ def make_plan(
         releases: Number N of observed releases that share the dp budget.
         batch: r, records edited by one request; used only in the utility condition.
         rows_per_subject: Rows of one data subject that must be forgotten together.
+        weighting: "by-row": noise grows with rows_per_subject. "by-person": each row of a person with k rows weighs 1/k,
+            so a person has the influence of one row. "auto": by person where someone may have several rows and the
+            method and loss are covered.
+        rows_a_person: Public guess of the mean number of rows of a person, by which forecasts weighted by person count
+            persons and not rows.
         utility: Whether to also take enough steps that accuracy never degrades over any number of requests.
         utility_tolerance: Tolerance of the utility condition.
         dtype: Data type of the rows in the gradient; "float64" makes the rounding slack negligible.
@@ -89,18 +96,23 @@ def make_plan(
         AssumptionViolated: If the loss does not satisfy the assumptions of the method.
         PlanInfeasible: If no machine can run the steps; it carries the plan, the numbers and alternatives.
     """
+    chosen = methods.resolve_method(method, **options)
+    if check_choice("weighting", weighting, (AUTO, *WEIGHTINGS)) == AUTO:
+        weighting = BY_PERSON if rows_per_subject > 1 and chosen.covers_weights(loss) else BY_ROW
     problem = Problem(
         loss=loss,
         records=records,
         features=features,
         regularization=regularization,
         budget=budget,
-        method=methods.resolve_method(method, **options),
+        method=chosen,
         adjacency=adjacency,  # type: ignore[arg-type]  # invalid names are rejected there
         deletion_notion=deletion_notion,  # type: ignore[arg-type]
         releases=releases,
         batch=batch,
         rows_per_subject=rows_per_subject,
+        weighting=weighting,
+        rows_a_person=rows_a_person,
         utility=utility,
         utility_tolerance=utility_tolerance,
         dtype=dtype,

@@ -295,6 +295,17 @@ class Names(Sequence[Any]):
             most = max(most, int(np.diff(starts, append=len(slots)).max(initial=0)))
         return most
 
+    def alike(self) -> NDArray[np.int64]:
+        """Return (slots,) the number of slots with the same name as each slot; 0 where there is no name."""
+        found = np.zeros(len(self), np.int64)
+        for slots, again in self._sorted():
+            groups = np.concatenate([np.zeros(min(1, len(slots)), np.int64), np.cumsum(~again)])
+            found[slots] = np.bincount(groups)[groups] if len(slots) else 0
+        counts = Counter(self.others.values())
+        for slot, name in self.others.items():
+            found[slot] = counts[name]
+        return found
+
     @property
     def first_repeat(self) -> tuple[int, int] | None:
         """Two slots with the same name, the second as early as possible; None if all names differ."""

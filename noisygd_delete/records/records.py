@@ -469,6 +469,10 @@ class Records:
         """Largest current number of rows of any data subject; 1 if there are no subjects."""
         return 1 if self._subjects is None else max(1, self._subjects.most_alike)
 
+    def rows_alike(self) -> NDArray[np.int64]:
+        """Return (slots,) k, the number of rows of the person of each slot; 0 in free slots."""
+        return self.occupied.astype(np.int64) if self._subjects is None else self._subjects.alike() * self.occupied
+
     def copy(self) -> Records:
         """Return an independent table with the same content."""
         owners = None if self._subjects is None else self._subjects.copy()

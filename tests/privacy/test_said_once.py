@@ -22,6 +22,10 @@ HOLDS_UNDER = {
     "describe_guarantee", "format_conditions", "format_figure_conditions", "NON_ADAPTIVE", "FIXED_SCHEDULE", "FIXED_TOTAL",
 }  # fmt: skip
 NO_CLAIM = {
+    (
+        "cli/accuracy.py",
+        "text",
+    ): "the least budget at which an accuracy is forecast: what to choose, not what was promised",
     ("cli/remaining_budget.py", "left_text"): "what a total has left: an account of what may be spent",
     ("methods/noisy_gd_gibbs.py", "infeasible_error"): "what was asked for and cannot be had",
     ("methods/staged.py", "words"): "a stage's share, of a plan whose promise stands above it",

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...bounds.arithmetic import MOST_SHARES
 from ...errors import InvalidSchema
 from .files import Table
 from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
@@ -513,7 +514,7 @@ _START = datetime(1970, 1, 1)
 
 _MOST_CLASSES = 64
 _MOST_NAMED = 10  # columns in a message
-_SUBJECTS = 0.95  # share of subjects of whom a draft keeps all rows
+_SUBJECTS = 0.95  # share of subjects of whom a draft keeps all rows if each adds noise
 
 _WARNING = """\
 # DRAFT. The ranges and lists below were read off the data, so they are NOT public knowledge: the largest income in
@@ -551,7 +552,9 @@ class Draft(NamedTuple):
     inferred: tuple[str, ...] = ()
 
 
-def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
+def draft_schema(
+    table: Table, label: str, id: str | None = None, subject: str | None = None, *, weighed: bool = True
+) -> Draft:
     """Return a first schema of the table's rows that have a label, as TOML text with questions; nothing is written.
 
     Ranges and lists are computed from the data. Without `id` the pandas index names the records, or a column whose
@@ -562,6 +565,7 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
         label: Label column.
         id: Id column, if any.
         subject: Column of data subjects, if any; `rows_per_subject` is then proposed.
+        weighed: Whether rows will be weighted by person, so that a limit on them costs no noise.
 
     Raises:
         InvalidSchema: If a named column is missing or has two roles, the label has one value or more than 64 classes,
@@ -599,7 +603,7 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
         del looks[proposed]
     lines += [f"{role} = {_format_text(name)}" for role, name in named.items() if name is not None]
     if subject is not None:
-        lines.append(_rows_per_subject(table.columns[subject]))
+        lines.append(_rows_per_subject(table.columns[subject], weighed))
     lines += ["", "[label]", f"column = {_format_text(label)}", *_format_entry(labelled)]
     columns = {name: _format_column(name, look) for name, look in looks.items()}
     left_out = tuple(name for name, entry in columns.items() if entry[0].startswith("#"))
@@ -636,8 +640,15 @@ def _format_label(table: Table, label: str, prefer: tuple[str, str] | None) -> C
     return look
 
 
-def _rows_per_subject(texts: Sequence[str]) -> str:
+def _rows_per_subject(texts: Sequence[str], weighed: bool) -> str:
     rows = sorted(Counter(texts).values())
+    if weighed:
+        most = min(1 << (rows[-1] - 1).bit_length(), MOST_SHARES)
+        left = sum(max(number - most, 0) for number in rows)
+        return (
+            f"rows_per_subject = {most}  # ASK: read off the data, and rounded up to a power of two. How many rows of one person are kept is yours to "
+            f"say: each counts less where a person has many; that limit would leave out {left} rows"
+        )
     most = rows[min(len(rows) - 1, math.floor(_SUBJECTS * len(rows)))]
     left = int(np.maximum(np.array(rows) - most, 0).sum())
     return (

@@ -139,7 +139,14 @@ class RestrictedRecords:
         persons = Counter(self.ids if self.subjects is None else self.subjects)
         held = {name: 1 - back if owners is None else len(owners.find([name])) for name in persons}
         rows = max(times * number + held[name] for name, number in persons.items())
-        if not plan.mechanism.carries or rows <= planned:
+        if not plan.mechanism.carries:
+            return ""
+        if plan.problem.by_person:
+            return (
+                "a restored person counts as another, and figures of this store are of persons who come once: they will not hold for this person. A plan "
+                "that covers it, before the rows are taken out: --weighting by-row, and `relearn`"
+            )
+        if rows <= planned:
             return ""
         return (
             f"restored rows count as well as those removed, {rows} of a person; figures of this store are of {planned} and will not hold for this "

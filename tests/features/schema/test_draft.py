@@ -175,8 +175,9 @@ def test_rows_of_a_person_are_proposed_and_counted() -> None:
     table = Table(
         "m", {"y": some("a", "b"), "x": floats(0, 1), "who": persons, "id": [str(k) for k in range(ROWS)]}, range(ROWS)
     )
-    text = draft_schema(table, "y", subject="who", id="id").text
-    assert re.search(r"^rows_per_subject = 2  # ASK: .*leave out 38 rows", text, re.MULTILINE)
+    for weighed, proposed in ((True, "64  # ASK: .*leave out 0 rows"), (False, "2  # ASK: .*leave out 38 rows")):
+        text = draft_schema(table, "y", subject="who", id="id", weighed=weighed).text
+        assert re.search(f"^rows_per_subject = {proposed}", text, re.MULTILINE)
 
 
 def test_a_table_that_nothing_can_be_learned_from_is_refused() -> None:
