@@ -136,7 +136,7 @@ def learn_diffprivlib(split: Split, epsilon: float, runs: int) -> Any:
         return np.load(file)["chance"]
 
 
-def coded(split: Split) -> tuple[Any, list[Any]]:
+def encode_columns(split: Split) -> tuple[Any, list[Any]]:
     """Return codes of all rows of the table, and for every column what a code stands for: (codes, numbers) in [−1, 1] or one-hot."""
     columns, codes, values = split.given.schema.to_dict()["columns"], [], []
     for name, kind in columns.items():
@@ -156,7 +156,7 @@ def coded(split: Split) -> tuple[Any, list[Any]]:
 
 def learn_dd_ssp(split: Split, epsilon: float) -> Any:
     """Fit DD-SSP: least squares of labels ±1 from the pairs of columns in AIM's model, to which its logistic form comes down."""
-    codes, values = coded(split)
+    codes, values = encode_columns(split)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.npz"
         table = np.column_stack([codes[split.train], split.labels])
@@ -450,7 +450,8 @@ def lines_of(name: str, found: Found) -> list[list[str]]:
         for place in (0, 1):
             for epsilon in EPSILONS:
                 runs = [run[place] for run in found.get((method, epsilon), found.get((method, 0.0), []))]
-                cells.append(f"{np.mean(runs):.3f} ± {np.std(runs):.3f}" if runs else "–")
+                spread = f" ± {np.std(runs):.3f}" if len(runs) > 1 else ""
+                cells.append(f"{np.mean(runs):.3f}{spread}" if runs else "–")
         lines.append([name, method, *cells])
     return lines
 
@@ -491,7 +492,8 @@ def main(arguments: list[str]) -> None:
 BODY = """One release at (ε, {delta:g}), zero-out: one record against an empty slot. {splits} splits of {learned:,} rows to learn from and as many to test on (fewer where the table ends), {noises} runs of noise on each: mean
 ± standard deviation over all runs. Ranges and lists of columns are public, in one schema for all. Nothing was chosen on the test rows. Adult, on which this repository tunes, and two tables
 that no other file here names: votes (stevedata's TV16, who voted for Trump) and opinions (stevedata's gss_abortion, legal for any reason); both have one row a person, a label of two
-values and a documentation of scales from which the schema was written before a model was learned. Rows with a missing value are left out."""
+values and a documentation of scales from which the schema was written before a model was learned; people of opinions are also in GSSvocab and gss_wages, of which other benchmarks learn other
+labels. Rows with a missing value are left out."""
 
 NOTES = """DD-SSP (Ferrando & Sheldon; ceciliaferrando/DD-SSP at 6fefc35) is no package and does not run as published: its module `ddssp` imports `private_pgm_local`, which it does not hold. Its
 estimator is a least squares from AIM's pairs of columns, written here upon the AIM of dpmm, with a smaller model than in its paper, as AIM takes minutes. Its own baseline, genobjpert, is the
@@ -500,4 +502,5 @@ formula of Kifer, Smith & Thakurta (2012). diffprivlib's proof compares two reco
 
 STREAMS = """All releases together at one μ of Gaussian DP: the variance of the worst release, over that of one release alone with the whole budget. Running sums with the noise of a factorisation A = BC
 (jax_privacy) keep the noise of earlier releases, or buffers of it: whoever holds that state and the releases knows every sum exactly. Ours keep nothing: noise is computed from the last release and
-the table. A row joins and never leaves; was there at first and leaves at some release or stays; joins and leaves."""
+the table. A row joins and never leaves; was there at first and leaves at some release or stays; joins and leaves. jax_privacy optimises its matrices for the first of these cases alone: one made
+for rows that leave would be below the figures for the other two, and so the cost of statelessness above these ratios."""
