@@ -262,14 +262,3 @@ def test_several_rows_of_a_person_count_in_moments_and_are_refused_of_samples():
     assert two.calibration.stages[1].method.deviation == pytest.approx(
         2 * one.calibration.stages[1].method.deviation, rel=1e-4
     )
-
-
-@pytest.mark.parametrize(("stages", "level"), OTHERS, ids=str)
-def test_a_learn_and_a_request_take_the_same_steps_of_a_stage(stages, level):
-    for stage in plan_for(stages, level).calibration.stages:
-        numbers, problem = stage.calibration, stage.problem
-        assert numbers.learn_steps == numbers.delete_steps >= 1
-        if isinstance(stage.mechanism, MomentsRun):
-            assert numbers.learn_steps == 1
-        elif hasattr(problem.loss, "init_variance"):
-            assert numbers.init_variance == problem.loss.init_variance
