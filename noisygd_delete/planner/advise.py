@@ -127,14 +127,20 @@ class Advice:
     @property
     def doubt(self) -> str:
         """The caution if the forecast loss may well be noticeable; "" otherwise."""
-        return self.caution if self.share >= _DEAR else ""
+        return self.caution if self._is_dear else ""
+
+    @property
+    def _is_dear(self) -> bool:
+        """Whether the forecast loss may well be noticeable; of solves in sequence for a target, if rows lie spread evenly."""
+        numbers = self.chained is not None and self.plan.problem.loss.label_kind == "target"
+        return (self.share_if_spread if numbers else self.share) >= _DEAR
 
     @property
     def caution(self) -> str:
         """A caution about the forecast loss, as a sentence; "" if it is small."""
         if self.share <= _GOOD or not self.worth_having:
             return ""
-        much = "Much may be lost" if self.share >= _DEAR else "Careful"
+        much = "Much may be lost" if self._is_dear else "Careful"
         spread = (
             f", {_percent(self.share_if_spread)} if rows lie spread evenly over the columns"
             if self.share >= _HOPELESS
