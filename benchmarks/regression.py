@@ -234,7 +234,7 @@ def verdict(group: str, found: dict[str, Scores]) -> str:
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks regression", description=__doc__)
-    parser.add_argument("names", nargs="*", help="tables; with any, no file is written")
+    parser.add_argument("names", nargs="*", help="tables to run; all by default")
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--noises", type=int, default=5)
     parser.add_argument("--known", type=Path, metavar="FILE", help="lines that earlier runs printed, for scores not to be measured again")
@@ -252,10 +252,8 @@ def main(arguments: list[str]) -> None:
         verdicts += [verdict(group, found)] if found else []
     table = report.table(["tables", "table", "method", *(f"R², ε = {epsilon:g}" for epsilon in EPSILONS)], lines)
     body = BODY.format(splits=parsed.splits, noises=parsed.noises, delta=DELTA, most=MOST) + "\n\n" + "\n".join(verdicts) + f"\n\n{table}"
-    if parsed.names:
-        print(body)
-    else:
-        report.write("regression", "Regression by defaults", f"python -m benchmarks regression --splits {parsed.splits} --noises {parsed.noises}", body, commit)
+    command = " ".join(["python -m benchmarks regression", f"--splits {parsed.splits} --noises {parsed.noises}", *parsed.names])
+    report.write("regression", "Regression by defaults", command, body, commit)
 
 
 BODY = """One release at (ε, {delta:g}), zero-out: one record against an empty slot. R² on test rows, mean ± standard deviation of {splits} splits × {noises} noises; three quarters of the

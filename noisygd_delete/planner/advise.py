@@ -104,6 +104,9 @@ class Advice:
         Args:
             bins: "many", "few", or "wide" (few, for ranges known only in order of magnitude).
         """
+        wanted, chosen = self.comparison.preferred, self.chosen
+        if wanted and chosen.method != wanted and chosen.excess_risk > self.comparison.target:
+            return False  # the preferred method has no useful plan for so many columns
         return self.worth_having and self.undivided_share < _MOST_LOST[bins].get(self.plan.problem.loss.label_kind, 0.0)
 
     @property
@@ -342,6 +345,8 @@ def advise(
     else:
         found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing)
+    if found.preferred and not advice.worth_having:
+        advice = replace(advice, comparison=replace(found, hopeless=_HOPELESS * guessing))
     plan = advice.plan  # not the chained one, whose options are of another problem
     if advice.worth_having and free:
         chained = chained_of(advice.plan)

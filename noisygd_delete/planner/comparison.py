@@ -109,7 +109,8 @@ class Comparison:
         patience: Passes over the table to learn, beyond which a method is chosen only if no faster one has a forecast
             below `hopeless`.
         hopeless: Forecast from which on no useful model can be expected.
-        preferred: Name of the method to choose where no forecast meets the target, if it has a plan; "" for none.
+        preferred: Name of the method to choose where no forecast meets the target and its own is below `hopeless`; "" for
+            none.
     """
 
     candidates: tuple[Candidate, ...]
@@ -136,7 +137,7 @@ class Comparison:
         near = [one for one in possible if one.excess_risk <= max(self.target, self.alike * least)]
         if least <= self.target:
             return min(near, key=lambda candidate: (-candidate.publications, candidate.delete_passes))
-        near = [one for one in possible if one.method == self.preferred] or near
+        near = [one for one in possible if one.method == self.preferred and one.excess_risk < self.hopeless] or near
         return min(near, key=lambda candidate: (candidate.delete_passes, candidate.excess_risk))
 
     @property
