@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
+from scipy.sparse import csr_array
 
+from noisygd_delete import Records, losses
 from noisygd_delete.engine import solver
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import lbfgs, minimize
+
+from ..bank import unit_rows
 
 
 def curved(seed: int, size: int = 8) -> np.ndarray:
@@ -118,3 +123,44 @@ def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:
     with pytest.raises(Reached):
         minimize(Sample(), function, np.zeros((1, 8)), 1.0)
     assert not taken
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_the_second_moment_is_that_of_the_rows(kind: str, narrow: bool) -> None:
+    rng = np.random.default_rng(7)
+    rows = rng.standard_normal((40, 6) if narrow else (6, 40)).astype(np.float32)
+    made = rows if kind == "dense" else csr_array(rows)
+    features, along, trace = solver._second_moment(made, narrow)
+    moment = rows.T.astype(np.float64) @ rows / len(rows)
+    basis = features @ np.eye(len(along))
+    np.testing.assert_allclose(basis.T @ basis, np.eye(len(along)), atol=1e-5)
+    np.testing.assert_allclose((basis * along) @ basis.T, moment, atol=1e-5 * np.trace(moment))
+    assert trace == pytest.approx(np.trace(moment), rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", [losses.Softmax, losses.OneVsRest])
+def test_of_very_many_outputs_the_inverse_hessian_is_that_of_one_output_beside_another(kind: type) -> None:
+    """One against the rest: every output by itself, with its own curvature. Softmax: what all outputs have in common bends nothing but λ."""
+    outputs, width, regularization = solver._MOST_CLASSES + 4, 3, 0.05
+    rng = np.random.default_rng(5)
+    rows = unit_rows(120, width).astype(np.float32)
+    records = Records(rows, rng.integers(0, outputs, 120).astype(float))
+    loss = kind(radius=1.0, classes=outputs)
+    objective = PreciseObjective(records, loss, regularization=regularization)
+    sample = solver.Sample(objective, 1e3)
+    weights = rng.standard_normal((outputs, width))
+    inverse = sample.inverse(weights)
+    gradient = rng.standard_normal((outputs, width))
+    if kind is losses.Softmax:
+        common = np.broadcast_to(gradient[:1], gradient.shape)
+        np.testing.assert_allclose(inverse(common), common / regularization, rtol=1e-9)
+        apart = gradient - gradient.mean(axis=0)
+        np.testing.assert_allclose(inverse(apart).mean(axis=0), 0, atol=1e-9)
+        assert np.vdot(inverse(apart), apart) > 0
+        return
+    scores = rows @ weights.T
+    bend = (1 / (2 + np.exp(scores) + np.exp(-scores))).mean(axis=0)
+    moment = rows.T.astype(np.float64) @ rows / len(rows)
+    expected = [np.linalg.solve(share * moment + regularization * np.eye(width), one) for share, one in zip(bend, gradient, strict=True)]
+    np.testing.assert_allclose(inverse(gradient), expected, rtol=3e-3, atol=1e-3)
