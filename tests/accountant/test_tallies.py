@@ -59,6 +59,8 @@ def test_every_figure_is_that_of_the_releases_one_by_one(method: str) -> None:
         assert counted.served == events[number - 1]
         here, there = asked(counted.accountant(plan), number), asked(one_by_one, number)
         assert [cost(guarantee) for guarantee in here] == [cost(guarantee) for guarantee in there], seed
+        if events[-1].counts.erased:
+            assert cost(one_by_one.deletion_observed()) == cost(one_by_one.deletion()), seed
         alone = tally_events(events, None).accountant(plan)
         assert cost(alone.dp_cumulative()) == cost(one_by_one.dp_cumulative())
         assert cost(alone.dp()) == cost(one_by_one.dp())

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 import pytest
 
-from noisygd_delete import losses
-from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods import noisy_gd_paper
+from noisygd_delete import Budget, losses
+from noisygd_delete.bounds import correlated_sums
+from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
+from noisygd_delete.methods import METHODS, Stage, external_row_methods, noisy_gd_paper
+from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method
+from noisygd_delete.methods.specs import _parse_stages
+from noisygd_delete.methods.sufficient_statistics import default_levels
 
-from ..bank import FURTHER, PROBLEMS, plan_by
+from ..bank import FURTHER, PAIRS, PROBLEMS, plan_by
 
 BANK = [*PROBLEMS, *FURTHER]
 STEPPING = [
@@ -111,3 +115,76 @@ def test_the_printed_risk_holds_from_the_least_steps_on() -> None:
         noisy_gd_paper.theorem_5_1.delete_steps_for_utility(batch=problem.batch, **facts),
     ]
     assert risk(least[0] - 1, many) == risk(many, least[1] - 1) == risk(0, 0) == math.inf
+
+
+def wrong_values(value: object) -> list[object]:
+    """What a fact of this kind can never be; a number of times is whole."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return []
+    return [-1, -0.5, math.nan, math.inf, "3", True, *([1.5] if isinstance(value, int) else [])]
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_a_fact_of_another_kind_is_refused(name: str) -> None:
+    """Whoever states it: a ledger, a certificate of a stranger, a caller."""
+    plan, tried = plan_by(name), 0
+    stages = [stage.mechanism for stage in plan.calibration.stages]
+    for facts in (plan.mechanism, getattr(plan.mechanism, "exact", None), plan.problem, *stages):
+        for field in fields(facts) if is_dataclass(facts) else ():
+            for wrong in wrong_values(getattr(facts, field.name)):
+                tried += 1
+                with pytest.raises(NoisyGDDeleteError):
+                    replace(facts, **{field.name: wrong})
+    assert tried > 60
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_methods_for_rows_in_any_order_are_those_that_plan_with_them(name: str) -> None:
+    problem = plan_by(name).problem
+    told, works = external_row_methods(problem), []
+    for kind, made in METHODS.items():
+        try:
+            works += [kind] * (made().allow_any_order().check_any_order(problem, "") is None and "in_place" in {f.name for f in fields(made)})
+        except (NoisyGDDeleteError, AttributeError):
+            continue
+    assert told == (f"plan with method {' or '.join(map(repr, works))}" if works else told)
+    assert told.startswith("plan with method") == bool(works)
+
+
+def test_the_order_that_a_caller_asks_of_theorem_5_2_is_the_one_that_is_planned() -> None:
+    plan = plan_by("noisy-gd:analysis=theorem-5-2")
+    problem = replace(plan.problem, budget=PAIRS)
+    for order in (1.5, 3.0):
+        assert GibbsNoisyGD(order=order)._orders(PAIRS) == GibbsNoisyGD(order=order)._orders(plan.problem.budget) == [order]
+    assert GibbsNoisyGD()._orders(plan.problem.budget) == [plan.problem.budget.order]
+    assert len(GibbsNoisyGD()._orders(problem.budget)) > 5
+    with pytest.raises(InvalidParameter, match="one Rényi order"):
+        GibbsNoisyGD(order=3.0)._orders(Budget.from_gdp(dp=1.0, deletion=0.1))
+
+
+def test_a_stage_has_at_most_three_numbers() -> None:
+    for text, stage in (
+        ("network:20", Stage("network", 20)), ("head", Stage("head")), ("network:7:0.25", Stage("network", 7, 0.25)),
+        (" network:7:0.25:0.5", Stage("network", 7, 0.25, sampling_rate=0.5)),
+    ):  # fmt: skip
+        assert _parse_stages(text) == (stage,)
+        assert _parse_stages(f"{text},head") == (stage, Stage("head"))
+    for text in ("network:7:0.25:0.5:1", "network:1.5", "network:7:much", "other:3"):
+        with pytest.raises(InvalidParameter, match="stages: "):
+            _parse_stages(text)
+
+
+@pytest.mark.parametrize(("releases", "joiners"), [(1, True), (5, True), (5, False)])
+def test_a_finer_bin_would_be_hidden_by_the_noise(releases: int, joiners: bool) -> None:
+    """The levels are the most whose finest bin adds three deviations to its sum: a share 2^−l of the rows, among l (b + 1) bins of a row."""
+    draws = correlated_sums.equalizer_schedule(releases=releases, variance=1.0)
+    worst = correlated_sums.worst_charges(draws=draws, apart=1.0, rounded=0.0, joiners=joiners)[-1]
+    found = set()
+    for records in (10, 10**3, 10**4, 10**5, 10**6, 10**7):
+        for blocks, gdp in ((3, 1.0), (12, 0.5)):
+            facts = {"records": records, "blocks": blocks, "releases": releases, "gdp": gdp, "joiners": joiners}
+            deviation = math.sqrt(2 * worst) * (1 + 0.6**2 / 2) / gdp
+            enough = [level for level in range(2, 8) if records / 2**level / (level * (blocks + 1)) >= 3 * deviation]
+            found.add(default_levels(**facts))
+            assert default_levels(**facts) == max(enough, default=1)
+    assert {1, 7} <= found
