@@ -162,7 +162,7 @@ def test_ridges_are_a_share_of_the_noise_and_more_where_rows_are_few(coded: bool
     if not coded:
         np.testing.assert_allclose(told, 0.5 + 0.25 * noise)
         with pytest.raises(ValueError, match="no coding"):
-            found.reach  # noqa: B018
+            found.reach
         return
     along = np.diag(found.square)[1:]
     usual = np.prod(along ** (1 / len(along)))

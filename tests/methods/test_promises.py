@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import fields, is_dataclass, replace
 
@@ -13,8 +14,10 @@ from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.methods import METHODS, Stage, external_row_methods, noisy_gd_paper
 from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method
+from noisygd_delete.methods.serialization import problem_from_dict
 from noisygd_delete.methods.specs import _parse_stages
 from noisygd_delete.methods.sufficient_statistics import default_levels
+from noisygd_delete.privacy.budget import Total
 
 from ..bank import FURTHER, PAIRS, PROBLEMS, plan_by
 
@@ -188,3 +191,21 @@ def test_a_finer_bin_would_be_hidden_by_the_noise(releases: int, joiners: bool) 
             found.add(default_levels(**facts))
             assert default_levels(**facts) == max(enough, default=1)
     assert {1, 7} <= found
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_a_problem_is_read_as_it_was_written(name: str) -> None:
+    """With every field; the two of weights by person are left out where they say nothing."""
+    problem = plan_by(name).problem
+    own = {field.name for field in fields(problem)}
+    assert set(problem.to_dict()) == own - {"weighting", "rows_a_person"}
+    others = {"rows_a_person": 1.5, "total": Total(3.0, 1e-7, order=4.0), "utility_tolerance": 2.0, "feature_map": "ab" * 32, "model_norm": 2.0}
+    for changed in (problem, replace(problem, **others), replace(problem, rows_per_subject=3, rows_a_person=2.0)):
+        told = json.loads(json.dumps(changed.to_dict()))
+        assert ("rows_a_person" in told) == (changed.rows_a_person != 1)
+        assert problem_from_dict(told) == changed
+        for missing in ("loss", "records", "features", "regularization", "budget", "method"):
+            with pytest.raises(InvalidParameter):
+                problem_from_dict({key: value for key, value in told.items() if key != missing})
+        with pytest.raises(InvalidParameter):
+            problem_from_dict({**told, "more": 1})

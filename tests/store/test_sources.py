@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
+import shutil
 from itertools import islice
 from types import SimpleNamespace
 from uuid import UUID
@@ -12,11 +15,15 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.curator.stream import Batching
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
+from noisygd_delete.evidence import erasure
 from noisygd_delete.privacy.release_dates import YEAR
-from noisygd_delete.store import Store, release_schedule
+from noisygd_delete.store import Store, destinations, release_schedule
+from noisygd_delete.store.artifact import current_artifact
 from noisygd_delete.store.byte_search import Needles
+from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.entry import extend_position, position_covers
 from noisygd_delete.store.source_kinds import Erased
+from noisygd_delete.store.tombstones import Tombstones
 from noisygd_delete.store.training_table import TrainingTable
 
 from .conftest import SCHEMA, name, plan, records
@@ -95,8 +102,6 @@ def test_before_the_first_learn_what_was_deleted_waits(tmp_path, monkeypatch) ->
 
 
 def test_requests_one_by_one_do_what_they_do_together(path, tmp_path, monkeypatch) -> None:
-    import shutil
-
     shutil.copytree(path, tmp_path / "other")
     asked = [EditRequest.delete([name(k)], request_id=f"r{k}") for k in (1, 2)]
     asked += [EditRequest.delete(["nobody"], request_id="r3"), EditRequest.delete([name(4)], request_id="r1"), EditRequest.delete([name(5)])]
@@ -144,3 +149,47 @@ def test_texts_are_found_in_values_of_any_kind_and_across_any_cut() -> None:
         with pytest.raises(InvalidParameter, match="between 1 and 10000"):
             Needles(tokens)
     assert len(Needles(["x"] * 10_000)) == 10_000
+
+
+@pytest.mark.parametrize("listed", [None, "of the list"])
+@pytest.mark.parametrize("noted", ["", "of the seal"])
+def test_a_list_that_may_be_stale_keeps_the_name_of_its_store(listed, noted, monkeypatch) -> None:
+    marked: list[str] = []
+    monkeypatch.setattr(destinations, "_read_list", lambda _: listed and destinations.DestinationList(listed))
+    monkeypatch.setattr(destinations.rollback_guard, "list_noted", lambda _: (noted, ""))
+    monkeypatch.setattr(destinations.rollback_guard, "mark_untrusted", lambda _, ledger, store: marked.append(store))
+    destinations.mark_list_untrusted(None, SimpleNamespace(ledger="ledger"))
+    if noted or listed:
+        assert marked == [noted or listed]
+    else:
+        assert len(bytes.fromhex(marked[0])) == 16
+
+
+def test_what_a_release_publishes_says_nothing_of_who_the_rows_are(path) -> None:
+    """The schema without the columns of ids and persons; a release that no other program can read is refused as such."""
+    artefact = current_artifact(path)
+    whole = SCHEMA.to_dict()
+    assert {"id", "subject"} <= set(whole)
+    told = json.loads(artefact.files["schema.json"])
+    assert told == {key: json.loads(json.dumps(value)) for key, value in whole.items() if key not in ("id", "subject", "rows_per_subject")}
+    artefact.require_plain()
+    facts = json.loads(artefact.files["facts.json"])
+    assert (facts["release"], facts["model"]) == (1, artefact.digest)
+    for name_, digest in facts["files"].items():
+        assert hashlib.sha256(artefact.files[name_]).hexdigest() == digest
+    assert set(facts["files"]) | set(facts["missing"]) == {"model.safetensors", "schema.json", "model.json", "model.py", "model.onnx"}
+
+
+def test_without_a_list_nobody_knows_which_ids_came_back(path, tmp_path) -> None:
+    tombstones = Tombstones.create(tmp_path / "erased.txt", tmp_path / "erased.key")
+    with Store.open(path) as store, pytest.raises(InvalidParameter, match="give --tombstones"):
+        store.list_reappeared_ids()
+    tombstones.add([name(2), "gone"], Disk())
+    with Store.open(path, tombstones=tombstones) as store:
+        assert store.list_reappeared_ids() == [name(2)]
+
+
+@pytest.mark.parametrize(("answer", "known"), [(None, None), ({}, None), ({"remaining": 0}, 0), ({"remaining": 3}, 3), ({"remaining": "3"}, None)])
+def test_what_a_request_left_of_a_person_is_known_if_its_entry_says_so(answer, known) -> None:
+    ledger = SimpleNamespace(entry=lambda position: SimpleNamespace(answer=answer))
+    assert erasure._remaining_rows(ledger, 4) == known
