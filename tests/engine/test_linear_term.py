@@ -117,10 +117,11 @@ def test_the_rounding_of_a_gradient_with_a_linear_term_counts_the_term_and_the_c
     centre = np.full((2, 3), 7.0)
     pulled = plain.pulled(term, centre)
     far = plain.gradient_error(2.0 + float(np.linalg.norm(centre)))
-    assert plain.pulled(None, centre).gradient_error(2.0) == pytest.approx(far, rel=1e-8)
+    assert plain.pulled(None, centre).gradient_error(2.0) == pytest.approx(far, rel=1e-8, abs=0)
     drawn = (term.rounding + 4 * 2.0**-53 * term.norm) / 50
     added = 2.0**-51 * term.norm / 50 + drawn
-    assert pulled.gradient_error(2.0) - far == pytest.approx(added, rel=1e-3)
+    assert pulled.gradient_error(2.0) - far == pytest.approx(added, rel=1e-3, abs=0)
+    assert far > plain.gradient_error(0.0) > 0
     assert pulled.pull_norm == pytest.approx(term.norm / 50)
     weights = np.random.default_rng(2).standard_normal((2, 3))
     away = weights - centre
