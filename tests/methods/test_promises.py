@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 
 import pytest
 
@@ -13,7 +13,7 @@ from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.methods import METHODS, Stage, external_row_methods, noisy_gd_paper
 from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
-from noisygd_delete.methods.plan import Method
+from noisygd_delete.methods.plan import Method, without_options
 from noisygd_delete.methods.serialization import problem_from_dict
 from noisygd_delete.methods.specs import _parse_stages
 from noisygd_delete.methods.sufficient_statistics import default_levels
@@ -209,3 +209,16 @@ def test_a_problem_is_read_as_it_was_written(name: str) -> None:
                 problem_from_dict({key: value for key, value in told.items() if key != missing})
         with pytest.raises(InvalidParameter):
             problem_from_dict({**told, "more": 1})
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_options_are_left_out_one_by_one(name: str) -> None:
+    method = plan_by(name).method
+    usual = {field.name: field.default for field in fields(method) if field.init and field.default is not MISSING}
+    for option, value in usual.items():
+        try:
+            found = without_options(method, option, "no option of any")
+        except InvalidParameter:
+            continue  # the others do not go with it
+        assert getattr(found, option) == value
+        assert all(getattr(found, other) == getattr(method, other) for other in usual if other != option)
