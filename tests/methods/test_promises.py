@@ -11,7 +11,7 @@ import pytest
 from noisygd_delete import Budget, losses
 from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.methods import METHODS, Stage, external_row_methods, noisy_gd_paper
+from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper
 from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method, without_options
 from noisygd_delete.methods.serialization import problem_from_dict
@@ -139,6 +139,17 @@ def test_a_fact_of_another_kind_is_refused(name: str) -> None:
                 with pytest.raises(NoisyGDDeleteError):
                     replace(facts, **{field.name: wrong})
     assert tried > 60
+
+
+@pytest.mark.parametrize("spec", method_variants())
+def test_an_option_of_another_kind_is_refused(spec: str) -> None:
+    kind = method_variants()[spec]
+    for field in fields(kind):
+        if field.init and ("int" in field.type or "float" in field.type):
+            whole = [] if "float" in field.type else [1.5]
+            for wrong in (-2, -0.5, math.nan, math.inf, "much", True, *whole):
+                with pytest.raises(NoisyGDDeleteError):
+                    kind(**{field.name: wrong})
 
 
 @pytest.mark.parametrize("name", BANK)
