@@ -117,9 +117,9 @@ def reserve(ledger: Ledger, *, now: float | None = None) -> Reserve | None:
     return Reserve(left, max(0, left - ahead), date, dates.start + (DATES + 1) * dates.interval)
 
 
-def date_to_wait_for(ledger: Ledger, *, now: float | None = None) -> float | None:
+def date_to_wait_for(ledger: Ledger) -> float | None:
     """Return when the release of edits made now is due, in seconds since 1970; None if it need not wait."""
-    now = time.time() if now is None else now
+    now = time.time()
     found = reserve(ledger, now=now)
     return None if found is None or found.at_once or found.date <= now or ledger.head.model is None else found.date
 
