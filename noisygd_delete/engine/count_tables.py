@@ -35,6 +35,11 @@ class CountTables:
     pairs: dict[tuple[int, int, int], Integers]
     labels: dict[tuple[int, int], Integers]
 
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(int(counts.sum()) for (_, b, c), counts in self.pairs.items() if b == c == 0)
+
     @classmethod
     def sum_tables(cls, parts: Iterable[CountTables]) -> CountTables:
         """Add the tables; the result is independent of their order."""

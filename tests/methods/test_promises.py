@@ -9,14 +9,12 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 import pytest
 
 from noisygd_delete import Budget, losses
-from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper
 from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method, without_options
 from noisygd_delete.methods.serialization import problem_from_dict
 from noisygd_delete.methods.specs import _parse_stages
-from noisygd_delete.methods.sufficient_statistics import default_levels
 from noisygd_delete.privacy.budget import Total
 
 from ..bank import FURTHER, PAIRS, PROBLEMS, plan_by
@@ -186,22 +184,6 @@ def test_a_stage_has_at_most_three_numbers() -> None:
     for text in ("network:7:0.25:0.5:1", "network:1.5", "network:7:much", "other:3"):
         with pytest.raises(InvalidParameter, match="stages: "):
             _parse_stages(text)
-
-
-@pytest.mark.parametrize(("releases", "joiners"), [(1, True), (5, True), (5, False)])
-def test_a_finer_bin_would_be_hidden_by_the_noise(releases: int, joiners: bool) -> None:
-    """The levels are the most whose finest bin adds three deviations to its sum: a share 2^−l of the rows, among l (b + 1) bins of a row."""
-    draws = correlated_sums.equalizer_schedule(releases=releases, variance=1.0)
-    worst = correlated_sums.worst_charges(draws=draws, apart=1.0, rounded=0.0, joiners=joiners)[-1]
-    found = set()
-    for records in (10, 10**3, 10**4, 10**5, 10**6, 10**7):
-        for blocks, gdp in ((3, 1.0), (12, 0.5)):
-            facts = {"records": records, "blocks": blocks, "releases": releases, "gdp": gdp, "joiners": joiners}
-            deviation = math.sqrt(2 * worst) * (1 + 0.6**2 / 2) / gdp
-            enough = [level for level in range(2, 8) if records / 2**level / (level * (blocks + 1)) >= 3 * deviation]
-            found.add(default_levels(**facts))
-            assert default_levels(**facts) == max(enough, default=1)
-    assert {1, 7} <= found
 
 
 @pytest.mark.parametrize("name", BANK)
