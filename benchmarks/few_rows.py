@@ -24,8 +24,8 @@ from benchmarks.two_years import advised
 from noisygd_delete import Schema
 from noisygd_delete.curator import Curator
 from noisygd_delete.methods.plan import Plan
+from noisygd_delete.planner.advise import Advice, advise_shared
 from noisygd_delete.planner.defaults import PUBLICATIONS, default_total
-from noisygd_delete.planner.service import _advise_shared
 from noisygd_delete.privacy.release_dates import ADJACENCY
 from noisygd_delete.records import Records
 
@@ -46,10 +46,11 @@ HEADER = ["table", "rows", "forecast share", "if spread", "in doubt", "guessing"
 HEADER += ["sums, 16 bins", "forecast share", "if spread"]
 
 
-def shared(schema: Schema, plan: Plan, releases: int, method: str) -> Any:
-    """Return the advice for releases that share the default total of a plan, on a schema's rows."""
-    total: Any = default_total(plan)
-    return _advise_shared(
+def shared(schema: Schema, advice: Advice, releases: int, method: str) -> Any:
+    """Return the advice for releases that share the default total of an advice, on a schema's rows."""
+    plan: Any = advice.comparison.chosen.plan  # of the loss that is not clipped
+    total: Any = default_total(advice.plan)
+    return advise_shared(
         total, releases, method=method, loss=plan.problem.loss, records=plan.problem.records, features=schema.features,
         adjacency=ADJACENCY, one_hot_blocks=schema.one_hot_blocks, map=schema.map_of_rows,
     )  # fmt: skip
@@ -82,11 +83,11 @@ def guessed(schema: Schema, path: Path, records: int, splits: int) -> float:
 def measure(name: str, schema: Schema, path: Path, records: int, **facts: int) -> list[str]:
     chosen, advice = advised(schema, records)
     binned = schema.additive(levels=4)
-    sums = shared(binned, advice.plan, PUBLICATIONS, "sufficient-statistics")
+    sums = shared(binned, advice, PUBLICATIONS, "sufficient-statistics")
     ways = [
         (chosen, advice),
-        (chosen, shared(chosen, advice.plan, FEWER, "auto")),
-        (chosen, shared(chosen, advice.plan, PUBLICATIONS, "sufficient-statistics")),
+        (chosen, shared(chosen, advice, FEWER, "auto")),
+        (chosen, shared(chosen, advice, PUBLICATIONS, "sufficient-statistics")),
         (binned, sums),
     ]
     shown = []

@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 
 from benchmarks import report
 from benchmarks.additive_default import TABLES as TWO
-from benchmarks.additive_others import CLASSES, NUMBERS
+from benchmarks.additive_others import NUMBERS
 from benchmarks.linear import drafted
 from benchmarks.shrink import free
 from noisygd_delete import Budget, Schema, losses, make_plan
@@ -41,7 +41,7 @@ from noisygd_delete.records import Records
 
 EPSILONS, DELTA, MOST, TESTED, BLOCKS, SPENT = (0.5, 1.0, 2.0), 1e-6, 5000, 5000, 20, 0.1
 FACTORS, USUAL = np.array([1 / 3, 3**-0.5, 1.0, 3**0.5, 3.0]), 2
-NAMES = ("wa_churn", "credit_data", "CPSSW8", "HealthInsurance", "spam7", "mlc_churn", "WVS", "SLID", "Computers")
+NAMES = ("wa_churn", "credit_data", "CPSSW8", "HealthInsurance", "spam7", "mlc_churn", "SmokeBan", "SLID", "Computers")
 SEEN = NAMES[:3]
 CHOICE = ["table", "tried on before", "rows", "ε", "public", "private vote", "bound", "takes", "votes win"]
 RIDGE = ["table", "tried on before", "rows", "ε", "public ridges", "Stein", "split noise", "best of five on test rows"]
@@ -55,7 +55,7 @@ def budget_of(gdp: float) -> Budget:
 def loss_of(schema: Schema, summed: bool) -> Any:
     if schema.classes is None:
         return losses.Squared(1.0) if summed else losses.PseudoHuber(1.0)
-    return losses.Logistic(1.0) if len(schema.classes) == 2 else losses.Softmax(1.0, classes=len(schema.classes))
+    return losses.Logistic(1.0)
 
 
 def plan_of(schema: Schema, summed: bool, records: int, gdp: float, ridge: float | None = None) -> Plan:
@@ -215,9 +215,7 @@ def measure(name: str, schema: Schema, path: Path, **facts: int) -> tuple[list[l
     binned = schema.additive(levels=4)
     maps = {False: (schema, schema.encode_file(path)), True: (binned, binned.encode_file(path))}
     records = min(MOST, int(0.72 * len(maps[True][1].labels)))
-    two = schema.classes is None or len(schema.classes) == 2
-    ridges = choose_ridge(maps, records, name, **facts) if two else []
-    return choose_candidate(maps, records, name, **facts), ridges
+    return choose_candidate(maps, records, name, **facts), choose_ridge(maps, records, name, **facts)
 
 
 def main(arguments: list[str]) -> None:
@@ -227,7 +225,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--noises", type=int, default=5)
     parsed, commit = parser.parse_args(arguments), report.commit()
     warnings.simplefilter("ignore")
-    known = {item: (package, item, *given) for (package, item), given in {**TWO, **CLASSES, **NUMBERS}.items()}
+    known = {item: (package, item, *given) for (package, item), given in {**TWO, **NUMBERS}.items()}
     first, second = list[list[str]](), list[list[str]]()
     for name in parsed.names:
         with drafted(*known[name], MOST + TESTED) as (schema, path):
