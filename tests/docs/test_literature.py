@@ -12,7 +12,8 @@ PAGE = (ROOT / "docs" / "literature.md").read_text()
 CELLS = ["work", "what it says", "what it has that is not here", "what is here instead", "known from"]
 READ = {"abstract", "its package, run", "its statements, checked"}
 NAMED = """Cohen, Kohen, Nissim & Stemmer; Van Waerebeke; Allouah; Mehta; Nori; Qiao; Guo & Cao; Inane; Fichtenberger; Huang & Canonne; Ullah & Arora;
-Kalinin; Dvijotham; Pandey; Cortild & Cartis; Dolgova & Stich; Bertran; Regehr; Benarroch, Atif & Cappé; Chourasia & Shah; Guo et al."""
+Kalinin; Dvijotham; Pandey; Cortild & Cartis; Dolgova & Stich; Bertran; Regehr; Benarroch, Atif & Cappé; Chourasia & Shah; Guo et al.;
+Gavish & Donoho"""
 
 
 def works(page: str) -> list[list[str]]:
@@ -26,7 +27,7 @@ def faults(page: str) -> list[str]:
     for row in rows:
         name = row[0]
         found += [] if len(row) == len(CELLS) and all(row) else [f"{name}: a cell is open"]
-        found += [] if re.search(r"\(https://arxiv\.org/abs/\d{4}\.\d{5}\)", name) else [f"{name}: no source"]
+        found += [] if re.search(r"\(https://arxiv\.org/abs/\d{4}\.\d{4,5}\)", name) else [f"{name}: no source"]
         found += [] if row[-1] in READ else [f"{name}: was it read?"]
         here = row[3] if len(row) == len(CELLS) else ""
         found += [] if re.search(r"\]\([\w#.-]+\)|`[\w.]+/[^`]+`", here) else [f"{name}: nothing to look at here"]
