@@ -374,12 +374,12 @@ def _forecast_shared(plan: Plan, facts: Mapping[str, Any]) -> str:
         return ""
     given = {name: value for name, value in facts.items() if name not in own}
     ways = {
-        f"{_BATCHED} of them, made for batches of requests": (_BATCHED, plan.method.name),
-        "all of them by sums with correlated noise ('sufficient-statistics')": (PUBLICATIONS, "sufficient-statistics"),
+        f"{_BATCHED} publications in batches": (_BATCHED, plan.method.name),
+        f"{PUBLICATIONS} by sums ('sufficient-statistics')": (PUBLICATIONS, "sufficient-statistics"),
     }
     found = {name: advise_shared(total, releases, method=method, **given) for name, (releases, method) in ways.items()}
     parts = [f"{_percent(one.share)} for {name}" for name, one in found.items() if one is not None]
-    return f"Within the total of {PUBLICATIONS} publications the forecast is {', '.join(parts)}." if parts else ""
+    return f"Within the same total: {', '.join(parts)}." if parts else ""
 
 
 def make_advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:
