@@ -21,12 +21,11 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import datasets, report
 from benchmarks.additive_default import TABLES as DRAFTED
 from benchmarks.linear import drafted
-from benchmarks.sums import planned
+from benchmarks.sums import default_levels, planned
 from noisygd_delete import Schema
 from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.engine import moments as engine
 from noisygd_delete.engine.noise import noise_source
-from noisygd_delete.methods.sufficient_statistics import default_levels
 
 RELEASES, MOST, TESTED = (13, 101, 1001), 20_000, 8000
 SHARES = (0.15, 0.45, 1.35)  # of the noise in the ridges; the second is the package's

@@ -16,7 +16,6 @@ from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.engine import moments as engine
 from noisygd_delete.features import maps
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sufficient_statistics import default_levels
 
 MAP, ROWS = maps.Additive((0, 0, 0), levels=2), 3000  # every block of every row is filled
 
@@ -152,16 +151,6 @@ def test_shrunk_blocks_lose_what_the_theorem_says_and_more_by_a_wrong_noise(wron
         np.testing.assert_allclose(engine._without_noise(noisy.T, 0.3**2), engine._without_noise(noisy, 0.3**2).T)
     else:
         assert lost > 1.2 * least
-
-
-def test_levels_follow_the_noise() -> None:
-    """More rows, fewer columns, fewer releases: finer bins; by public numbers alone."""
-    facts: dict[str, Any] = {"records": 26_000, "blocks": 13, "releases": 101}
-    known = default_levels(**facts)
-    assert 1 <= default_levels(**{**facts, "records": 500}) <= 2
-    assert default_levels(**{**facts, "records": 10**7}) == 7
-    assert default_levels(**{**facts, "releases": 2001}) <= known <= default_levels(**{**facts, "releases": 1})
-    assert default_levels(**facts, gdp=0.1) <= known <= default_levels(**facts, gdp=10.0)
 
 
 def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:
