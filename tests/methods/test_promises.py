@@ -13,8 +13,9 @@ from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper
 from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method, without_options
+from noisygd_delete.methods.sampled_steps import SampledSteps
 from noisygd_delete.methods.serialization import problem_from_dict
-from noisygd_delete.methods.specs import _parse_stages
+from noisygd_delete.methods.specs import _parse_stages, parse_spec
 from noisygd_delete.privacy.budget import Total
 
 from ..bank import FURTHER, PAIRS, PROBLEMS, plan_by
@@ -215,3 +216,16 @@ def test_options_are_left_out_one_by_one(name: str) -> None:
             continue  # the others do not go with it
         assert getattr(found, option) == value
         assert all(getattr(found, other) == getattr(method, other) for other in usual if other != option)
+
+
+def test_a_field_without_a_name_or_without_a_sign_is_refused() -> None:
+    assert parse_spec("method", "noisy-gd:step=") == ("noisy-gd", {"step": ""})
+    for text in ("noisy-gd:step", "noisy-gd:=3"):
+        with pytest.raises(InvalidParameter, match="must be FIELD=VALUE"):
+            parse_spec("method", text)
+
+
+def test_a_run_on_samples_counts_as_one_step_whatever_its_passes() -> None:
+    sampled = SampledSteps(records=2000, sampling_rate=0.01, draws=300, noise_multiplier=2.0)
+    assert sampled.passes == 3
+    assert {sampled.exposure(steps) for steps in (1, 3, 70)} == {1}
