@@ -28,7 +28,7 @@ _PRIVATE = "this is a statistic of private data, do not publish it"
 
 
 def register(commands: Any) -> None:
-    """Add the commands `evaluate` (--data or --on-records, --noise) and `predict` (--data, --probabilities, --out).
+    """Add the commands `evaluate` (--data or --on-records, --plain, --noise) and `predict` (--data, --probabilities, --out).
 
     Both take --delimiter, and STORE, --wait and --json.
     """
@@ -41,6 +41,11 @@ def register(commands: Any) -> None:
         help="on the records in the table instead: counts under noise, charged to the account like a release",
     )
     parser.take("--delimiter")
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="with --data: score of a fit without noise too; not private, do not publish",
+    )
     parser.add_argument(
         "--noise",
         type=parse_number,
@@ -56,6 +61,8 @@ def register(commands: Any) -> None:
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:
+    if parsed.on_records and parsed.plain:
+        raise InvalidParameter("--plain goes with --data: on the records themselves a fit without noise has seen every answer")
     if parsed.on_records:
         return _evaluate_privately(parsed)
     if parsed.noise is not None:
@@ -66,7 +73,9 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     from .release import open_store
 
     with open_store(parsed) as store:
-        found = evaluate(store, parsed.data, parsed.delimiter)
+        found = evaluate(store, parsed.data, parsed.delimiter, plain=parsed.plain)
+        if parsed.plain and found.without_noise is None:
+            raise InvalidParameter("--plain: no plain fit of rows in a source, of a network or of a loss that is not convex; leave it out")
     print_result(parsed, found.to_dict(), _format_evaluation(found))
     return 0
 
@@ -134,6 +143,8 @@ def _format_evaluation(found: Evaluation) -> str:
             "The model is no better than saying the same for every row. `plan --compare` shows what the noise and λ cost; a larger "
             "budget, more records, fewer columns or another λ would help."
         )
+    if found.without_noise is not None:
+        lines.append(f"On the same features {found.without_noise}")
     lines += found.skipped
     if found.rows_in_table:
         lines.append(_caution(found))
