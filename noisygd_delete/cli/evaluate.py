@@ -28,7 +28,7 @@ _PRIVATE = "this is a statistic of private data, do not publish it"
 
 
 def register(commands: Any) -> None:
-    """Add the commands `evaluate` (--data or --on-records, --plain, --noise) and `predict` (--data, --probabilities, --out).
+    """Add the commands `evaluate` (--data or --on-records, --plain) and `predict` (--data, --probabilities, --out).
 
     Both take --delimiter, and STORE, --wait and --json.
     """
@@ -37,21 +37,18 @@ def register(commands: Any) -> None:
     where.add_argument("--data", metavar="FILE", help="CSV or Parquet with the label column")
     where.add_argument(
         "--on-records",
-        action="store_true",
-        help="on the records in the table instead: counts under noise, charged to the account like a release",
+        nargs="?",
+        const=True,
+        type=parse_number,
+        metavar="TAU",
+        help="on the table's records instead: counts under noise, charged like a release; TAU: least deviation of the noise of each count, rounded "
+        "up to a power of two (default: a tenth of the budget in Gaussian DP)",
     )
     parser.take("--delimiter")
     parser.add_argument(
         "--plain",
         action="store_true",
         help="with --data: score of a fit without noise too; not private, do not publish",
-    )
-    parser.add_argument(
-        "--noise",
-        type=parse_number,
-        metavar="TAU",
-        help="with --on-records: least deviation of the noise of each count, rounded up to a power of two (default: a tenth of the "
-        "budget in Gaussian DP)",
     )
     parser = store_command(commands, "predict", "predict STORE --data new.csv --out predictions.csv", _predict)
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
@@ -61,14 +58,10 @@ def register(commands: Any) -> None:
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:
-    if parsed.on_records and parsed.plain:
-        raise InvalidParameter("--plain goes with --data: on the records themselves a fit without noise has seen every answer")
-    if parsed.on_records:
+    if parsed.on_records is not None:
+        if parsed.plain:
+            raise InvalidParameter("--plain goes with --data: a fit without noise has seen the records' own labels")
         return _evaluate_privately(parsed)
-    if parsed.noise is not None:
-        raise InvalidParameter(
-            "--noise goes with --on-records: on a file of other rows nothing is charged and nothing is hidden"
-        )
     from ..reports.evaluation import evaluate
     from .release import open_store
 
@@ -85,7 +78,7 @@ def _evaluate_privately(parsed: argparse.Namespace) -> int:
     from .release import open_store
 
     with open_store(parsed) as store:
-        counted = evaluate_records(store, parsed.noise)
+        counted = evaluate_records(store, None if parsed.on_records is True else parsed.on_records)
         delta = store.plan.problem.budget.shown_delta
     print_result(parsed, counted.to_dict(delta), _counted_text(counted, delta))
     return 0
