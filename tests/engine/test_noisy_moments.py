@@ -168,3 +168,51 @@ def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:
         ends.append(curator.model.sums)
     np.testing.assert_array_equal(ends[0], ends[1])
     np.testing.assert_array_equal(ends[0], ends[2])
+
+
+@pytest.mark.parametrize("coded", [True, False])
+def test_ridges_are_a_share_of_the_noise_and_more_where_rows_are_few(coded: bool) -> None:
+    found = quiet(plan(losses.Logistic(radius=1.0)), *table()[1:])._moments
+    found = replace(found, variance=7.0, coding=found.coding if coded else None)
+    noise = np.sqrt(2 * 7.0 * len(found.square))
+    assert found.noise == pytest.approx(noise)
+    told = found.ridges(0.5, 0.25)
+    if not coded:
+        np.testing.assert_allclose(told, 0.5 + 0.25 * noise)
+        with pytest.raises(ValueError, match="no coding"):
+            found.reach
+        return
+    along = np.diag(found.square)[1:]
+    usual = np.prod(along ** (1 / len(along)))
+    np.testing.assert_allclose(told, np.append(0.5 + 0.25 * noise, 0.5 + 0.25 * noise * (usual / along) ** 0.25), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5)])
+def test_singular_values_are_shrunk_and_those_of_noise_are_gone(shape: tuple[int, int]) -> None:
+    """By the singular values themselves; σ² is chosen so that some are below √p + √q of σ, and some are not."""
+    made = np.random.default_rng(sum(shape)).standard_normal(shape) * np.geomspace(1, 9, shape[1])
+    left, sizes, right = np.linalg.svd(made, full_matrices=False)
+    edge = np.sqrt(shape[0]) + np.sqrt(shape[1])
+    variance = (np.median(sizes) * 1.01 / edge) ** 2
+    kept = [
+        np.sqrt((d**2 - sum(shape) * variance) ** 2 - 4 * shape[0] * shape[1] * variance**2) / d if d > edge * np.sqrt(variance) else 0.0
+        for d in sizes
+    ]
+    assert 0 < sum(value > 0 for value in kept) < len(kept)
+    np.testing.assert_allclose(engine._without_noise(made, variance), (left * kept) @ right, atol=1e-9)
+
+
+@pytest.mark.parametrize("least", [2.0, -0.3, -0.8])
+def test_a_solve_with_a_ridge_leaves_out_what_is_below_minus_a_half_of_it(least: float) -> None:
+    rng = np.random.default_rng(11)
+    axes, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+    sizes, ridge, right = np.array([least, 1.0, 2.0, 3.0, 4.0, 5.0]), np.geomspace(0.5, 2, 6), rng.standard_normal((6, 2))
+    beside = (axes * sizes) @ axes.T
+    kept = (axes * np.where(sizes < -0.5, 0.0, sizes)) @ axes.T
+    scale = np.sqrt(ridge)
+    found = engine._solve_ridge(scale[:, None] * beside * scale, right, ridge)
+    expected = np.linalg.solve(scale[:, None] * (kept + np.eye(6)) * scale, right)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    weights = engine.least_squares(right.T, beside, ridge=0.7)
+    positive = (axes * np.maximum(sizes, 0)) @ axes.T
+    np.testing.assert_allclose(weights, 2 * np.linalg.solve(positive + 0.7 * np.eye(6), right).T, rtol=1e-9)
