@@ -19,6 +19,7 @@ The declared bound (`bounds.arithmetic.gradient_error`) covers it, as `CodedSums
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from itertools import accumulate
@@ -41,7 +42,8 @@ _MOST_CODES = 512  # most codes that have a feature
 _BITS = 42  # of a slope, below its bound: sums of `CHUNK` of them are exact in float64, of `_TASK` in int64
 _TASK = 1 << 20  # rows whose slopes are added in int64
 _BLOCK = 1 << 14  # rows scored at a time
-_WORTH = 1 << 23  # codes of a table worth loading the compiler for, with some dozens of passes over them
+_GROUPED = 1 << 16  # rows whose norms are told apart at a time
+_WORTH = 1 << 19  # codes of a table worth loading the compiler for, with some dozens of passes over them
 _PAIRS = 1 << 20  # pairs of codes counted at a time
 _LOW = 32  # bits of the lower part of a sum of several tasks
 
@@ -94,8 +96,8 @@ class CodedSums:
         """Number the norms of the rows, and make the values of each; return whether these are at most `_MOST_FACTORS`."""
         codec, codes = self._rows.codec, self._rows.codes
         groups, known = np.zeros(self.slots, np.uint8), np.zeros(0)
-        for first in range(0, self.slots, _BLOCK):
-            part = codes[first : first + _BLOCK]
+        for first in range(0, self.slots, _GROUPED):
+            part = codes[first : first + _GROUPED]
             factors, used = codec.factors(part), np.flatnonzero(part[:, 0])
             if len(used) and (len(known) != 1 or (factors[used] != known[0]).any()):
                 known = np.concatenate([known, np.setdiff1d(factors[used], known)])  # known ones keep their numbers
@@ -133,11 +135,11 @@ class CodedSums:
     def _sum(self, tables: list[NDArray[np.float64]], task: range) -> NDArray[np.int64]:
         """Return (outputs, groups, cells) sums of slopes in units, over some rows."""
         sums = np.zeros((len(tables), self._values.size), np.int64)
-        score, add = _load_compiled() if self._rows.codes.size >= _WORTH and _can_compile() else (_score, _add)
+        every = np.asarray(self._rows.codes)
+        score, add = (every.size >= _WORTH and _load_compiled(8 * every.itemsize)) or (_score, _add)
         for first in range(task.start, task.stop, _BLOCK):
             part = slice(first, min(first + _BLOCK, task.stop))
-            codes, groups = np.asarray(self._rows.codes[part]), self._groups[part]
-            codes.flags.writeable = False  # of this view: mapped or not, one loop is compiled
+            codes, groups = np.ascontiguousarray(every[part]), self._groups[part]
             scores = np.empty((len(codes), len(tables)), order="F")
             for output, table in enumerate(tables):
                 score(codes, groups, self._starts, self._cells, table, scores[:, output])
@@ -145,7 +147,7 @@ class CodedSums:
             if not np.abs(steps).max(initial=0.0) <= 1 << _BITS:
                 raise AssumptionViolated("a slope of the loss exceeds its declared bound L/R; nothing was published")
             for output, own in enumerate(sums):
-                add(codes, groups, self._starts, self._cells, steps[:, output].astype(np.int64), own)
+                add(codes, groups, self._starts, self._cells, own, steps[:, output].astype(np.int64))
         return sums.reshape(len(tables), *self._values.shape)
 
     def _to_features(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -265,7 +267,7 @@ def _score(codes: Vector, groups: Vector, starts: Places, cells: int, table: Vec
         scores += table[bases + (own + start)]
 
 
-def _add(codes: Vector, groups: Vector, starts: Places, cells: int, steps: Vector, sums: Vector) -> None:
+def _add(codes: Vector, groups: Vector, starts: Places, cells: int, sums: Vector, steps: Vector) -> None:
     """Add the whole number of each row to the sums of its codes."""
     for group in np.unique(groups).tolist():
         own = sums[group * cells : (group + 1) * cells]
@@ -276,17 +278,12 @@ def _add(codes: Vector, groups: Vector, starts: Places, cells: int, steps: Vecto
             own += np.bincount(places.reshape(-1), weights, cells).astype(np.int64)
 
 
-def _load_compiled() -> tuple[Any, Any]:
-    from . import coded_numba
-
-    return coded_numba.score, coded_numba.add
-
-
 @cache
-def _can_compile() -> bool:
-    """Return whether numba is installed and has a cache directory, as `kernel` does."""
+def _load_compiled(bits: int) -> tuple[Any, Any] | None:
+    """Return `_score` and `_add` in machine code, for codes of this many bits; None if there is no compiler."""
+    from .coded_llvm import load_loops
+
     try:
-        _load_compiled()
+        return load_loops(bits) if sys.byteorder == "little" else None
     except (ImportError, RuntimeError):
-        return False
-    return True
+        return None

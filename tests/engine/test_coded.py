@@ -61,7 +61,8 @@ def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, rows
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monkeypatch) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
+    assert module._load_compiled(8) is not None
     labels, weights = labels_of(loss), np.random.default_rng(3).standard_normal((loss.outputs, rows.shape[1]))
 
     def sums(order: np.ndarray, *, worth: int = 1 << 40, block: int = 1 << 14, task: int = 1 << 20) -> np.ndarray:
@@ -78,6 +79,37 @@ def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monke
             np.testing.assert_array_equal(sums(order, worth=worth, block=1000, task=3000), first)
     monkeypatch.setattr(module, "_BITS", 52)  # steps so fine that float64 cannot add them exactly
     assert (sums(mixed) != sums(stored)).any()
+
+
+def test_loops_of_wide_codes_in_machine_code_are_those_of_numpy() -> None:
+    pytest.importorskip("llvmlite")
+    rng, cells = np.random.default_rng(8), 900
+    codes, groups = rng.integers(0, 300, (500, 3)).astype(np.uint16), rng.integers(0, 2, 500).astype(np.uint8)
+    given = codes, groups, np.arange(3) * 300, cells
+    table, steps = rng.standard_normal(2 * cells), rng.integers(-(2**42), 2**42, 500)
+    found = []
+    for score, add in ((module._score, module._add), module._load_compiled(16)):
+        scores, sums = np.empty(500), np.zeros(2 * cells, np.int64)
+        score(*given, table, scores)
+        add(*given, sums, steps)
+        found.append((scores, sums))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("error", [ImportError, RuntimeError])
+def test_without_a_compiler_numpy_sums(error, rows, monkeypatch) -> None:
+    def fail(bits: int) -> None:
+        raise error
+
+    weights, labels = np.ones((1, rows.shape[1])), labels_of(LOSSES[0])
+    monkeypatch.setattr(module, "_WORTH", 0)
+    before = CodedSums.of(rows, labels, LOSSES[0]).gradient(weights, "float64")
+    module._load_compiled.cache_clear()
+    monkeypatch.setattr("noisygd_delete.engine.coded_llvm.load_loops", fail)
+    assert module._load_compiled(8) is None
+    np.testing.assert_array_equal(CodedSums.of(rows, labels, LOSSES[0]).gradient(weights, "float64"), before)
+    module._load_compiled.cache_clear()
 
 
 def test_free_slots_and_a_sample_in_the_order_of_contents_do_not_depend_on_places(rows) -> None:
