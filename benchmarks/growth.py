@@ -24,7 +24,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
-from noisygd_delete.records import Names
+from noisygd_delete.features.maps import Additive
+from noisygd_delete.features.maps.codec import codec_of
+from noisygd_delete.records import CodedRows, Names
 
 RESULTS = Path(__file__).parent / "results" / "growth.md"
 MORE = 0.2  # exponents of short runs differ by this much and no more, whoever else is at work
@@ -53,6 +55,25 @@ def _curator(n: int, d: int, classes: int = 2, path: Path | None = None, subject
     curator = Curator(Records(_rows(n, d, path), labels, subjects=owners), plan)
     curator.learn()
     return curator
+
+
+def _coded(n: int = 100_000, columns: int = 8, levels: int = 7, classes: int = 2) -> Callable[[int], object]:
+    """A deletion by a solver, of rows of an additive map that are kept as codes; labels depend on two columns."""
+    rng, map = np.random.default_rng(2), Additive((0,) * columns, levels=levels)
+    codes = rng.integers(0, 1 << levels, (n, columns))
+    score = (codes[:, 0] + codes[:, 1]) / (1 << levels) + rng.standard_normal(n) / 4
+    labels = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes)).astype(float)
+    loss = losses.Logistic(1.0) if classes == 2 else losses.Softmax(1.0, classes=classes)
+    plan = make_plan(
+        loss, records=n, features=map.coding.width, regularization=0.01, budget=Budget.from_gdp(dp=0.5, deletion=0.1),
+        method="output-perturbation",
+    )  # fmt: skip
+    codec = codec_of(map, 1.0)
+    assert codec is not None
+    rows = CodedRows(codec.to_stored(codes), codec)
+    curator = Curator(Records(rows, 2 * labels - 1 if classes == 2 else labels), plan)
+    curator.learn()
+    return _deletion(curator)
 
 
 def _deletion(curator: Curator) -> Callable[[int], object]:
@@ -119,6 +140,10 @@ RESOURCES: dict[str, tuple[Callable[[int], Callable[[int], object]], int, int]] 
     "n, mapped from a file": (_by_rows_mapped, 300_000, 30_000_000),
     "d": (_by_features, 50, 800),
     "classes": (_by_classes, 5, 80),
+    "n, as codes": (lambda n: _coded(n=n), 50_000, 1_000_000),
+    "columns, as codes": (lambda columns: _coded(columns=columns), 4, 64),
+    "levels, as codes": (lambda levels: _coded(levels=levels), 3, 12),
+    "classes, as codes": (lambda classes: _coded(columns=4, classes=classes), 3, 24),
     "subjects, of 200,000 rows": (_by_subjects, 10_000, 200_000),
     "ids named in a request, of 10^6": (_by_requests, 10, 10_000),
     "releases before": (_by_releases, 5, 100),

@@ -84,10 +84,24 @@ class CodedSums:
 
     @classmethod
     def of(
-        cls, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Order | None = None
+        cls,
+        rows: CodedRows,
+        labels: NDArray[np.float64],
+        loss: Loss,
+        order: Order | None = None,
+        *,
+        whole: int | None = None,
     ) -> CodedSums | None:
-        """Return the sums, or None if the declared rounding does not cover them."""
-        if len(rows) < LEAST_ROWS or not np.isfinite(loss.constants.lipschitz):
+        """Return the sums, or None if the declared rounding does not cover them.
+
+        Args:
+            rows: The rows.
+            labels: (slots,).
+            loss: See the class.
+            order: See the class.
+            whole: Slots of the table of which these rows are a partition; None: they are the table.
+        """
+        if (len(rows) if whole is None else whole) < LEAST_ROWS or not np.isfinite(loss.constants.lipschitz):
             return None
         made = cls(rows, labels, loss, order)
         return made if np.bincount(made._features).max() <= _MOST_CODES and made._group_rows() else None
@@ -135,11 +149,11 @@ class CodedSums:
     def _sum(self, tables: list[NDArray[np.float64]], task: range) -> NDArray[np.int64]:
         """Return (outputs, groups, cells) sums of slopes in units, over some rows."""
         sums = np.zeros((len(tables), self._values.size), np.int64)
-        every = np.asarray(self._rows.codes)
-        score, add = (every.size >= _WORTH and _load_compiled(8 * every.itemsize)) or (_score, _add)
+        every = self._rows.codes
+        score, add = (every.size >= _WORTH and _load_compiled(8 * every.dtype.itemsize)) or (_score, _add)
         for first in range(task.start, task.stop, _BLOCK):
             part = slice(first, min(first + _BLOCK, task.stop))
-            codes, groups = np.ascontiguousarray(every[part]), self._groups[part]
+            codes, groups = np.ascontiguousarray(np.asarray(every[part])), self._groups[part]
             scores = np.empty((len(codes), len(tables)), order="F")
             for output, table in enumerate(tables):
                 score(codes, groups, self._starts, self._cells, table, scores[:, output])
@@ -170,8 +184,7 @@ class CodedSums:
 
     def every(self, step: int, first: int = 0) -> tuple[Any, Vector]:
         """Return every `step`-th row and its label: sparse, or as a `CodedPart` if the loss has one score."""
-        order = np.arange(self.slots) if self._order is None else self._order()
-        chosen = order[first::step]
+        chosen = slice(first, None, step) if self._order is None else self._order()[first::step]
         some, labels = self._rows.select(chosen), self._labels[chosen]
         labels = labels if self._loss.label_kind == "class" else labels.astype(np.float32)
         if self._loss.outputs > 1:
