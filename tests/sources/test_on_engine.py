@@ -307,7 +307,7 @@ def test_why_spark_does_not_answer_is_told_without_its_words(words: str, expecte
         raise RuntimeError(words)
 
     cluster = object.__new__(SparkCluster)
-    cluster._context = SimpleNamespace(broadcast=lambda question: asked)
+    cluster._context, cluster._encoder = SimpleNamespace(broadcast=lambda question: asked), None
     cluster._kept = SimpleNamespace(mapPartitionsWithIndex=lambda answers: SimpleNamespace(collect=fails))
     with pytest.raises(expected) as raised:
         cluster.ask(Facts())
