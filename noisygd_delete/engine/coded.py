@@ -37,7 +37,7 @@ from .execution import run_parallel
 from .nested import SAMPLED, select_curved
 
 LEAST_ROWS = 1 << 14  # smaller tables are summed as sparse rows, with less overhead
-_MOST_FACTORS = 64  # most norms of rows before they are brought to their radius
+_MOST_FACTORS = 255  # most norms of rows before they are brought to their radius
 _MOST_CODES = 512  # most codes that have a feature
 _BITS = 42  # of a slope, below its bound: sums of `CHUNK` of them are exact in float64, of `_TASK` in int64
 _TASK = 1 << 20  # rows whose slopes are added in int64

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from noisygd_delete.cli import terminal
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec, codec_of
 from noisygd_delete.features.schema import Encoded, files
@@ -92,6 +97,22 @@ def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pr
         reads.clear()
         printed(*command)
         assert reads == expected, command
+
+
+def test_a_terminal_shows_the_rates_of_reading_and_filling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    tqdm = pytest.importorskip("tqdm.std")
+    monkeypatch.setattr(tqdm, "tqdm", type("Often", (tqdm.tqdm,), {"__init__": partialmethod(tqdm.tqdm.__init__, mininterval=0)}))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(terminal, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", screen := Terminal())
+    write_csv(tmp_path / "t.csv")
+    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes")
+    assert re.search(rf"read: {ROWS}row \[.*row/s\]", screen.getvalue())
+    assert re.search(rf"fill: 100%.* {ROWS}/{ROWS} \[.*row/s\]", screen.getvalue())
 
 
 def test_equal_rows_counts_the_same_by_codes_and_by_features() -> None:
