@@ -15,7 +15,6 @@ from noisygd_delete.curator import Model, PublishedSums
 from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.features import maps
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sufficient_statistics import default_levels
 
 MAP, ROWS = maps.Additive((0, 0, 0), levels=2), 3000  # every block of every row is filled
 
@@ -122,16 +121,6 @@ def test_moments_freed_of_noise_are_nearer_to_the_rows() -> None:
     assert np.linalg.norm(freed - exact) ** 2 < 0.4 * np.linalg.norm(raw - exact) ** 2
     both = np.ix_(range(1, 16), range(16, 31))  # they share their half, and are apart within it
     assert np.linalg.norm(freed[both] - exact[both]) < 0.5 * np.linalg.norm(raw[both] - exact[both])
-
-
-def test_levels_follow_the_noise() -> None:
-    """More rows, fewer columns, fewer releases: finer bins; by public numbers alone."""
-    facts: dict[str, Any] = {"records": 26_000, "blocks": 13, "releases": 101}
-    known = default_levels(**facts)
-    assert 1 <= default_levels(**{**facts, "records": 500}) <= 2
-    assert default_levels(**{**facts, "records": 10**7}) == 7
-    assert default_levels(**{**facts, "releases": 2001}) <= known <= default_levels(**{**facts, "releases": 1})
-    assert default_levels(**facts, gdp=0.1) <= known <= default_levels(**facts, gdp=10.0)
 
 
 def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:
