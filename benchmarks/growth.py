@@ -2,6 +2,7 @@
 
 python -m benchmarks growth            writes benchmarks/results/growth.md
 python -m benchmarks growth --check    measures again and fails where an exponent is larger than the committed one by `MORE`
+python -m benchmarks growth --only "as codes"    measures the resources whose names contain this; the other rows remain
 
 Ratios only: what a run took of the processors is compared with another run on the same machine a moment before; who else is at work
 there lengthens neither.
@@ -164,18 +165,19 @@ def exponent(make: Callable[[int], Callable[[int], object]], small: int, large: 
     return ratio, math.log(ratio) / math.log(large / small)
 
 
-def measured() -> dict[str, tuple[int, int, float, float]]:
-    return {name: (small, large, *exponent(make, small, large)) for name, (make, small, large) in RESOURCES.items()}
+def measured(only: str = "") -> dict[str, tuple[int, int, float, float]]:
+    asked = {name: facts for name, facts in RESOURCES.items() if only in name}
+    return {name: (small, large, *exponent(make, small, large)) for name, (make, small, large) in asked.items()}
 
 
 def committed(path: Path = RESULTS) -> dict[str, float]:
     """The exponents of the committed table."""
-    rows = [
-        line.strip("|").split("|")
-        for line in path.read_text().splitlines()
-        if line.startswith("| ") and "---" not in line
-    ]
-    return {cells[0].strip(): float(cells[-1]) for cells in rows[1:]}
+    return {name: float(line.strip("|").split("|")[-1]) for name, line in _committed_lines(path).items()}
+
+
+def _committed_lines(path: Path) -> dict[str, str]:
+    lines = [line for line in path.read_text().splitlines() if line.startswith("| ") and "---" not in line]
+    return {line.split("|")[1].strip(): line for line in lines[1:]}
 
 
 def worse(now: dict[str, float], before: dict[str, float]) -> list[str]:
@@ -190,22 +192,27 @@ def worse(now: dict[str, float], before: dict[str, float]) -> list[str]:
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--only", default="", metavar="TEXT")
     parsed = parser.parse_args(arguments)
-    found = measured()
+    found = measured(parsed.only)
+    kept = _committed_lines(RESULTS) if parsed.only else {}
+    kept |= {name: f"| {name} | {a:,} | {b:,} | {ratio:.2f} | {power:.2f} |" for name, (a, b, ratio, power) in found.items()}
     lines = [
         "# Growth",
         "",
-        "Made by `python -m benchmarks growth`; `make bench-check` compares. A deletion (noise steps, whole tables; `noisy-gd`), or for",
-        "subjects and ids the finding of them, at two sizes: the least processor time of three on one thread, taken in turn, over one another.",
+        "Made by `python -m benchmarks growth`, rows of codes at another time by `--only 'as codes'`; `make bench-check` compares. A deletion (noise",
+        "steps, whole tables; `noisy-gd`; of codes by a solver, `output-perturbation`), or for subjects and ids the finding of them, at two sizes:",
+        "the least processor time of three on one thread, taken in turn, over one another.",
         "",
         "| resource | from | to | time over | exponent |",
         "|---|---:|---:|---:|---:|",
-        *(f"| {name} | {a:,} | {b:,} | {ratio:.2f} | {power:.2f} |" for name, (a, b, ratio, power) in found.items()),
+        *(kept[name] for name in RESOURCES if name in kept),
     ]
     print("\n".join(lines))
     if not parsed.check:
         RESULTS.write_text("\n".join(lines) + "\n")
         return
-    faults = worse({name: power for name, (*_, power) in found.items()}, committed())
+    before = {name: power for name, power in committed().items() if parsed.only in name}
+    faults = worse({name: power for name, (*_, power) in found.items()}, before)
     if faults:
         raise SystemExit("grows faster than committed:\n" + "\n".join(faults))
