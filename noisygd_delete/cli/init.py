@@ -436,11 +436,12 @@ def report_created(
 
 
 def _doubt_fields(choice: Chosen) -> dict[str, str | None]:
-    """Return the warning for the JSON answer: that of a weak plan, else the caution of the advice."""
+    """Return the warning for the JSON answer: that of a weak plan and the caution of the advice, which says what would help."""
     from .remaining_budget import weak_plan_warning
 
     doubt = weak_plan_warning(choice.plan)
-    return doubt if doubt["warning"] or choice.advice is None else {"warning": choice.advice.advisory or None}
+    advisory = None if choice.advice is None else choice.advice.advisory
+    return {"warning": "\n".join(filter(None, (doubt["warning"], advisory))) or None}
 
 
 def _schema(parsed: argparse.Namespace) -> Schema:
