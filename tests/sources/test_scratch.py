@@ -27,9 +27,8 @@ from noisygd_delete.records import CodedRows
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
-from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan
+from .conftest import ROWS, SCHEMA, SCHEMA_FILE, SLOTS, name, people, plan
 from .test_commands import PLAN
-from .test_commands import SCHEMA as COMMAND_SCHEMA
 from .test_lake import in_duckdb, in_parquet
 
 ROOT = Path(__file__).parents[2]
@@ -284,7 +283,7 @@ def test_more_rows_than_slots_are_refused_before_they_are_kept(tmp_path: Path, p
 def test_the_command_line_says_how_much_memory(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     made = in_duckdb(tmp_path)
-    (tmp_path / "schema.toml").write_text(COMMAND_SCHEMA)
+    (tmp_path / "schema.toml").write_text(SCHEMA_FILE)
     used: list[int] = []
     true = ScratchRows.__init__
 
