@@ -89,7 +89,7 @@ def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **
 
 def _calendar_reason(requests_per_year: int | None) -> str:
     if requests_per_year is None:
-        return "a calendar, for any number of requests (--requests-per-year N)"
+        return "a calendar, for any number (--requests-per-year N)"
     return f"a calendar: sums for {requests_per_year} requests a year, or a release for each, would cost more accuracy by forecast"
 
 
