@@ -37,7 +37,7 @@ from .execution import run_parallel
 from .nested import SAMPLED, select_curved
 
 LEAST_ROWS = 1 << 14  # smaller tables are summed as sparse rows, with less overhead
-_MOST_FACTORS = 64  # most norms of rows before they are brought to their radius
+_MOST_FACTORS = 255  # most norms of rows before they are brought to their radius
 _MOST_CODES = 512  # most codes that have a feature
 _BITS = 42  # of a slope, below its bound: sums of `_TASK` of them are exact in int64
 _TASK = 1 << 20  # rows whose slopes are added in int64
@@ -83,10 +83,24 @@ class CodedSums:
 
     @classmethod
     def of(
-        cls, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Order | None = None
+        cls,
+        rows: CodedRows,
+        labels: NDArray[np.float64],
+        loss: Loss,
+        order: Order | None = None,
+        *,
+        whole: int | None = None,
     ) -> CodedSums | None:
-        """Return the sums, or None if the declared rounding does not cover them."""
-        if len(rows) < LEAST_ROWS or not np.isfinite(loss.constants.lipschitz):
+        """Return the sums, or None if the declared rounding does not cover them.
+
+        Args:
+            rows: The rows.
+            labels: (slots,).
+            loss: See the class.
+            order: See the class.
+            whole: Slots of the table of which these rows are a partition; None: they are the table.
+        """
+        if (len(rows) if whole is None else whole) < LEAST_ROWS or not np.isfinite(loss.constants.lipschitz):
             return None
         made = cls(rows, labels, loss, order)
         return made if np.bincount(made._features).max() <= _MOST_CODES and made._group_rows() else None
@@ -137,7 +151,7 @@ class CodedSums:
         lookup = np.column_stack(tables)
         for first in range(task.start, task.stop, _BLOCK):
             part = slice(first, min(first + _BLOCK, task.stop))
-            places = self.places(self._groups[part], self._rows.codes[part])
+            places = self.places(self._groups[part], np.asarray(self._rows.codes[part]))
             scores = self._count(places, np.float64) @ lookup  # adds the blocks of a row from the left
             steps = np.rint(self._loss.derivative(scores, self._labels[part], np) / self._unit)
             if not np.abs(steps).max(initial=0.0) <= 1 << _BITS:
@@ -176,8 +190,7 @@ class CodedSums:
 
     def every(self, step: int, first: int = 0) -> tuple[Any, Vector]:
         """Return every `step`-th row and its label: sparse, or as a `CodedPart` if the loss has one score."""
-        order = np.arange(self.slots) if self._order is None else self._order()
-        chosen = order[first::step]
+        chosen = slice(first, None, step) if self._order is None else self._order()[first::step]
         some, labels = self._rows.select(chosen), self._labels[chosen]
         labels = labels if self._loss.label_kind == "class" else labels.astype(np.float32)
         if self._loss.outputs > 1:

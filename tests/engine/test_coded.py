@@ -15,6 +15,7 @@ from noisygd_delete.engine.nested import SAMPLED, NestedPart, nest_codes
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
+from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec
 from noisygd_delete.records import CodedRows
 
@@ -154,6 +155,20 @@ def test_a_slope_beyond_the_bound_and_a_code_of_no_block_are_refused(rows) -> No
     wrong.codes[5, 0] = 255
     with pytest.raises(InvalidRecords):
         CodedSums.of(wrong, labels_of(loss), loss)
+
+
+def test_rows_of_a_hundred_norms_are_looked_up() -> None:
+    """A column with gaps for each norm: no number of columns below that of the bound switches to sparse rows."""
+    loss, rng = LOSSES[0], np.random.default_rng(9)
+    map = Additive((0,) * 100, levels=2, amounts=tuple(range(100)))
+    codec = RowCodec(map.coding)
+    codes = np.where(rng.random((N, 100)) < rng.random((N, 1)), rng.integers(0, 4, (N, 100)), 4)
+    rows = CodedRows(codec.to_stored(codes), codec, skips_zeros=True)
+    weights = rng.standard_normal((1, codec.width))
+    made = CodedSums.of(rows, labels_of(loss), loss)
+    assert made is not None
+    assert len(made._values) > 64
+    assert excess(rows, loss, weights) <= 1
 
 
 def test_tables_that_the_declared_rounding_does_not_cover_are_summed_otherwise(rows, monkeypatch) -> None:

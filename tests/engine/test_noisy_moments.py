@@ -13,9 +13,9 @@ from sklearn.linear_model import Ridge
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.curator import Model, PublishedSums
 from noisygd_delete.curator.carried_noise import moments_of
+from noisygd_delete.engine import moments as engine
 from noisygd_delete.features import maps
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sufficient_statistics import default_levels
 
 MAP, ROWS = maps.Additive((0, 0, 0), levels=2), 3000  # every block of every row is filled
 
@@ -118,20 +118,39 @@ def test_moments_freed_of_noise_are_nearer_to_the_rows() -> None:
     raw = np.zeros_like(held)
     raw[above] = curator.model.sums[: len(above[0])] / spread
     exact, raw = (part + np.triu(part, 1).T for part in (held, raw))
-    freed = PublishedSums(chosen, curator.model)._moments.square
+    read = PublishedSums(chosen, curator.model)._moments
+    freed, above = read.square, np.triu_indices(len(exact), 1)
+    assert (raw - exact)[above].var() == pytest.approx(read.variance / 2, rel=0.03)  # what a pair of blocks is shrunk by
+    half, right = (engine._shrink_blocks(raw, map.coding.starts, part * read.variance) for part in (0.5, 1.0))
+    assert np.linalg.norm(right - exact) < 0.9 * np.linalg.norm(half - exact)
     assert np.linalg.norm(freed - exact) ** 2 < 0.4 * np.linalg.norm(raw - exact) ** 2
     both = np.ix_(range(1, 16), range(16, 31))  # they share their half, and are apart within it
     assert np.linalg.norm(freed[both] - exact[both]) < 0.5 * np.linalg.norm(raw[both] - exact[both])
 
 
-def test_levels_follow_the_noise() -> None:
-    """More rows, fewer columns, fewer releases: finer bins; by public numbers alone."""
-    facts: dict[str, Any] = {"records": 26_000, "blocks": 13, "releases": 101}
-    known = default_levels(**facts)
-    assert 1 <= default_levels(**{**facts, "records": 500}) <= 2
-    assert default_levels(**{**facts, "records": 10**7}) == 7
-    assert default_levels(**{**facts, "releases": 2001}) <= known <= default_levels(**{**facts, "releases": 1})
-    assert default_levels(**facts, gdp=0.1) <= known <= default_levels(**facts, gdp=10.0)
+def spiked(sizes: tuple[float, ...]) -> tuple[Any, Any]:
+    """A block of 400 × 100 whose singular values are these times the noise's σ√400, and the block with noise of σ = 0.3."""
+    rng = np.random.default_rng(8)
+    left, right = (np.linalg.qr(rng.normal(size=(length, len(sizes))))[0] for length in (400, 100))
+    block = (left * (0.3 * 20 * np.array(sizes))) @ right.T
+    return block, block + rng.normal(0, 0.3, block.shape)
+
+
+@pytest.mark.parametrize("wrong", [1.0, 0.5, 2.0])
+def test_shrunk_blocks_lose_what_the_theorem_says_and_more_by_a_wrong_noise(wrong: float) -> None:
+    """Gavish and Donoho's least loss x² (1 − c² c̃²) of each singular value x, by the cosines c, c̃ of its directions."""
+    sizes, beta = (3.0, 2.0, 1.2, 0.4), 0.25  # the last one is below β^¼, where everything is lost
+    block, noisy = spiked(sizes)
+    least = 0.0
+    for size in sizes:
+        kept = max(0.0, size**4 - beta) ** 2 / ((size**4 + beta * size**2) * (size**4 + size**2))
+        least += (0.3 * 20 * size) ** 2 * (1 - kept)
+    lost = np.linalg.norm(engine._without_noise(noisy, wrong * 0.3**2) - block) ** 2
+    if wrong == 1:
+        assert lost == pytest.approx(least, rel=0.05)
+        np.testing.assert_allclose(engine._without_noise(noisy.T, 0.3**2), engine._without_noise(noisy, 0.3**2).T)
+    else:
+        assert lost > 1.2 * least
 
 
 def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:
