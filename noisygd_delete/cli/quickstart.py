@@ -22,7 +22,7 @@ from ..errors import InvalidParameter
 from .arguments import add_command, parse_integer, parse_number
 from .commands import joining_group, parser
 from .init import add_map
-from .terminal import print_result
+from .terminal import print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..features.schema import Draft, HeldOut, Table
@@ -103,7 +103,8 @@ def quickstart(parsed: argparse.Namespace) -> int:
     if not 0 <= parsed.holdout < 1:
         raise InvalidParameter(f"--holdout {parsed.holdout} must be a share, at least 0 and below 1")
     folder = Path(parsed.output_dir if parsed.output_dir is not None else _folder_for(parsed.data))
-    table = read_table(parsed.data)
+    with progress_bar("read", None, unit="row") as progress:
+        table = read_table(parsed.data, progress=progress)
     draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
         draft = draft._replace(text=answer_draft(draft.text, _ask))
