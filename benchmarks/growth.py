@@ -2,6 +2,7 @@
 
 python -m benchmarks growth            writes benchmarks/results/growth.md
 python -m benchmarks growth --check    measures again and fails where an exponent is larger than the committed one by `MORE`
+python -m benchmarks growth --only "as codes"    measures the resources whose names contain this; the other rows remain
 
 Ratios only: what a run took of the processors is compared with another run on the same machine a moment before; who else is at work
 there lengthens neither.
@@ -24,7 +25,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
-from noisygd_delete.records import Names
+from noisygd_delete.features.maps import Additive
+from noisygd_delete.features.maps.codec import codec_of
+from noisygd_delete.records import CodedRows, Names
 
 RESULTS = Path(__file__).parent / "results" / "growth.md"
 MORE = 0.2  # exponents of short runs differ by this much and no more, whoever else is at work
@@ -53,6 +56,25 @@ def _curator(n: int, d: int, classes: int = 2, path: Path | None = None, subject
     curator = Curator(Records(_rows(n, d, path), labels, subjects=owners), plan)
     curator.learn()
     return curator
+
+
+def _coded(n: int = 100_000, columns: int = 8, levels: int = 7, classes: int = 2) -> Callable[[int], object]:
+    """A deletion by a solver, of rows of an additive map that are kept as codes; labels depend on two columns."""
+    rng, map = np.random.default_rng(2), Additive((0,) * columns, levels=levels)
+    codes = rng.integers(0, 1 << levels, (n, columns))
+    score = (codes[:, 0] + codes[:, 1]) / (1 << levels) + rng.standard_normal(n) / 4
+    labels = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes)).astype(float)
+    loss = losses.Logistic(1.0) if classes == 2 else losses.Softmax(1.0, classes=classes)
+    plan = make_plan(
+        loss, records=n, features=map.coding.width, regularization=0.01, budget=Budget.from_gdp(dp=0.5, deletion=0.1),
+        method="output-perturbation",
+    )  # fmt: skip
+    codec = codec_of(map, 1.0)
+    assert codec is not None
+    rows = CodedRows(codec.to_stored(codes), codec)
+    curator = Curator(Records(rows, 2 * labels - 1 if classes == 2 else labels), plan)
+    curator.learn()
+    return _deletion(curator)
 
 
 def _deletion(curator: Curator) -> Callable[[int], object]:
@@ -119,6 +141,10 @@ RESOURCES: dict[str, tuple[Callable[[int], Callable[[int], object]], int, int]] 
     "n, mapped from a file": (_by_rows_mapped, 300_000, 30_000_000),
     "d": (_by_features, 50, 800),
     "classes": (_by_classes, 5, 80),
+    "n, as codes": (lambda n: _coded(n=n), 50_000, 1_000_000),
+    "columns, as codes": (lambda columns: _coded(columns=columns), 4, 64),
+    "levels, as codes": (lambda levels: _coded(levels=levels), 3, 12),
+    "classes, as codes": (lambda classes: _coded(columns=4, classes=classes), 3, 24),
     "subjects, of 200,000 rows": (_by_subjects, 10_000, 200_000),
     "ids named in a request, of 10^6": (_by_requests, 10, 10_000),
     "releases before": (_by_releases, 5, 100),
@@ -139,18 +165,19 @@ def exponent(make: Callable[[int], Callable[[int], object]], small: int, large: 
     return ratio, math.log(ratio) / math.log(large / small)
 
 
-def measured() -> dict[str, tuple[int, int, float, float]]:
-    return {name: (small, large, *exponent(make, small, large)) for name, (make, small, large) in RESOURCES.items()}
+def measured(only: str = "") -> dict[str, tuple[int, int, float, float]]:
+    asked = {name: facts for name, facts in RESOURCES.items() if only in name}
+    return {name: (small, large, *exponent(make, small, large)) for name, (make, small, large) in asked.items()}
 
 
 def committed(path: Path = RESULTS) -> dict[str, float]:
     """The exponents of the committed table."""
-    rows = [
-        line.strip("|").split("|")
-        for line in path.read_text().splitlines()
-        if line.startswith("| ") and "---" not in line
-    ]
-    return {cells[0].strip(): float(cells[-1]) for cells in rows[1:]}
+    return {name: float(line.strip("|").split("|")[-1]) for name, line in _committed_lines(path).items()}
+
+
+def _committed_lines(path: Path) -> dict[str, str]:
+    lines = [line for line in path.read_text().splitlines() if line.startswith("| ") and "---" not in line]
+    return {line.split("|")[1].strip(): line for line in lines[1:]}
 
 
 def worse(now: dict[str, float], before: dict[str, float]) -> list[str]:
@@ -165,22 +192,27 @@ def worse(now: dict[str, float], before: dict[str, float]) -> list[str]:
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--only", default="", metavar="TEXT")
     parsed = parser.parse_args(arguments)
-    found = measured()
+    found = measured(parsed.only)
+    kept = _committed_lines(RESULTS) if parsed.only else {}
+    kept |= {name: f"| {name} | {a:,} | {b:,} | {ratio:.2f} | {power:.2f} |" for name, (a, b, ratio, power) in found.items()}
     lines = [
         "# Growth",
         "",
-        "Made by `python -m benchmarks growth`; `make bench-check` compares. A deletion (noise steps, whole tables; `noisy-gd`), or for",
-        "subjects and ids the finding of them, at two sizes: the least processor time of three on one thread, taken in turn, over one another.",
+        "Made by `python -m benchmarks growth`, rows of codes at another time by `--only 'as codes'`; `make bench-check` compares. A deletion (noise",
+        "steps, whole tables; `noisy-gd`; of codes by a solver, `output-perturbation`), or for subjects and ids the finding of them, at two sizes:",
+        "the least processor time of three on one thread, taken in turn, over one another.",
         "",
         "| resource | from | to | time over | exponent |",
         "|---|---:|---:|---:|---:|",
-        *(f"| {name} | {a:,} | {b:,} | {ratio:.2f} | {power:.2f} |" for name, (a, b, ratio, power) in found.items()),
+        *(kept[name] for name in RESOURCES if name in kept),
     ]
     print("\n".join(lines))
     if not parsed.check:
         RESULTS.write_text("\n".join(lines) + "\n")
         return
-    faults = worse({name: power for name, (*_, power) in found.items()}, committed())
+    before = {name: power for name, power in committed().items() if parsed.only in name}
+    faults = worse({name: power for name, (*_, power) in found.items()}, before)
     if faults:
         raise SystemExit("grows faster than committed:\n" + "\n".join(faults))

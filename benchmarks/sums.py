@@ -1,7 +1,7 @@
 """T releases on one budget, total μ = 1 between two records: Markov sums, fresh sums, and `objective-perturbation`; and what a deletion costs.
 
 Every row of a split is equally likely to be tested. Every release has the same variance, so each row of the table scores the first one; on the first split
-of Adult the chain of 101 is really run too, a record deleted at each release, and scored at every tenth. Levels of bins are `usual_levels`'; its constant
+of Adult the chain of 101 is really run too, a record deleted at each release, and scored at every tenth. Levels of bins are `default_levels`'; its constant
 and the label's weight were chosen by training rows of two other splits of Adult (seeds 10 and 11), flights and diamonds. The ridges of directions were
 chosen on ten other tables, wages among them, by the least loss on the worst of them, after a steeper form had been seen to lose on Adult.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import time
 from dataclasses import replace
 from functools import partial
@@ -23,6 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.curator import PublishedSums
 from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.engine.noise import noise_source
@@ -30,17 +32,44 @@ from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.schema.columns import Category
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sufficient_statistics import default_levels
+from noisygd_delete.methods.sufficient_statistics import LABEL_RATIO
 from noisygd_delete.planner.defaults import expected_cost
 
 SPLITS, RELEASES, LOSS = 5, (101, 1001), losses.Logistic(radius=1.0)
 TABLES = {"adult": (datasets.adult_table, 26_000), "wages": (datasets.wage_table, 22_000)}  # and rows to learn from
 AMOUNTS = ("capital_gain", "capital_loss")
 RIDGES = (1e-3, 3e-3)
+MOST_LEVELS, BEYOND_NOISE = 7, 3.0  # of `default_levels`
 COST_ROWS, COST_LEVELS, PLAIN_LEVELS, MANY = 26_000, 7, 4, 10**6
 FORECAST_ROWS, FORECAST_RELEASES = (3_000, 20_000), (6, 36, 300)
 FORECAST_HEADER = ["table", "rows", "columns", "releases", "sums: forecast", "lost", "perturbed: forecast", "lost"]
 HEADER = ["releases", "what", "levels", "noise beside one release", "accuracy", "AUC"]
+
+
+def default_levels(*, records: int, blocks: int, releases: int, gdp: float = 1.0, joiners: bool = True) -> int:
+    """Return the number of bin levels of an additive map, 1 to 7, from public numbers.
+
+    The largest number at which the finest bin, a 2^−l share of the rows, adds three standard deviations of the noise to
+    its own sum; 1 if none does.
+
+    Args:
+        records: n.
+        blocks: Number of columns of the map.
+        releases: Number of releases.
+        gdp: μ of all releases together.
+        joiners: Whether rows may be inserted.
+    """
+    carried = correlated_sums.worst_charges(
+        draws=correlated_sums.equalizer_schedule(releases=releases, variance=2.0**40), apart=2.0**20, rounded=0.0, joiners=joiners
+    )  # fmt: skip
+    deviation = math.sqrt(2.0 * carried[-1]) * (1 + LABEL_RATIO**2 / 2) / gdp
+    levels = 1
+    while levels < MOST_LEVELS:
+        share = records / 2.0 ** (levels + 1) / ((levels + 1) * (blocks + 1))
+        if share < BEYOND_NOISE * deviation:
+            break
+        levels += 1
+    return levels
 
 
 class Table:

@@ -13,9 +13,8 @@ import numpy as np
 
 from benchmarks import report
 from benchmarks.additive_stream import GROUPS, HEADER
-from benchmarks.sums import Table, alone, planned
+from benchmarks.sums import Table, alone, default_levels, planned
 from noisygd_delete import Curator, Records
-from noisygd_delete.methods.sufficient_statistics import default_levels
 
 RELEASES, SPLITS = 101, 2
 

@@ -19,6 +19,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {  # the commands of each package of this
     "sources": ("residue", "watch"),
     "compliance": ("register", "restrict", "object", "lift", "document"),
 }
+PACKAGE_OF = {command: package for package, commands in PACKAGES.items() for command in commands}
 _EXTRAS = {"server": "serve"}  # the extra of the engine that installs a package, where their names differ
 
 
@@ -43,11 +44,6 @@ def extension_names(group: str) -> tuple[str, ...]:
     from importlib.metadata import entry_points
 
     return tuple(sorted(entry_points(group=f"noisygd_delete.{group}").names))
-
-
-def package_of(command: str) -> str | None:
-    """Return the package that provides a command; None if the engine has it."""
-    return next((package for package, commands in PACKAGES.items() if command in commands), None)
 
 
 def missing_package(package: str, what: str) -> MissingDependency:

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from ..errors import BudgetExceeded, MissingDependency, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreLocked
-from ..extensions import load_extension, missing_package, package_of
+from ..extensions import PACKAGE_OF, load_extension, missing_package
 from ..version import __version__
 from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, format_error, options_of
 from .terminal import escape_unencodable, flush_streams, print_error
@@ -68,7 +68,7 @@ def parser(command: str | None = None) -> Intermixed:
     names = list(LINES) if command is None else [command] if command else []
     modules = {name: _load_module(name) for name in names}
     if command and modules[command] is None:
-        raise missing_package(str(package_of(command)), f"`{command}`")
+        raise missing_package(PACKAGE_OF[command], f"`{command}`")
     for module in dict.fromkeys(module for module in modules.values() if module is not None):
         module.register(commands)
     for command_parser in commands.choices.values():
@@ -78,7 +78,7 @@ def parser(command: str | None = None) -> Intermixed:
 
 def _load_module(command: str) -> Any | None:
     """Load the module of a command; None if it belongs to a package that is not installed."""
-    if package_of(command) is not None:
+    if command in PACKAGE_OF:
         return load_extension("commands", command)
     return import_module(f".{_MODULES.get(command, command).replace('-', '_')}", __package__)
 

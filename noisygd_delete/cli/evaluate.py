@@ -28,7 +28,7 @@ _PRIVATE = "this is a statistic of private data, do not publish it"
 
 
 def register(commands: Any) -> None:
-    """Add the commands `evaluate` (--data or --on-records, --noise) and `predict` (--data, --probabilities, --out).
+    """Add the commands `evaluate` (--data or --on-records, --plain) and `predict` (--data, --probabilities, --out).
 
     Both take --delimiter, and STORE, --wait and --json.
     """
@@ -37,16 +37,18 @@ def register(commands: Any) -> None:
     where.add_argument("--data", metavar="FILE", help="CSV or Parquet with the label column")
     where.add_argument(
         "--on-records",
-        action="store_true",
-        help="on the records in the table instead: counts under noise, charged to the account like a release",
+        nargs="?",
+        const=True,
+        type=parse_number,
+        metavar="TAU",
+        help="on the table's records instead: counts under noise, charged like a release; TAU: least deviation of the noise of each count, rounded "
+        "up to a power of two (default: a tenth of the budget in Gaussian DP)",
     )
     parser.take("--delimiter")
     parser.add_argument(
-        "--noise",
-        type=parse_number,
-        metavar="TAU",
-        help="with --on-records: least deviation of the noise of each count, rounded up to a power of two (default: a tenth of the "
-        "budget in Gaussian DP)",
+        "--plain",
+        action="store_true",
+        help="with --data: score of a fit without noise too; not private, do not publish",
     )
     parser = store_command(commands, "predict", "predict STORE --data new.csv --out predictions.csv", _predict)
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
@@ -56,17 +58,17 @@ def register(commands: Any) -> None:
 
 
 def _evaluate(parsed: argparse.Namespace) -> int:
-    if parsed.on_records:
+    if parsed.on_records is not None:
+        if parsed.plain:
+            raise InvalidParameter("--plain goes with --data: a fit without noise has seen the records' own labels")
         return _evaluate_privately(parsed)
-    if parsed.noise is not None:
-        raise InvalidParameter(
-            "--noise goes with --on-records: on a file of other rows nothing is charged and nothing is hidden"
-        )
     from ..reports.evaluation import evaluate
     from .release import open_store
 
     with open_store(parsed) as store:
-        found = evaluate(store, parsed.data, parsed.delimiter)
+        found = evaluate(store, parsed.data, parsed.delimiter, plain=parsed.plain)
+        if parsed.plain and found.without_noise is None:
+            raise InvalidParameter("--plain: no plain fit of rows in a source, of a network or of a loss that is not convex; leave it out")
     print_result(parsed, found.to_dict(), _format_evaluation(found))
     return 0
 
@@ -76,7 +78,7 @@ def _evaluate_privately(parsed: argparse.Namespace) -> int:
     from .release import open_store
 
     with open_store(parsed) as store:
-        counted = evaluate_records(store, parsed.noise)
+        counted = evaluate_records(store, None if parsed.on_records is True else parsed.on_records)
         delta = store.plan.problem.budget.shown_delta
     print_result(parsed, counted.to_dict(delta), _counted_text(counted, delta))
     return 0
@@ -134,6 +136,8 @@ def _format_evaluation(found: Evaluation) -> str:
             "The model is no better than saying the same for every row. `plan --compare` shows what the noise and λ cost; a larger "
             "budget, more records, fewer columns or another λ would help."
         )
+    if found.without_noise is not None:
+        lines.append(f"On the same features {found.without_noise}")
     lines += found.skipped
     if found.rows_in_table:
         lines.append(_caution(found))

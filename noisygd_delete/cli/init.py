@@ -18,7 +18,7 @@ from ..extensions import require_extension
 from ..methods.base import AUTO
 from .arguments import add_command, parse_integer
 from .plan_file import ADVISED, fill_arguments, plan_command
-from .terminal import print_result
+from .terminal import print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..features.schema import HeldOut, Schema, Table
@@ -214,7 +214,6 @@ def _create_from(
     from .release import open_tombstones
 
     data = parsed.data if table is None else table
-    reading = RecordFile(schema, data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
     tombstones = open_tombstones(parsed)
     made: list[Chosen] = []
 
@@ -227,8 +226,14 @@ def _create_from(
     with suppress(ValueError):  # not in the main thread
         # as for Ctrl-C: rows already written are overwritten
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(DryRun):
-        Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
+    with progress_bar("fill", None if table is None else len(table), unit="row") as progress:
+        reading = RecordFile(
+            schema, data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True, progress=progress
+        )
+        with suppress(DryRun):
+            Store.create_from(
+                parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run
+            ).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
     counted = reading.rows, reading.clipped, reading.unknown
     kinds = reading.unlabelled, reading.held, reading.alike, reading.dropped
@@ -431,11 +436,12 @@ def report_created(
 
 
 def _doubt_fields(choice: Chosen) -> dict[str, str | None]:
-    """Return the warning for the JSON answer: that of a weak plan, else the caution of the advice."""
+    """Return the warning for the JSON answer: that of a weak plan and the caution of the advice, which says what would help."""
     from .remaining_budget import weak_plan_warning
 
     doubt = weak_plan_warning(choice.plan)
-    return doubt if doubt["warning"] or choice.advice is None else {"warning": choice.advice.advisory or None}
+    advisory = None if choice.advice is None else choice.advice.advisory
+    return {"warning": "\n".join(filter(None, (doubt["warning"], advisory))) or None}
 
 
 def _schema(parsed: argparse.Namespace) -> Schema:

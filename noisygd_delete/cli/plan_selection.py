@@ -358,7 +358,9 @@ def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
         requests = parsed.requests
         stream = None if requests is None else StreamPlan(advice.comparison, requests, parsed.period)
         service = _choose_service(parsed, advice, plan, **sizes)
-        return Chosen(plan if service is None else service.plan, advice, stream, service)
+        if service is not None:
+            plan, advice = service.plan, service.advice
+        return Chosen(plan, advice, stream, service)
     check_unserved(parsed)
     stream = stream_from(parsed, **sizes) if streamed else None
     plan = plan_from(parsed, **sizes) if stream is None else stream.plan

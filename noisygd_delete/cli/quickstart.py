@@ -22,10 +22,11 @@ from ..errors import InvalidParameter
 from .arguments import add_command, parse_integer, parse_number
 from .commands import joining_group, parser
 from .init import add_map
-from .terminal import print_result
+from .terminal import print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..features.schema import Draft, HeldOut, Table
+    from ..reports.plain_evaluation import PlainScore
 
 _MOST_APART = 10_000  # most held-out rows
 _ENOUGH_APART = 30
@@ -102,7 +103,8 @@ def quickstart(parsed: argparse.Namespace) -> int:
     if not 0 <= parsed.holdout < 1:
         raise InvalidParameter(f"--holdout {parsed.holdout} must be a share, at least 0 and below 1")
     folder = Path(parsed.output_dir if parsed.output_dir is not None else _folder_for(parsed.data))
-    table = read_table(parsed.data)
+    with progress_bar("read", None, unit="row") as progress:
+        table = read_table(parsed.data, progress=progress)
     draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
         draft = draft._replace(text=answer_draft(draft.text, _ask))
@@ -175,12 +177,15 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: D
 
     made = _run_for_json(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
     _run_for_json(["learn", store])
-    measured = _measure_model(store, apart)
+    measured, plain = _measure_model(store, apart)
     lines = _format_created(parsed, made, measured, folder, draft)
+    if plain is not None:
+        lines[-1] += f"; {plain}"
     answer: dict[str, Any] = {
         "folder": str(folder),
         "init": made,
         "evaluation": measured,
+        "without_noise": None if plain is None else plain.to_dict(),
         "doubts": list(draft.doubts),
         "inferred_marks": list(draft.inferred),
         "drafted_from_held_out": made["held_out"] > 0,
@@ -211,16 +216,17 @@ def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[
     return erased, [*said.partition("\n\n")[0].splitlines(), signed]
 
 
-def _measure_model(store: str, apart: HeldOut) -> dict[str, Any] | None:
-    """Evaluate the model on the held-out rows; None if there are none."""
+def _measure_model(store: str, apart: HeldOut) -> tuple[dict[str, Any] | None, PlainScore | None]:
+    """Evaluate the model, and a fit without noise, on the held-out rows; None for each that cannot be."""
     from ..reports.evaluation import measure
+    from ..reports.plain_evaluation import measure_without_noise
     from ..store import Store
 
     rows = apart.encoded()
     if rows is None or not len(rows.rows):
-        return None
+        return None, None
     with Store.open(store) as opened:
-        return measure(opened, rows).to_dict()
+        return measure(opened, rows).to_dict(), measure_without_noise(opened, rows)
 
 
 def _format_created(

@@ -162,12 +162,12 @@ _PATIENCE = 0.5  # seconds before a bar is drawn; in a shorter run, loading tqdm
 
 
 @contextmanager
-def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progress | None]:
+def progress_bar(label: str, total: int | None, unit: str = "step") -> Iterator[Progress | None]:
     """Draw a progress bar on a terminal's standard error once the run has taken half a second, and close it at the end.
 
     Args:
         label: Text of the bar.
-        total: Number of steps at its end.
+        total: Number of steps at its end; None if it is not known, then steps and their rate are drawn.
         unit: Name of a step.
 
     Yields:

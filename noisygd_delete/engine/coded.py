@@ -5,7 +5,7 @@ of the weights of the code's features, looked up in a table that is made once fo
 the slopes of the rows with each code; a feature's coordinate is then a sum over the codes that have it.
 
 Slopes are rounded to multiples of 2⁻⁴² of their bound, and those are added as whole numbers. Such sums are exact, so
-neither the order of the rows nor the compiler, the threads or the blocks change a bit of a gradient.
+neither the order of the rows nor the threads or the blocks change a bit of a gradient.
 
 The declared bound (`bounds.arithmetic.gradient_error`) covers it, as `CodedSums.of` accepts tables of at least
 `LEAST_ROWS` rows only:
@@ -14,20 +14,21 @@ The declared bound (`bounds.arithmetic.gradient_error`) covers it, as `CodedSums
   passes through at most as many roundings as there are features.
 * A rounded slope errs by at most 2⁻⁴³ of the bound, 2¹⁰ units in the last place of L. After the exact sums there are a
   conversion, a product, `_MOST_FACTORS` additions of rows with other values, and one for each code of a feature, of
-  which `_MOST_CODES` are allowed: fewer than `CHUNK` = 2¹¹ in all.
+  which `_MOST_CODES` are allowed: fewer than the 2¹¹ of `bounds.arithmetic.CHUNK` in all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from ..bounds.arithmetic import CHUNK, ROOM
+from ..bounds.arithmetic import ROOM
 from ..errors import AssumptionViolated
 from ..features.maps.coding import NO_ENTRY
 from ..losses.base import Loss
@@ -36,17 +37,17 @@ from .execution import run_parallel
 from .nested import SAMPLED, select_curved
 
 LEAST_ROWS = 1 << 14  # smaller tables are summed as sparse rows, with less overhead
-_MOST_FACTORS = 64  # most norms of rows before they are brought to their radius
+_MOST_FACTORS = 255  # most norms of rows before they are brought to their radius
 _MOST_CODES = 512  # most codes that have a feature
-_BITS = 42  # of a slope, below its bound: sums of `CHUNK` of them are exact in float64, of `_TASK` in int64
+_BITS = 42  # of a slope, below its bound: sums of `_TASK` of them are exact in int64
 _TASK = 1 << 20  # rows whose slopes are added in int64
 _BLOCK = 1 << 14  # rows scored at a time
-_WORTH = 1 << 23  # codes of a table worth loading the compiler for, with some dozens of passes over them
+_GROUPED = 1 << 16  # rows whose norms are told apart at a time
 _PAIRS = 1 << 20  # pairs of codes counted at a time
 _LOW = 32  # bits of the lower part of a sum of several tasks
 
 Vector = NDArray[Any]
-Places = NDArray[np.intp]
+Places = NDArray[np.intp] | NDArray[np.int32]
 Order = Callable[[], Places]
 
 
@@ -67,7 +68,7 @@ class CodedSums:
         blocks = rows.codec.coding.blocks
         sizes = [len(block.places) + 1 for block in blocks]  # code 0 is that of null rows
         *starts, self._cells = accumulate(sizes, initial=0)
-        self._starts = np.array(starts, np.intp)
+        self._starts = np.array(starts, np.int32)
         self._first = slice(1, sizes[0])  # cells of the first block: each row that is not null has one
         owners, features = list[Places](), list[Places]()
         for start, block in zip(starts, blocks, strict=True):
@@ -82,10 +83,24 @@ class CodedSums:
 
     @classmethod
     def of(
-        cls, rows: CodedRows, labels: NDArray[np.float64], loss: Loss, order: Order | None = None
+        cls,
+        rows: CodedRows,
+        labels: NDArray[np.float64],
+        loss: Loss,
+        order: Order | None = None,
+        *,
+        whole: int | None = None,
     ) -> CodedSums | None:
-        """Return the sums, or None if the declared rounding does not cover them."""
-        if len(rows) < LEAST_ROWS or not np.isfinite(loss.constants.lipschitz):
+        """Return the sums, or None if the declared rounding does not cover them.
+
+        Args:
+            rows: The rows.
+            labels: (slots,).
+            loss: See the class.
+            order: See the class.
+            whole: Slots of the table of which these rows are a partition; None: they are the table.
+        """
+        if (len(rows) if whole is None else whole) < LEAST_ROWS or not np.isfinite(loss.constants.lipschitz):
             return None
         made = cls(rows, labels, loss, order)
         return made if np.bincount(made._features).max() <= _MOST_CODES and made._group_rows() else None
@@ -94,8 +109,8 @@ class CodedSums:
         """Number the norms of the rows, and make the values of each; return whether these are at most `_MOST_FACTORS`."""
         codec, codes = self._rows.codec, self._rows.codes
         groups, known = np.zeros(self.slots, np.uint8), np.zeros(0)
-        for first in range(0, self.slots, _BLOCK):
-            part = codes[first : first + _BLOCK]
+        for first in range(0, self.slots, _GROUPED):
+            part = codes[first : first + _GROUPED]
             factors, used = codec.factors(part), np.flatnonzero(part[:, 0])
             if len(used) and (len(known) != 1 or (factors[used] != known[0]).any()):
                 known = np.concatenate([known, np.setdiff1d(factors[used], known)])  # known ones keep their numbers
@@ -132,21 +147,28 @@ class CodedSums:
 
     def _sum(self, tables: list[NDArray[np.float64]], task: range) -> NDArray[np.int64]:
         """Return (outputs, groups, cells) sums of slopes in units, over some rows."""
-        sums = np.zeros((len(tables), self._values.size), np.int64)
-        score, add = _load_compiled() if self._rows.codes.size >= _WORTH and _can_compile() else (_score, _add)
+        sums = np.zeros((self._values.size, len(tables)), np.int64)
+        lookup = np.column_stack(tables)
         for first in range(task.start, task.stop, _BLOCK):
             part = slice(first, min(first + _BLOCK, task.stop))
-            codes, groups = np.asarray(self._rows.codes[part]), self._groups[part]
-            codes.flags.writeable = False  # of this view: mapped or not, one loop is compiled
-            scores = np.empty((len(codes), len(tables)), order="F")
-            for output, table in enumerate(tables):
-                score(codes, groups, self._starts, self._cells, table, scores[:, output])
+            places = self.places(self._groups[part], np.asarray(self._rows.codes[part]))
+            scores = self._count(places, np.float64) @ lookup  # adds the blocks of a row from the left
             steps = np.rint(self._loss.derivative(scores, self._labels[part], np) / self._unit)
             if not np.abs(steps).max(initial=0.0) <= 1 << _BITS:
                 raise AssumptionViolated("a slope of the loss exceeds its declared bound L/R; nothing was published")
-            for output, own in enumerate(sums):
-                add(codes, groups, self._starts, self._cells, steps[:, output].astype(np.int64), own)
-        return sums.reshape(len(tables), *self._values.shape)
+            sums += self._count(places, np.int64).T @ steps.astype(np.int64)
+        return sums.T.reshape(len(tables), *self._values.shape)
+
+    def places(self, groups: Vector, codes: Vector) -> NDArray[np.int32]:
+        """Return (rows, blocks), where the codes of rows are in `table`."""
+        starts = groups.astype(np.int32) * np.int32(self._cells)
+        return starts[:, None] + self._starts + codes
+
+    def _count(self, places: NDArray[np.int32], dtype: Any) -> csr_array:
+        """Return a sparse (rows, groups · cells) matrix of ones at these places."""
+        ends = np.arange(0, places.size + 1, places.shape[1], dtype=np.int32)
+        shape = len(places), self._values.size
+        return csr_array((np.ones(places.size, dtype), places.reshape(-1), ends), shape=shape)
 
     def _to_features(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return (width,) the sum over features of (groups, cells) sums over codes, given as two parts."""
@@ -168,15 +190,13 @@ class CodedSums:
 
     def every(self, step: int, first: int = 0) -> tuple[Any, Vector]:
         """Return every `step`-th row and its label: sparse, or as a `CodedPart` if the loss has one score."""
-        order = np.arange(self.slots) if self._order is None else self._order()
-        chosen = order[first::step]
+        chosen = slice(first, None, step) if self._order is None else self._order()[first::step]
         some, labels = self._rows.select(chosen), self._labels[chosen]
         labels = labels if self._loss.label_kind == "class" else labels.astype(np.float32)
         if self._loss.outputs > 1:
             thin = some.sparse()
             return thin.part(0, len(thin)), labels
-        bases = self._groups[chosen].astype(np.intp) * self._cells
-        return CodedPart(self, bases[:, None] + self._starts + some.codes), labels
+        return CodedPart(self, self.places(self._groups[chosen], some.codes)), labels
 
     def values_of(self, places: Places) -> NDArray[np.float64]:
         """Return (rows, blocks + 1), the values at these (rows, blocks) places in `table`, then the constant."""
@@ -255,38 +275,3 @@ class CodedPart:
                 square[above[number]] += square[number]
             square = np.ascontiguousarray(square.T)
         return chosen, square.astype(np.float32), diagonal
-
-
-def _score(codes: Vector, groups: Vector, starts: Places, cells: int, table: Vector, scores: Vector) -> None:
-    """Write the score of each row: the sum over its blocks, from the left, of what `table` has for the code."""
-    bases = groups.astype(np.intp) * cells
-    scores[:] = 0.0
-    for start, own in zip(starts, codes.T, strict=True):
-        scores += table[bases + (own + start)]
-
-
-def _add(codes: Vector, groups: Vector, starts: Places, cells: int, steps: Vector, sums: Vector) -> None:
-    """Add the whole number of each row to the sums of its codes."""
-    for group in np.unique(groups).tolist():
-        own = sums[group * cells : (group + 1) * cells]
-        here = np.flatnonzero(groups == group)
-        for first in range(0, len(here), CHUNK):  # below 2⁵³ in float64
-            part = here[first : first + CHUNK]
-            places, weights = codes[part] + starts, np.repeat(steps[part], len(starts)).astype(np.float64)
-            own += np.bincount(places.reshape(-1), weights, cells).astype(np.int64)
-
-
-def _load_compiled() -> tuple[Any, Any]:
-    from . import coded_numba
-
-    return coded_numba.score, coded_numba.add
-
-
-@cache
-def _can_compile() -> bool:
-    """Return whether numba is installed and has a cache directory, as `kernel` does."""
-    try:
-        _load_compiled()
-    except (ImportError, RuntimeError):
-        return False
-    return True

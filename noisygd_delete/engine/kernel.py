@@ -135,7 +135,7 @@ class Kernel:
         self._own, spans = own, -(-len(own) // SPAN)
         self._sums = np.zeros((spans, rows.shape[1]))
         self._threads = min(spans, thread_count(rows.size))
-        tasks = 1 if self._threads == 1 else min(spans, _TASKS * self._threads)
+        tasks = min(spans, _TASKS * self._threads)
         cuts = [own.start + spans * task // tasks * SPAN for task in range(tasks)] + [own.stop]
         self._tasks = [range(*pair) for pair in pairwise(cuts)]
 

@@ -562,10 +562,10 @@ def _squares(rows: NDArray[np.float32] | SparseRows | CodedRows, own: range) -> 
     if isinstance(rows, (SparseRows, CodedRows)):
         for start in range(own.start, own.stop, CHUNK):
             chunk = slice(start, min(start + CHUNK, own.stop))
-            coded = isinstance(rows, CodedRows)
-            thin = rows.sparse(chunk.start, chunk.stop) if isinstance(rows, CodedRows) else rows
-            ends = (0, len(thin)) if coded else (chunk.start, chunk.stop)
-            yield chunk, thin.part(*ends, "float64").power(2)
+            if isinstance(rows, CodedRows):
+                yield chunk, rows.sparse(chunk.start, chunk.stop).part(0, chunk.stop - start, "float64").power(2)
+            else:
+                yield chunk, rows.part(start, chunk.stop, "float64").power(2)
         return
     most = max(_LEAST, min(CHUNK, _CACHED // rows.shape[1], len(own)))
     buffer = np.empty((most, rows.shape[1]))

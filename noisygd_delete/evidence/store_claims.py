@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..accountant import Accountant
 from ..methods.plan import Plan
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, WorstCase
 from ..records import NO_EDITS, EditCounts
 from .claims import Claim
 from .derivation import figure_claim, odds
@@ -39,30 +39,9 @@ def claims_of_store(
     found["present.one"] = accountant.dp() if accountant.releases else plan.dp
     if accountant.releases:
         found["present.all"] = accountant.dp_cumulative()
-    claims = {key: _standing_claim(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}
+    claims = {key: standing_claim(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}
     shown = plan.problem.budget.shown_delta if delta is None else delta
     return claims | {claim.key: claim for claim in odds(accountant, shown)}
-
-
-def risks_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:
-    """Return the figures for a record still present against an observer of every model, by question.
-
-    The questions are whether it was used, and which of two contents it has. Before the first release, the plan's own
-    question is answered for the planned model.
-    """
-    if not accountant.releases:
-        claim = _standing_claim("present.one", plan.dp, plan, by_calendar)
-        return {claim.values["question"]: claim}
-    worlds = {"used": Worlds.ZERO_OUT, "which": Worlds.REPLACE}
-    return {
-        question: _standing_claim("present.all", accountant.dp_cumulative(adjacency=world), plan, by_calendar)
-        for question, world in worlds.items()
-    }
-
-
-def cumulative_guarantee(accountant: Accountant, plan: Plan) -> Guarantee:
-    """Return the guarantee of a present record over all models; before the first, that of the plan."""
-    return accountant.dp_cumulative() if accountant.releases else plan.dp
 
 
 def erased_figures(
@@ -85,9 +64,10 @@ def erased_figures(
     return {"later": later, "all": accountant.deletion(1, erasing.number)}
 
 
-def _standing_claim(
+def standing_claim(
     key: str, guarantee: Guarantee | WorstCase, plan: Plan, by_calendar: bool, delta: float | None = None
 ) -> Claim:
+    """Return the claim of a figure about the store, by its key; δ None takes the budget's own, or 1e-6."""
     whole = key.startswith("present.")
     if key in _OF_SOME and not guarantee.non_adaptive:
         guarantee = guarantee.assuming(NON_ADAPTIVE)  # the plan's own figure, not of a published model

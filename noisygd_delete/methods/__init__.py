@@ -58,7 +58,6 @@ __all__ = [
     "compared_methods",
     "external_row_methods",
     "method_variants",
-    "order_free_methods",
     "resolve_method",
 ]
 
@@ -157,17 +156,6 @@ def method_variants() -> dict[str, type[Method]]:
 def compared_methods() -> tuple[str, ...]:
     """Return the keys of `METHODS` that the planner compares when none is named: those not weighed "never"."""
     return tuple(name for name, kind in METHODS.items() if kind.weighed != "never")
-
-
-def order_free_methods() -> tuple[str, ...]:
-    """Return the names, as in `method_variants`, of the methods that may accept rows in any order.
-
-    These override `Method.check_any_order`, which decides for a loss and options; rows of an external source may arrive
-    in a different order for every release.
-    """
-    from .plan import Method
-
-    return tuple(name for name, kind in method_variants().items() if kind.check_any_order is not Method.check_any_order)
 
 
 def with_map(method: Method, map: PublicMap | None) -> Method:

@@ -273,6 +273,8 @@ class NoisySteps(Mechanism):
         check_count("rows_per_subject", self.rows_per_subject)
         for name in ("step_size", "noise_variance", "strong_convexity", "lipschitz"):
             check_positive(name, getattr(self, name))
+        if self.objective_smoothness is not None:
+            check_positive("objective_smoothness", self.objective_smoothness)
         limit = self.largest_step_size
         if not self.step_size <= limit * (1 + 1e-12):
             raise InvalidParameter(
@@ -289,9 +291,7 @@ class NoisySteps(Mechanism):
     @property
     def _steepest(self) -> float:
         """M, or its smallest possible value if it is unknown."""
-        if self.objective_smoothness is None:
-            return self.strong_convexity
-        return check_positive("objective_smoothness", self.objective_smoothness)
+        return self.strong_convexity if self.objective_smoothness is None else self.objective_smoothness
 
     @property
     def noise_scale(self) -> float:

@@ -304,7 +304,7 @@ class Staged(Method):
                 f"{len(self.stages)} stage(s), where 2 to {MOST_STAGES} can be: a base and at least one stage that a "
                 "deletion runs again; the one-stage case is method 'noisy-gd:analysis=composition'"
             )
-        if not -1 <= self.level <= len(self.stages) - 2:
+        if check_count("level", self.level, minimum=-1) > len(self.stages) - 2:
             raise InvalidParameter(
                 f"must lie between -1 (a deletion runs every stage again) and {len(self.stages) - 2} (it runs the last one "
                 "again)",

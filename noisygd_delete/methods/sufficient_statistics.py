@@ -31,7 +31,6 @@ LABEL_BITS = 10  # of a target's grid
 MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # limits on the columns of the noisy matrix and on the planned draws
 LABEL_RATIO, RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge
 _CODED_SHARE = 0.45  # of the noise in the ridges, if it was shrunk
-_MOST_LEVELS, _BEYOND_NOISE = 7, 3.0  # of `default_levels`
 _OF_A_LINE = 0.01  # nats: cost of least squares compared with a model of the odds
 _EXACT = 1 << 53  # sums below it are exact in float64
 _WIDEST = 1 << 72  # of σ²: the noise carried over then fits into 64 bits, whatever is drawn
@@ -409,29 +408,3 @@ def check_loss(loss: Loss) -> None:
         raise InvalidParameter(
             f"sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not {loss.name}"
         )
-
-
-def default_levels(*, records: int, blocks: int, releases: int, gdp: float = 1.0, joiners: bool = True) -> int:
-    """Return the default number of bin levels of an additive map, 1 to 7, from public numbers.
-
-    The largest number at which the finest bin, a 2^−l share of the rows, adds three standard deviations of the noise to
-    its own sum; 1 if none does.
-
-    Args:
-        records: n.
-        blocks: Number of columns of the map.
-        releases: Number of releases.
-        gdp: μ of all releases together.
-        joiners: Whether rows may be inserted.
-    """
-    carried = correlated_sums.worst_charges(
-        draws=correlated_sums.equalizer_schedule(releases=releases, variance=2.0**40), apart=2.0**20, rounded=0.0, joiners=joiners
-    )  # fmt: skip
-    deviation = math.sqrt(2.0 * carried[-1]) * (1 + LABEL_RATIO**2 / 2) / gdp
-    levels = 1
-    while levels < _MOST_LEVELS:
-        share = records / 2.0 ** (levels + 1) / ((levels + 1) * (blocks + 1))
-        if share < _BEYOND_NOISE * deviation:
-            break
-        levels += 1
-    return levels

@@ -16,7 +16,7 @@ from ..errors import InvalidParameter, NoisyGDDeleteError, NothingWorthHaving, c
 from ..losses.base import Loss
 from ..methods import METHODS, compared_methods
 from ..methods.base import AUTO, PROOFS
-from ..methods.forecast import parts
+from ..methods.forecast import parts as parts_of
 from ..methods.objective_perturbation import ObjectivePerturbation
 from ..methods.objective_perturbation import chain_plan as chained_of
 from ..methods.plan import Plan
@@ -30,7 +30,7 @@ from .planning import make_plan
 _GOOD = 1 / 20  # target forecast, as a share of the loss of guessing
 _DEAR = 1 / 4  # share from which on the loss may well be noticeable
 # by label kind, the forecast share below which this many bins are more informative than columns
-# (benchmarks/results/levels.md, linear.md, for targets regression.md; for ranges known only in order of magnitude, ranges.md)
+# (benchmarks/results/levels.md, linear.md; for targets chosen on six tables of benchmarks/regression.py; for ranges known only in order of magnitude, ranges.md)
 _MOST_LOST = {
     "many": {"binary": 1 / 8, "class": 1 / 3},
     "few": {"binary": 1 / 4, "class": 1.0, "target": 2.0},
@@ -39,6 +39,7 @@ _MOST_LOST = {
 _HOPELESS = 1.0  # share from which on no useful model can be expected: it loses as much as guessing
 _ALIKE = 2.0  # forecasts within this factor count as equal, since they are upper estimates of varying tightness
 _PATIENCE = 10_000  # passes over the table that a first model may take to learn
+_BATCHED = 10  # releases for requests in batches, of which the forecast is shown beside the default's
 _STRAY = 1 / 4  # expected distance of a target from the middle of its public range, in half ranges
 
 
@@ -52,12 +53,19 @@ class Advice:
         chained: The chosen method run several times in sequence (`Method.chained`), if public numbers indicate a better
             fit.
         find: Function that computes the `remedies` on demand, which takes about a second.
+        find_shared: Function that computes `within_total` on demand.
     """
 
     comparison: Comparison
     guessing: float
     chained: Candidate | None = None
     find: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False)
+    find_shared: Callable[[], str] = field(default=str, repr=False)
+
+    @cached_property
+    def within_total(self) -> str:
+        """The forecasts of fewer releases and of sums within the default total, as a sentence; "" if much is not lost."""
+        return self.find_shared()
 
     @cached_property
     def remedies(self) -> tuple[str, ...]:
@@ -112,7 +120,7 @@ class Advice:
     @property
     def undivided_share(self) -> float:
         """`share` times the square root of the number of `parts`: the forecast if a wide table is not split into parts."""
-        return self.share * math.sqrt(parts(self.plan.problem))
+        return self.share * math.sqrt(parts_of(self.plan.problem))
 
     def require_plan(self) -> Plan:
         """Return the plan if it is worth having.
@@ -159,7 +167,8 @@ class Advice:
         """The caution, with the changes that would help if much may be lost; "" if the forecast loss is small."""
         if not (self.doubt and self.remedies):
             return self.caution
-        return f"{self.caution}\nEach of these changes alone reduces the forecast cost to a quarter: {'; '.join(self.remedies)}."
+        changes = f"Each of these changes alone reduces the forecast cost to a quarter: {'; '.join(self.remedies)}."
+        return "\n".join(filter(None, (self.caution, changes, self.within_total)))
 
     def table(self) -> str:
         """Return the comparison of methods, the privacy cost of each, and the choice as text."""
@@ -354,7 +363,39 @@ def advise(
             advice = replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
     if advice.share < _DEAR:
         return advice
+    if method == AUTO and regularization is None:
+        advice = replace(advice, find_shared=partial(_forecast_shared, plan, {**facts, "proof": proof}))
     return replace(advice, find=partial(find_remedies, plan, facts, _DEAR * guessing, free=regularization is None))
+
+
+def advise_shared(total: Total, releases: int, **facts: Any) -> Advice | None:
+    """Return the advice for this many releases that share the total; None if the method has no plan for them.
+
+    Args:
+        total: (ε, δ) of all releases.
+        releases: Number of releases.
+        **facts: The other arguments of `advise`.
+    """
+    budget = Budget.from_epsilon_delta(dp=(total.epsilon, total.delta), deletion=(total.epsilon / 10, total.delta))
+    try:
+        return advise(**facts, budget=budget, releases=releases)
+    except NoisyGDDeleteError:
+        return None
+
+
+def _forecast_shared(plan: Plan, facts: Mapping[str, Any]) -> str:
+    """Return what fewer releases, and as many by sums, are forecast to lose within the default total of `plan`."""
+    total, own = default_total(plan), ("regularization", "ridge", "budget", "releases")
+    if total is None:
+        return ""
+    given = {name: value for name, value in facts.items() if name not in own}
+    ways = {
+        f"{_BATCHED} publications in batches": (_BATCHED, plan.method.name),
+        f"{PUBLICATIONS} by sums ('sufficient-statistics')": (PUBLICATIONS, "sufficient-statistics"),
+    }
+    found = {name: advise_shared(total, releases, method=method, **given) for name, (releases, method) in ways.items()}
+    parts = [f"{_percent(one.share)} for {name}" for name, one in found.items() if one is not None]
+    return f"Within the same total: {', '.join(parts)}." if parts else ""
 
 
 def make_advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:

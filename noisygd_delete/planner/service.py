@@ -12,12 +12,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import NoisyGDDeleteError
 from ..methods.base import AUTO
 from ..methods.plan import Plan
-from ..privacy.budget import Budget, Total
 from ..privacy.release_dates import SPARE
-from .advise import Advice, advise
+from .advise import Advice, advise_shared
 from .defaults import PUBLICATIONS
 from .least_epsilon import AccuracyTarget
 
@@ -36,12 +34,14 @@ class DeletionService:
         plan: The plan, under its total.
         requests_per_year: The expected number; None if it is unknown.
         reason: What was chosen and why, as the end of "deletions are served by".
+        advice: The advice that the plan is of.
     """
 
     kind: str
     plan: Plan
     requests_per_year: int | None
     reason: str
+    advice: Advice
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-compatible fields."""
@@ -60,7 +60,7 @@ def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **
         requests_per_year: Expected number of requests; None if unknown: then it is the calendar, which serves any number.
         **facts: The other arguments of `advise` that the advice was made from: loss, adjacency, one_hot_blocks, map, ...
     """
-    calendar = DeletionService("calendar", plan, requests_per_year, _calendar_reason(requests_per_year))
+    calendar = DeletionService("calendar", plan, requests_per_year, _calendar_reason(requests_per_year), advice)
     total = plan.problem.total
     if requests_per_year is None or total is None:
         return calendar
@@ -69,11 +69,11 @@ def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **
     best, cost = calendar, advice.chosen.excess_risk
     few = 1 + math.ceil(expected + _DEVIATIONS * math.sqrt(expected)) + SPARE
     if few < PUBLICATIONS:
-        own = _advise_shared(total, few, method=AUTO if advice.chained else plan.method.name, **facts)
+        own = advise_shared(total, few, method=AUTO if advice.chained else plan.method.name, **facts)
         if own is not None and own.chosen.excess_risk < cost and not own.plan.mechanism.carries:
             reason = f"a release for each of {requests_per_year} requests a year, {few - 1} in all: fewer than by calendar, with less noise each"
-            best, cost = DeletionService("requests", own.plan, requests_per_year, reason), own.chosen.excess_risk
-    summed = _advise_shared(total, expected + PUBLICATIONS, method="sufficient-statistics", **facts)
+            best, cost = DeletionService("requests", own.plan, requests_per_year, reason, own), own.chosen.excess_risk
+    summed = advise_shared(total, expected + PUBLICATIONS, method="sufficient-statistics", **facts)
     if summed is not None and summed.worth_having:
         more = _accuracy_lost(summed.chosen.excess_risk, problem.loss.outputs) - _accuracy_lost(
             cost, problem.loss.outputs
@@ -83,23 +83,14 @@ def choose_service(advice: Advice, plan: Plan, requests_per_year: int | None, **
                 f"sums with correlated noise: each of {requests_per_year} requests a year is published at once and later models are independent of its "
                 f"rows, for {max(0.0, 100 * more):.1f} points of accuracy by forecast"
             )
-            return DeletionService("sums", summed.plan, requests_per_year, reason)
+            return DeletionService("sums", summed.plan, requests_per_year, reason, summed)
     return best
 
 
 def _calendar_reason(requests_per_year: int | None) -> str:
     if requests_per_year is None:
-        return "a calendar, for any number of requests (--requests-per-year N)"
+        return "a calendar, for any number (--requests-per-year N)"
     return f"a calendar: sums for {requests_per_year} requests a year, or a release for each, would cost more accuracy by forecast"
-
-
-def _advise_shared(total: Total, releases: int, **facts: Any) -> Advice | None:
-    """Return the advice for this many releases that share the total; None if the method has no plan for them."""
-    budget = Budget.from_epsilon_delta(dp=(total.epsilon, total.delta), deletion=(total.epsilon / 10, total.delta))
-    try:
-        return advise(**facts, budget=budget, releases=releases)
-    except NoisyGDDeleteError:
-        return None
 
 
 def _accuracy_lost(excess_risk: float, outputs: int) -> float:

@@ -19,6 +19,7 @@ from ..features.schema import Encoded, read_blocks
 from ..features.schema.schema import describe_faults
 from ..store import Store
 from ..store.prediction import explained_share
+from .plain_evaluation import PlainScore, measure_without_noise
 
 _BINS = 10
 
@@ -62,6 +63,7 @@ class Evaluation:
         skipped: Rows that could not be read and were skipped: where and why.
         matched_by: How `rows_in_table` was counted: "id", or "content" if the file has no ids, so that rows only look
             alike.
+        without_noise: The score of a fit without noise, if it was asked for; not private.
     """
 
     rows: int
@@ -82,6 +84,7 @@ class Evaluation:
     baseline_mean_absolute_error: float | None = None
     skipped: tuple[str, ...] = ()
     matched_by: str = "id"
+    without_noise: PlainScore | None = None
 
     @property
     def beats_baseline(self) -> bool:
@@ -97,13 +100,14 @@ class Evaluation:
         return {**asdict(self), "beats_baseline": self.beats_baseline}
 
 
-def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Evaluation:
+def evaluate(store: Store, path: str | Path, delimiter: str | None = None, *, plain: bool = False) -> Evaluation:
     """Evaluate the current model on a CSV or Parquet file; rows that do not fit the schema are skipped and listed.
 
     Args:
         store: The open store.
         path: File with the schema's columns, label included; ids are optional.
         delimiter: Of a CSV file; None detects it.
+        plain: Whether to measure a fit without noise too (`plain_evaluation`), which nothing protects.
 
     Raises:
         InvalidSchema: If no row fits the schema, or the label column is missing.
@@ -115,7 +119,8 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None) -> Ev
     encoded, kept, faults = schema.encode_readable_file(path, delimiter)
     if not kept:
         raise faults[0]
-    return replace(measure(store, encoded), skipped=tuple(describe_faults(faults)))
+    beside = measure_without_noise(store, encoded) if plain else None
+    return replace(measure(store, encoded), skipped=tuple(describe_faults(faults)), without_noise=beside)
 
 
 def measure(store: Store, encoded: Encoded) -> Evaluation:

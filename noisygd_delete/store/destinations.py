@@ -32,8 +32,8 @@ UNKNOWN = "unknown:"  # locations a store may have published to but has no recor
 LONGEST_ADDRESS = 1000
 _LONGEST = 1 << 20
 _SHOWN = 12  # digits of the digest in a name
+_HOOK = ("server", "publishing there")  # the package that publishes, for `missing_package`
 _STALE_LIST = "its contents are unknown: the list of publishers is stale, or lost"
-_INSTALL = str(missing_package("server", "publishing there"))
 
 
 def name_of(release: int, digest: str) -> str:
@@ -212,7 +212,7 @@ def destination_status(layout: Layout, ledger: Ledger) -> list[dict[str, Any]]:
     aim = wanted_release(ledger)
     found = [(each, each.behind(aim)) for each in list_destinations(layout)]
     if any(pending for _, pending in found) and find_hook() is None:
-        found = [(replace(each, problem=_INSTALL) if pending else each, pending) for each, pending in found]
+        found = [(replace(each, problem=str(missing_package(*_HOOK))) if pending else each, pending) for each, pending in found]
     return [each.to_dict(pending=pending) for each, pending in found]
 
 
@@ -235,7 +235,7 @@ def require_hook(layout: Layout) -> None:
     """Raise `MissingDependency` if the store has destinations and no release hook is installed."""
     known = list_destinations(layout)
     if known and find_hook() is None:
-        raise MissingDependency(f"{', '.join(each.address for each in known)}: {_INSTALL}. Nothing was changed")
+        raise MissingDependency(f"{', '.join(each.address for each in known)}: {missing_package(*_HOOK)}. Nothing was changed")
 
 
 def run_hook(file: DestinationFile, ledger: Ledger, artifact: Callable[[], object]) -> None:

@@ -346,7 +346,7 @@ class Ledger:
         Raises:
             InvalidSchema: If this version of the program gives the codes another meaning.
         """
-        if self.source is not None:
+        if self.source is not None or "map" not in self.schema:
             return None
         from ..features.maps.catalogue import stored_codec
 

@@ -8,20 +8,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Accountant
-from ..methods.objective_perturbation import linear_term_bound
-from ..methods.plan import Plan
-from ..methods.problem import Minimizer, quick_passes, solver_passes
 from ..privacy.release_dates import DATES, DAYS_BETWEEN, YEAR, Calendar
 from .ledger import Ledger
 
 if TYPE_CHECKING:
     from ..curator.stream import Batching
-
-_NUMBER, _CALL = (
-    8e-9,
-    5e-3,
-)  # seconds of a pass: per number in the table (many times what a processor needs), and per call
-_BESIDE = 70  # passes that the first step of a solver may take over its sample, counted as if over the table
 
 
 def publications(ledger: Ledger) -> int | None:
@@ -117,9 +108,9 @@ def reserve(ledger: Ledger, *, now: float | None = None) -> Reserve | None:
     return Reserve(left, max(0, left - ahead), date, dates.start + (DATES + 1) * dates.interval)
 
 
-def date_to_wait_for(ledger: Ledger, *, now: float | None = None) -> float | None:
+def date_to_wait_for(ledger: Ledger) -> float | None:
     """Return when the release of edits made now is due, in seconds since 1970; None if it need not wait."""
-    now = time.time() if now is None else now
+    now = time.time()
     found = reserve(ledger, now=now)
     return None if found is None or found.at_once or found.date <= now or ledger.head.model is None else found.date
 
@@ -147,19 +138,3 @@ def _time_of_release(ledger: Ledger, number: int) -> float:
 
 def _seconds(stamp: str) -> float:
     return datetime.fromisoformat(stamp).timestamp()
-
-
-def public_duration(plan: Plan) -> float:
-    """Return the public duration in seconds of a run; 0 if no record influences how long a run takes.
-
-    It is the most passes that the solver takes on any table (its quick methods, their sample, and the proven method),
-    times a duration per pass that depends on sizes only.
-    """
-    start = plan.serving.start
-    if not isinstance(start, Minimizer) or start.solver == "fixed":
-        return 0.0
-    proven = solver_passes(
-        plan.problem, "fixed", start.tolerance, pull=linear_term_bound(plan.problem, plan.calibration.linear_term)
-    )
-    passes = start.chain * (2 * quick_passes(plan.problem) + _BESIDE + proven + 2) + plan.calibration.delete_steps
-    return passes * (_CALL + _NUMBER * plan.problem.records * plan.problem.features * plan.problem.loss.outputs)

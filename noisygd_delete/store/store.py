@@ -62,10 +62,7 @@ class Store:
         source: The source that holds the rows; None if the store holds them itself.
     """
 
-    stateless: bool = (
-        False  # whether this session refuses to keep anything of the rows but them, the model and the ledger
-    )
-
+    stateless: bool = False  # whether this session keeps nothing of the rows but them, the model and the ledger
     source: ExternalSource | None = None
 
     def __init__(self, rolling: StoreTransaction) -> None:
@@ -79,7 +76,6 @@ class Store:
         schema: Schema,
         plan: Plan,
         *,
-        stateless: bool = False,
         disk: Disk | None = None,
     ) -> Self:
         """Create a store in `path`, which must be absent, empty, or left over from an interrupted `create`.
@@ -89,7 +85,6 @@ class Store:
             records: The rows, labels, ids and data subjects.
             schema: The schema of the table.
             plan: The plan of every release.
-            stateless: See `open`.
             disk: The file operations; another one injects faults.
 
         Raises:
@@ -105,7 +100,7 @@ class Store:
             training_table.write_table(disk, layout, records)
             return plan
 
-        return cls._founded(path, schema, disk or Disk(), write, stateless=stateless)
+        return cls._founded(path, schema, disk or Disk(), write)
 
     @classmethod
     def create_from(
@@ -116,7 +111,6 @@ class Store:
         plan_for: table_import.PlanFor,
         *,
         tombstones: Tombstones | None = None,
-        stateless: bool = False,
         disk: Disk | None = None,
         dry_run: bool = False,
     ) -> Self:
@@ -128,7 +122,6 @@ class Store:
             schema: The schema of the store: that of `reading`, unless `reading` numbers the records.
             plan_for: Returns the plan for a given number of records. An exception it raises ends the creation.
             tombstones: A list of erased ids; the file must contain none of them.
-            stateless: As in `open`.
             disk: The file operations; the default is `Disk()`.
             dry_run: Raise `DryRun` at the end and erase everything that was written.
 
@@ -149,7 +142,7 @@ class Store:
             return plan
 
         cls._check_room(path)
-        return cls._founded(path, schema, disk or Disk(), fill, stateless=stateless)
+        return cls._founded(path, schema, disk or Disk(), fill)
 
     @classmethod
     def create_over(
@@ -159,7 +152,6 @@ class Store:
         schema: Schema,
         plan: Plan,
         *,
-        stateless: bool = False,
         disk: Disk | None = None,
         memory: int | None = None,
     ) -> Self:
@@ -173,7 +165,6 @@ class Store:
             source: Where the rows are stored.
             schema: The schema of the rows.
             plan: The plan of the store.
-            stateless: As in `open`.
             disk: The file operations; the default is `Disk()`.
             memory: Bytes of rows to hold during the one read that checks that they fit the plan; see
                 `source_kinds.ExternalSource.check_over`.
@@ -187,9 +178,7 @@ class Store:
         """
         source.check_over(schema, plan, memory)
         plan = plan.allow_any_order()
-        return cls._founded(
-            path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict(), stateless=stateless
-        )
+        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
 
     @classmethod
     def _founded(
@@ -200,7 +189,6 @@ class Store:
         write: Callable[[Disk, Layout], Plan],
         *,
         source: dict[str, Any] | None = None,
-        stateless: bool = False,
     ) -> Self:
         """Create the folder of a new store.
 
@@ -230,9 +218,7 @@ class Store:
                     kind=EntryKinds.INIT, time=utc_now(), pending=0, plan=fields[0], schema=fields[1], source=source
                 )
                 ledger = Ledger.create(disk, layout.ledger, first)
-                store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=True)
-                store.stateless = stateless
-                return store
+                return cls._over(OpenedStore(layout, disk, lock, ledger), settled=True)
             except BaseException:
                 lock.release()
                 if mode is not None:

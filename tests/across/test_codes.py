@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import io
+import re
+import sys
 from collections import Counter
+from collections.abc import Iterator
+from functools import partialmethod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from noisygd_delete.cli import terminal
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec, codec_of
-from noisygd_delete.features.schema import Encoded
+from noisygd_delete.features.schema import Encoded, files
 from noisygd_delete.records import CodedRows
 from noisygd_delete.store import Store
 from noisygd_delete.store.training_table import equal_rows
@@ -61,6 +68,51 @@ def test_no_command_expands_the_rows_of_a_file_or_a_store(
     assert not sum(no_features)
     printed("insert", "t/store", "--data", "new.csv")
     assert 0 < sum(no_features) <= 8  # the new row alone
+
+
+def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed) -> None:
+    """`predict` and `evaluate` look at the first row before; `init` counts the rows before if neither map nor slots are given."""
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "t.csv")
+    reads, true = list[int](), files._csv
+
+    def counting(*given: Any) -> Iterator[files.Table]:
+        reads.append(0)
+        at = len(reads) - 1
+        for table in true(*given):
+            reads[at] += len(table)
+            yield table
+
+    monkeypatch.setattr(files, "_csv", counting)
+    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes")
+    commands = {
+        ("predict", "t/store", "--data", "t.csv", "--out", "p.csv"): [1, ROWS],
+        ("evaluate", "t/store", "--data", "t.csv"): [1, ROWS],
+        ("init", "one", "--data", "t.csv", "--schema", "t/schema.toml", "--map", "additive"): [ROWS],
+        ("init", "two", "--data", "t.csv", "--schema", "t/schema.toml", "--slots", "3200"): [ROWS],
+        ("init", "three", "--data", "t.csv", "--schema", "t/schema.toml"): [ROWS, ROWS],
+    }
+    assert reads == [ROWS]
+    for command, expected in commands.items():
+        reads.clear()
+        printed(*command)
+        assert reads == expected, command
+
+
+def test_a_terminal_shows_the_rates_of_reading_and_filling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    tqdm = pytest.importorskip("tqdm.std")
+    monkeypatch.setattr(tqdm, "tqdm", type("Often", (tqdm.tqdm,), {"__init__": partialmethod(tqdm.tqdm.__init__, mininterval=0)}))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(terminal, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", screen := Terminal())
+    write_csv(tmp_path / "t.csv")
+    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes")
+    assert re.search(rf"read: {ROWS}row \[.*row/s\]", screen.getvalue())
+    assert re.search(rf"fill: 100%.* {ROWS}/{ROWS} \[.*row/s\]", screen.getvalue())
 
 
 def test_equal_rows_counts_the_same_by_codes_and_by_features() -> None:

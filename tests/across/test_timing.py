@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisygd_delete_server.dispatcher import public_duration
 
 from noisygd_delete import Budget, EditRequest, Execution, Records, learn, losses, make_plan
 from noisygd_delete.curator import learning as learning_module
@@ -20,7 +21,6 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import ObjectivePerturbation, OutputPerturbation
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.store.release_schedule import public_duration
 
 ROWS, WIDTH = 3000, 40
 PLAN = make_plan(

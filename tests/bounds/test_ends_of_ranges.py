@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import objective_perturbation, renyi, shifted_interpolation, stopping, utility
+from noisygd_delete.bounds import adaptive, objective_perturbation, renyi, shifted_interpolation, stopping, utility
 
 
 @pytest.mark.parametrize("noise", [0.0, -1.0, math.nan])
@@ -135,3 +136,18 @@ def test_without_samples_a_record_against_another_costs_the_triangle_over_the_nu
         assert renyi.zero_out_renyi(order=order, **facts) == pytest.approx(order * rate, rel=1e-9)
         apart = (order - 0.5) / (order - 1) * 2 * order * rate + (2 * order - 1) * rate
         assert renyi.replace_renyi(order=order, **facts) == pytest.approx(apart, rel=1e-9)
+
+
+@pytest.mark.parametrize("order", [1.05, 1.5, 2.0, 8.0, 300.0])
+def test_theorem_4_1_is_the_smaller_of_its_two_printed_terms(order: float) -> None:
+    smaller = set()
+    for cost in (1e-9, 1e-3, 0.02, 0.2, 0.5, 0.69, 0.999):
+        q, epsilon = mpmath.mpf(order), mpmath.mpf(cost)
+        terms = [mpmath.sqrt(2 * epsilon), q * mpmath.exp(epsilon * (q - 1) / q) / (q - 1) * (2 * (q - 1)) ** (1 / q) - 1]
+        found = adaptive.theorem_4_1(order=order, renyi=cost)
+        assert min(1, *terms) <= found <= min(1, *terms) * (1 + 1e-12) + 1e-11
+        smaller.add(terms[0] < terms[1])
+        assert adaptive.membership_advantage(order=order, renyi=cost) <= found
+    assert (False in smaller) == (order > 100)
+    assert adaptive.theorem_4_1(order=order, renyi=1.0) == adaptive.theorem_4_1(order=order, renyi=math.inf) == 1.0
+    assert adaptive.membership_advantage(order=order, renyi=0.0) == 0.0

@@ -291,3 +291,24 @@ def test_a_contraction_is_never_rounded_to_less_than_it_is(strength: float) -> N
         steps_with_record=1, steps_without_record=1,
     )  # fmt: skip
     assert found >= float(left) * eta
+
+
+def test_the_gap_has_every_term_that_it_states() -> None:
+    """2(r_X + c r_Π) + h√d, over the rationals: no term is lost beside the others, whichever is the largest."""
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        facts = {
+            name: float(10 ** rng.uniform(-3, 3)) for name in ("gradient_error", "lipschitz", "regularization", "radius", "grid")
+        }
+        size, convexity = rng.uniform(0.01, 0.9), rng.uniform(0.01, 1.0)
+        dimension = int(rng.integers(1, 400)) ** 2
+        for scale in (1.0, 1e-14):
+            facts |= {"gradient_error": facts["gradient_error"] * scale, "grid": facts["grid"] * scale}
+            u, reach, root = Fraction(2) ** -53, Fraction(1.001) * Fraction(facts["radius"]), math.isqrt(dimension)
+            steepest = Fraction(facts["lipschitz"]) + Fraction(facts["regularization"]) * reach
+            product = Fraction(size) * Fraction(facts["gradient_error"]) + 3 * u * Fraction(size) * steepest + 2 * u * reach
+            centre = Fraction(1.01) * product + Fraction(facts["grid"]) * root / 2
+            point = Fraction(1.01) * (dimension + 9) * u * reach
+            stated = 2 * (centre + (1 - Fraction(size) * Fraction(convexity)) * point) + Fraction(facts["grid"]) * root
+            found = exact_steps.rounding_gap(**facts, step_size=size, strong_convexity=convexity, dimension=dimension)
+            assert float(stated) <= found <= float(stated) * (1 + 1e-7)

@@ -39,7 +39,7 @@ def kind(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("kind", list(LABELS), indirect=True)
 def test_counts_are_near_those_without_noise_and_charged_as_they_say(kind: str, as_json) -> None:
     plain = as_json("evaluate", "store", "--data", "people.csv")
-    found = as_json("evaluate", "store", "--on-records", "--noise", "3")
+    found = as_json("evaluate", "store", "--on-records", "3")
     assert (found["deviation"], found["release"]) == (4.0, 2)
     assert found["rows"] == pytest.approx(3000, abs=4 * 8 * math.sqrt(50))
     if kind == "target":
@@ -101,12 +101,12 @@ def test_nothing_is_shown_that_is_not_charged(
     monkeypatch.chdir(tmp_path)
     learned("two", "--dp", "1", "--deletion", "0.5")
     before = as_json("status", "store")
-    assert main(["evaluate", "store", "--on-records", "--noise", "1"]) != 0
+    assert main(["evaluate", "store", "--on-records", "1"]) != 0
     told = capsys.readouterr()
     assert told.out == ""
     assert "exceed the budget" in told.err
     assert as_json("status", "store") == before
-    assert "--noise goes with --on-records" in complaint("evaluate", "store", "--data", "people.csv", "--noise", "4")
+    assert "--plain goes with --data" in complaint("evaluate", "store", "--on-records", "--plain")
     assert main(["delete", "store", "r7", "--no-publish"]) == 0
     capsys.readouterr()
     assert main(["evaluate", "store", "--on-records"]) == 2
@@ -119,7 +119,7 @@ def test_a_cap_on_all_releases_covers_them(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     learned("two", "--releases", "3")
     shown = 0
-    while main(["evaluate", "store", "--on-records", "--noise", "1"]) == 0:
+    while main(["evaluate", "store", "--on-records", "1"]) == 0:
         shown += 1
         assert shown < 100
     assert "exceed the budget" in capsys.readouterr().err

@@ -12,12 +12,14 @@ import textwrap
 import tomllib
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from benchmarks.quickstart import attempt
 from noisygd_delete import EditRequest
+from noisygd_delete.cli.init import _doubt_fields
 from noisygd_delete.cli.quickstart import _is_range, answer_draft
 from noisygd_delete.errors import InvalidRequest, InvalidSchema, UnknownName
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema, Table, draft_schema
@@ -167,6 +169,15 @@ def test_few_rows_get_the_sizes_at_which_less_is_lost(folder: Path, as_json, pri
     size = r"n=[\d,]+ records"  # which rows are held out, and hence how many, is random
     assert re.search(size, made["warning"])
     assert re.search(size, printed(*quickstart("--output-dir", "text")))
+
+
+def test_a_weak_plan_hides_nothing_of_what_would_help() -> None:
+    plan, advice = SimpleNamespace(worth=lambda: "no better than guessing"), SimpleNamespace(advisory="n=970 records")
+    both = _doubt_fields(SimpleNamespace(plan=plan, advice=advice))
+    assert both == {"warning": "no better than guessing\nn=970 records"}
+    assert _doubt_fields(SimpleNamespace(plan=plan, advice=None)) == {"warning": "no better than guessing"}
+    fine = SimpleNamespace(plan=SimpleNamespace(worth=str), advice=SimpleNamespace(advisory=""))
+    assert _doubt_fields(fine) == {"warning": None}
 
 
 def test_without_scikit_learn_it_measures_all_the_same(folder: Path, printed, monkeypatch) -> None:

@@ -6,7 +6,6 @@ import html
 import json
 import re
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
@@ -15,25 +14,19 @@ from noisygd_delete_compliance import checking_page as checking
 from noisygd_delete_compliance.checking_page import checking_html, page_script
 from noisygd_delete_compliance.translator import checker
 
-from noisygd_delete.bounds import gaussian, renyi
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import new_key, sign_document, verify_certificate
 from noisygd_delete.records import limited_io
 from noisygd_delete.reports.html import file_text
 from noisygd_delete.reports.texts import language_codes, load_language
 from tests.reports.certificate_mutations import dumped, mutants, with_value
-from tests.reports.test_certificate_mutations import KINDS, papers, verifier
+from tests.reports.test_certificate_mutations import KINDS, papers, remembered, verifier
 
 from ..evidence.reading_papers import at
 from .browser import dom, in_a_browser, judged, judged_by
 
+__all__ = ["remembered"]  # a fixture
 pytestmark = in_a_browser
-
-
-@pytest.fixture(autouse=True)
-def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name in ((gaussian, "gdp_epsilon"), (renyi, "rate_epsilon"), (gaussian, "rate_advantage")):
-        monkeypatch.setattr(module, name, cache(getattr(module, name)))
 
 
 def several(key: Path, count: int, seed: int, status: str, method: str) -> list[str]:

@@ -20,6 +20,7 @@ from noisygd_delete import (
     resume,
     unlearn,
 )
+from noisygd_delete.curator import learning
 from noisygd_delete.errors import (
     AssumptionViolated,
     BudgetExceeded,
@@ -28,6 +29,8 @@ from noisygd_delete.errors import (
     InvalidRequest,
     NotLearned,
 )
+
+from ..bank import plan_by
 
 N, D = 300, 4
 
@@ -284,3 +287,15 @@ def test_probabilities_are_those_of_the_loss() -> None:
     np.testing.assert_allclose(one.probabilities(rows), np.stack([1 - positive, positive], axis=1), rtol=1e-6)
     far = Model(weights=1e4 * weights, loss=several.loss, certified=False)
     assert np.isfinite(far.log_probabilities(rows)).all()
+
+
+@pytest.mark.parametrize("certified", [(True, True), (True, False), (False, True)])
+def test_a_ladder_is_certified_if_every_run_of_it_is(certified: tuple[bool, ...], monkeypatch) -> None:
+    plan = plan_by("staged")
+    parts = [np.full(stage.shape, number + 1.0) for number, stage in enumerate(plan.calibration.stages)]
+    runs = [learning.Training(Model(part, plan.problem.loss, each), 10 * k, k / 4) for k, (part, each) in enumerate(zip(parts, certified, strict=True), 1)]
+    monkeypatch.setattr(learning, "_train_stages", lambda *_: (parts, runs))
+    made = learning._train_chain(None, plan, None, Execution())
+    assert made.model.certified == all(certified)
+    assert (made.gradient_passes, made.seconds) == (30, 0.75)
+    np.testing.assert_array_equal(made.model.weights, plan.model_loss.join_parts(parts))

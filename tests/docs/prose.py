@@ -74,3 +74,10 @@ def dead(page: Path) -> list[str]:
         if not there:
             found.append(link)
     return found
+
+
+def missing_tests(text: str) -> list[str]:
+    """The tests that a page names, `tests/file.py::name`, and that are not there."""
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    sources = {file: (ROOT / file).read_text() if (ROOT / file).exists() else "" for file, _ in named}
+    return [f"{file}::{name}" for file, name in named if f"def {name}(" not in sources[file]]

@@ -68,10 +68,3 @@ def test_every_row_is_whole_and_every_name_is_there() -> None:
 def test_a_row_without_ground_is_seen(old: str, new: str) -> None:
     assert old in PAGE
     assert faults(PAGE.replace(old, new, 1))
-
-
-def test_what_is_only_in_part_here_is_said_where_it_is_described() -> None:
-    rows = {row[0]: row[1] for table in tables(PAGE) for row in table[1:]}
-    assert (rows["GPU"], rows["on a package index"], rows["deep networks"]) == ("p", "–", "p")
-    assert "not run on a GPU so far" in (ROOT / "docs" / "scaling.md").read_text()
-    assert "on no index yet" in (ROOT / "README.md").read_text().lower()

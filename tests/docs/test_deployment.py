@@ -14,23 +14,12 @@ import pytest
 from noisygd_delete.cli import parser
 from noisygd_delete.evidence import verify_certificate
 from tests.service.processes import Begin, serving
-from tests.sources.conftest import Server, database, server
+from tests.sources.conftest import SCHEMA_FILE, Server, database, server
 from tests.sources.conftest import name as record
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
 __all__ = ["database", "server", "serving"]  # fixtures
 ROOT = Path(__file__).parents[2]
-SCHEMA_FILE = """id = "id"
-[label]
-column = "y"
-classes = ["no", "yes"]
-[columns.a]
-bounds = [-1, 1]
-[columns.b]
-bounds = [0, 10]
-[columns.c]
-categories = ["x", "z"]
-"""
 MANIFESTS = ROOT / "examples" / "kubernetes" / "service.yaml"
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import parser
+from tests.docs.prose import missing_tests
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -91,12 +92,17 @@ def test_named_files_are_there(page: Path) -> None:
         pattern = name.replace("…", "*").rstrip("/")
         found = any(next(folder.glob(pattern), None) for folder in (ROOT, ROOT / "noisygd_delete"))
         assert found, f"{page.name} names {name}, which is not there"
+    assert missing_tests(page.read_text()) == []
 
 
 def test_the_checks_of_this_file_see_something() -> None:
     assert sum(len(blocks(page, "python")) for page in PAGES) > 15
     assert sum(len(commands(page)) for page in PAGES) > 5
     assert sum(len(named_paths(page)) for page in PAGES) > 40
+    assert missing_tests("`tests/docs/prose.py::grade` `tests/docs/prose.py::gone` `tests/gone.py::grade`") == [
+        "tests/docs/prose.py::gone",
+        "tests/gone.py::grade",
+    ]
     with pytest.raises(SystemExit):
         parser().parse_args(["plan", "--recordz", "3"])
 

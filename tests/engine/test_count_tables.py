@@ -107,6 +107,8 @@ def test_parts_add_up_in_any_order_and_a_change_is_the_difference() -> None:
     codes, own = map.codes(cells), moments(map)
     whole = own.of(codes, labels)
     parts = [own.count(codes[k::7], labels[k::7]) for k in range(7)]
+    assert [part.rows for part in parts] == [13] * 6 + [12]
+    assert CountTables.sum_tables(parts).rows == 90
     for order in (parts, parts[::-1], parts[3:] + parts[:3]):
         np.testing.assert_array_equal(own.of_counts(CountTables.sum_tables(iter(order))), whole)
     np.testing.assert_array_equal(whole - own.of(codes[:4], labels[:4]), own.of(codes[4:], labels[4:]))

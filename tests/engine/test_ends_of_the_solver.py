@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
+from scipy.sparse import csr_array
 
+from noisygd_delete import Records, losses
+from noisygd_delete.bounds import solver_steps
 from noisygd_delete.engine import solver
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import lbfgs, minimize
+
+from ..bank import unit_rows
 
 
 def curved(seed: int, size: int = 8) -> np.ndarray:
@@ -118,3 +126,72 @@ def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:
     with pytest.raises(Reached):
         minimize(Sample(), function, np.zeros((1, 8)), 1.0)
     assert not taken
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_the_second_moment_is_that_of_the_rows(kind: str, narrow: bool) -> None:
+    rng = np.random.default_rng(7)
+    rows = rng.standard_normal((40, 6) if narrow else (6, 40)).astype(np.float32)
+    made = rows if kind == "dense" else csr_array(rows)
+    features, along, trace = solver._second_moment(made, narrow)
+    moment = rows.T.astype(np.float64) @ rows / len(rows)
+    basis = features @ np.eye(len(along))
+    np.testing.assert_allclose(basis.T @ basis, np.eye(len(along)), atol=1e-5)
+    np.testing.assert_allclose((basis * along) @ basis.T, moment, atol=1e-5 * np.trace(moment))
+    assert trace == pytest.approx(np.trace(moment), rel=1e-5)
+
+
+@pytest.mark.parametrize(("number", "width"), [(120, 3), (12, 40)])
+@pytest.mark.parametrize("kind", [losses.Softmax, losses.OneVsRest])
+def test_of_very_many_outputs_the_inverse_hessian_is_that_of_one_output_beside_another(
+    kind: type, number: int, width: int, monkeypatch
+) -> None:
+    """One against the rest: every output by itself, with its own curvature. Softmax: what all outputs have in common bends nothing but λ."""
+    monkeypatch.setattr(solver, "sample_rows", lambda **size: (number, width < number))
+    outputs, regularization = solver._MOST_CLASSES + 4, 0.05
+    rng = np.random.default_rng(5)
+    rows = unit_rows(number, width).astype(np.float32)
+    records = Records(rows, rng.integers(0, outputs, number).astype(float))
+    loss = kind(radius=1.0, classes=outputs)
+    objective = PreciseObjective(records, loss, regularization=regularization)
+    sample = solver.Sample(objective, 1e3)
+    weights = rng.standard_normal((outputs, width))
+    inverse = sample.inverse(weights)
+    gradient = rng.standard_normal((outputs, width))
+    if kind is losses.Softmax:
+        common = np.broadcast_to(gradient[:1], gradient.shape)
+        np.testing.assert_allclose(inverse(common), common / regularization, rtol=1e-9)
+        apart = gradient - gradient.mean(axis=0)
+        np.testing.assert_allclose(inverse(apart).mean(axis=0), 0, atol=1e-9)
+        assert np.vdot(inverse(apart), apart) > 0
+        return
+    scores = rows @ weights.T
+    bend = (1 / (2 + np.exp(scores) + np.exp(-scores))).mean(axis=0)
+    moment = rows.T.astype(np.float64) @ rows / len(rows)
+    expected = [np.linalg.solve(share * moment + regularization * np.eye(width), one) for share, one in zip(bend, gradient, strict=True)]
+    np.testing.assert_allclose(inverse(gradient), expected, rtol=3e-3, atol=3e-3 * np.abs(expected).max())
+
+
+def test_a_sample_is_the_largest_that_costs_what_it_may() -> None:
+    """Half a pass to two, by the fourth root of κ; its side can be factored in about that time."""
+    kinds = set()
+    for records, features, outputs, filled in itertools.product((50, 2000, 10**6), (1, 8, 300, 50_000), (1, 3), (None, 5.0)):
+        for condition, share in ((1.0, 0.5), (256.0, 1.0), (1e9, 2.0)):
+            size = {"records": records, "features": features, "outputs": outputs, "condition_number": condition, "filled": filled}
+            rows, narrow = solver_steps.sample_rows(**size)
+            cheap = solver_steps._SOLVED if outputs == 1 else solver_steps._DECOMPOSED
+            side = min(solver_steps._SIDE, (cheap * records * (filled or features) * outputs) ** (1 / 3))
+            work = share * 2 * records * features * outputs * solver_steps._QUICK
+
+            assert narrow == (features <= side and features**2 / 2 * features <= work)
+            longest = solver_steps.PER_FEATURE * share * features if narrow else side
+            for taken, allowed in ((rows, True), (rows + 1, False)):
+                product = taken * features * (features if narrow else taken) / 2
+                fits = taken <= min(records, longest) and taken * features <= solver_steps.MOST_CELLS and product <= work
+                assert fits == allowed or (allowed and rows == 1)
+            kinds.add((narrow, rows == records))
+            products = rows * features * (features if narrow else rows) / 2
+            cost = products / solver_steps._QUICK / (2 * records * features * outputs)
+            assert solver_steps.factor_passes(**size) == pytest.approx(cost)
+    assert len(kinds) == 4

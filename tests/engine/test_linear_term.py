@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from noisygd_delete import Records, losses
 from noisygd_delete.engine import noise as linear_term
 from noisygd_delete.engine.noise import ResearchNoise, SecureNoise, draw_linear_term, tail_normals
+from noisygd_delete.engine.objective import PreciseObjective
+
+from ..bank import unit_records
 
 
 class Tape:
@@ -103,3 +107,25 @@ def test_impossible_sizes_are_refused() -> None:
     for variances in (np.array([1.0, 0.0, 1.0]), np.ones(2), np.array([1.0, np.nan, 1.0])):
         with pytest.raises(ValueError, match="variances"):
             draw_linear_term((1, 3), noise(), deviation=1.0, variances=variances)
+
+
+def test_the_rounding_of_a_gradient_with_a_linear_term_counts_the_term_and_the_centre() -> None:
+    records, loss = unit_records(50, 3), losses.Softmax(radius=1.0, classes=2)
+    records = Records(records.features, (records.labels > 0).astype(float))
+    plain = PreciseObjective(records, loss, regularization=0.1)
+    term = draw_linear_term((2, 3), ResearchNoise(np.random.default_rng(1)), deviation=5.0)
+    centre = np.full((2, 3), 7.0)
+    pulled = plain.pulled(term, centre)
+    far = plain.gradient_error(2.0 + float(np.linalg.norm(centre)))
+    assert plain.pulled(None, centre).gradient_error(2.0) == pytest.approx(far, rel=1e-8, abs=0)
+    drawn = (term.rounding + 4 * 2.0**-53 * term.norm) / 50
+    added = 2.0**-51 * term.norm / 50 + drawn
+    assert pulled.gradient_error(2.0) - far == pytest.approx(added, rel=1e-3, abs=0)
+    assert far > plain.gradient_error(0.0) > 0
+    assert pulled.pull_norm == pytest.approx(term.norm / 50)
+    weights = np.random.default_rng(2).standard_normal((2, 3))
+    away = weights - centre
+    assert pulled.regular_value(weights) == pytest.approx(0.05 * (away**2).sum() + (term.per_record(50) * weights).sum())
+    np.testing.assert_allclose(pulled.regular_gradient(weights), 0.1 * away + term.per_record(50))
+    mean = plain.gradient(weights) - 0.1 * weights
+    np.testing.assert_allclose(pulled.gradient(weights), mean + pulled.regular_gradient(weights), atol=1e-12)

@@ -13,9 +13,9 @@ from sklearn.linear_model import Ridge
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.curator import Model, PublishedSums
 from noisygd_delete.curator.carried_noise import moments_of
+from noisygd_delete.engine import moments as engine
 from noisygd_delete.features import maps
 from noisygd_delete.methods import Plan
-from noisygd_delete.methods.sufficient_statistics import default_levels
 
 MAP, ROWS = maps.Additive((0, 0, 0), levels=2), 3000  # every block of every row is filled
 
@@ -118,20 +118,39 @@ def test_moments_freed_of_noise_are_nearer_to_the_rows() -> None:
     raw = np.zeros_like(held)
     raw[above] = curator.model.sums[: len(above[0])] / spread
     exact, raw = (part + np.triu(part, 1).T for part in (held, raw))
-    freed = PublishedSums(chosen, curator.model)._moments.square
+    read = PublishedSums(chosen, curator.model)._moments
+    freed, above = read.square, np.triu_indices(len(exact), 1)
+    assert (raw - exact)[above].var() == pytest.approx(read.variance / 2, rel=0.03)  # what a pair of blocks is shrunk by
+    half, right = (engine._shrink_blocks(raw, map.coding.starts, part * read.variance) for part in (0.5, 1.0))
+    assert np.linalg.norm(right - exact) < 0.9 * np.linalg.norm(half - exact)
     assert np.linalg.norm(freed - exact) ** 2 < 0.4 * np.linalg.norm(raw - exact) ** 2
     both = np.ix_(range(1, 16), range(16, 31))  # they share their half, and are apart within it
     assert np.linalg.norm(freed[both] - exact[both]) < 0.5 * np.linalg.norm(raw[both] - exact[both])
 
 
-def test_levels_follow_the_noise() -> None:
-    """More rows, fewer columns, fewer releases: finer bins; by public numbers alone."""
-    facts: dict[str, Any] = {"records": 26_000, "blocks": 13, "releases": 101}
-    known = default_levels(**facts)
-    assert 1 <= default_levels(**{**facts, "records": 500}) <= 2
-    assert default_levels(**{**facts, "records": 10**7}) == 7
-    assert default_levels(**{**facts, "releases": 2001}) <= known <= default_levels(**{**facts, "releases": 1})
-    assert default_levels(**facts, gdp=0.1) <= known <= default_levels(**facts, gdp=10.0)
+def spiked(sizes: tuple[float, ...]) -> tuple[Any, Any]:
+    """A block of 400 × 100 whose singular values are these times the noise's σ√400, and the block with noise of σ = 0.3."""
+    rng = np.random.default_rng(8)
+    left, right = (np.linalg.qr(rng.normal(size=(length, len(sizes))))[0] for length in (400, 100))
+    block = (left * (0.3 * 20 * np.array(sizes))) @ right.T
+    return block, block + rng.normal(0, 0.3, block.shape)
+
+
+@pytest.mark.parametrize("wrong", [1.0, 0.5, 2.0])
+def test_shrunk_blocks_lose_what_the_theorem_says_and_more_by_a_wrong_noise(wrong: float) -> None:
+    """Gavish and Donoho's least loss x² (1 − c² c̃²) of each singular value x, by the cosines c, c̃ of its directions."""
+    sizes, beta = (3.0, 2.0, 1.2, 0.4), 0.25  # the last one is below β^¼, where everything is lost
+    block, noisy = spiked(sizes)
+    least = 0.0
+    for size in sizes:
+        kept = max(0.0, size**4 - beta) ** 2 / ((size**4 + beta * size**2) * (size**4 + size**2))
+        least += (0.3 * 20 * size) ** 2 * (1 - kept)
+    lost = np.linalg.norm(engine._without_noise(noisy, wrong * 0.3**2) - block) ** 2
+    if wrong == 1:
+        assert lost == pytest.approx(least, rel=0.05)
+        np.testing.assert_allclose(engine._without_noise(noisy.T, 0.3**2), engine._without_noise(noisy, 0.3**2).T)
+    else:
+        assert lost > 1.2 * least
 
 
 def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:
@@ -149,3 +168,51 @@ def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:
         ends.append(curator.model.sums)
     np.testing.assert_array_equal(ends[0], ends[1])
     np.testing.assert_array_equal(ends[0], ends[2])
+
+
+@pytest.mark.parametrize("coded", [True, False])
+def test_ridges_are_a_share_of_the_noise_and_more_where_rows_are_few(coded: bool) -> None:
+    found = quiet(plan(losses.Logistic(radius=1.0)), *table()[1:])._moments
+    found = replace(found, variance=7.0, coding=found.coding if coded else None)
+    noise = np.sqrt(2 * 7.0 * len(found.square))
+    assert found.noise == pytest.approx(noise)
+    told = found.ridges(0.5, 0.25)
+    if not coded:
+        np.testing.assert_allclose(told, 0.5 + 0.25 * noise)
+        with pytest.raises(ValueError, match="no coding"):
+            found.reach
+        return
+    along = np.diag(found.square)[1:]
+    usual = np.prod(along ** (1 / len(along)))
+    np.testing.assert_allclose(told, np.append(0.5 + 0.25 * noise, 0.5 + 0.25 * noise * (usual / along) ** 0.25), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5)])
+def test_singular_values_are_shrunk_and_those_of_noise_are_gone(shape: tuple[int, int]) -> None:
+    """By the singular values themselves; σ² is chosen so that some are below √p + √q of σ, and some are not."""
+    made = np.random.default_rng(sum(shape)).standard_normal(shape) * np.geomspace(1, 9, shape[1])
+    left, sizes, right = np.linalg.svd(made, full_matrices=False)
+    edge = np.sqrt(shape[0]) + np.sqrt(shape[1])
+    variance = (np.median(sizes) * 1.01 / edge) ** 2
+    kept = [
+        np.sqrt((d**2 - sum(shape) * variance) ** 2 - 4 * shape[0] * shape[1] * variance**2) / d if d > edge * np.sqrt(variance) else 0.0
+        for d in sizes
+    ]
+    assert 0 < sum(value > 0 for value in kept) < len(kept)
+    np.testing.assert_allclose(engine._without_noise(made, variance), (left * kept) @ right, atol=1e-9)
+
+
+@pytest.mark.parametrize("least", [2.0, -0.3, -0.8])
+def test_a_solve_with_a_ridge_leaves_out_what_is_below_minus_a_half_of_it(least: float) -> None:
+    rng = np.random.default_rng(11)
+    axes, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+    sizes, ridge, right = np.array([least, 1.0, 2.0, 3.0, 4.0, 5.0]), np.geomspace(0.5, 2, 6), rng.standard_normal((6, 2))
+    beside = (axes * sizes) @ axes.T
+    kept = (axes * np.where(sizes < -0.5, 0.0, sizes)) @ axes.T
+    scale = np.sqrt(ridge)
+    found = engine._solve_ridge(scale[:, None] * beside * scale, right, ridge)
+    expected = np.linalg.solve(scale[:, None] * (kept + np.eye(6)) * scale, right)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    weights = engine.least_squares(right.T, beside, ridge=0.7)
+    positive = (axes * np.maximum(sizes, 0)) @ axes.T
+    np.testing.assert_allclose(weights, 2 * np.linalg.solve(positive + 0.7 * np.eye(6), right).T, rtol=1e-9)

@@ -125,7 +125,7 @@ class Parts:
     def of_rows(self, loss) -> np.ndarray:
         from noisygd_delete_sources.workers.questions import GradientSum
 
-        return GradientSum(loss, np.ones((1, D)), "float64").answer_for(self.partition)
+        return GradientSum(loss, N, np.ones((1, D)), "float64").answer_for(self.partition)
 
 
 @pytest.mark.parametrize("records", [1, 256, 257, 3000, 10**7, 10**10])

@@ -47,7 +47,7 @@ class LongestHeldUp(Longest):
 
 
 def held_up(question: GradientSum, mark: Path) -> HeldUp:
-    return HeldUp(question.loss, question.weights, question.dtype, str(mark))
+    return HeldUp(question.loss, question.slots, question.weights, question.dtype, str(mark))
 
 
 def marked(mark: Path) -> int:

@@ -16,7 +16,7 @@ from noisygd_delete.errors import SourceError
 from tests.sources.rows import records_of
 
 from .conftest import SCHEMA, SLOTS, N, Start, columns
-from .test_engines import LOSS, holding, pytestmark
+from .test_engines import holding, pytestmark
 
 __all__ = ["pytestmark"]
 
@@ -53,7 +53,7 @@ def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, start: St
             left_out = one_process.left_out
         with there.open_rows(PERSONS, SLOTS) as (records, _, of_spark):
             firsts = tuple(0 for _ in range(records.partitions))
-            every = records.ask(EveryStepth(LOSS, firsts, 1))
+            every = records.ask(EveryStepth(firsts, 1))
             assert holding(own, [b"identifier-token", b"person-token"]) == [], "what is brought together is encrypted"
         rows = sorted(row.tobytes() for part, _ in every for row in part)
         assert rows == sorted(row.tobytes() for row in memory.features[memory.occupied])

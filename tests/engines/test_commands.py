@@ -11,24 +11,13 @@ import pytest
 
 from noisygd_delete.store import Store, verify
 from tests.cli.planned import main
+from tests.sources.conftest import SCHEMA_FILE
 
 from .conftest import FILES, SLOTS, N, Start, columns, name, written
 from .test_engines import holding, pytestmark
 
 __all__ = ["pytestmark"]
 
-TEXT = """id = "id"
-[label]
-column = "y"
-classes = ["no", "yes"]
-[columns.a]
-bounds = [-1, 1]
-[columns.b]
-bounds = [0, 10]
-[columns.c]
-categories = ["x", "z"]
-unknown = "zero"
-"""
 PLAN = ("--method", "objective-perturbation", "--regularization", "0.05", "--no-utility", "--slots", str(SLOTS))
 
 
@@ -52,7 +41,7 @@ def test_from_init_to_the_certificate(engine: str, short_folder: Path, start: St
     start(engine)
     monkeypatch.chdir(short_folder)
     folder = written(short_folder / "files")
-    Path("schema.toml").write_text(TEXT)
+    Path("schema.toml").write_text(SCHEMA_FILE + 'unknown = "zero"\n')
     where = ["--source", str(folder), "--engine", engine, "--schema", "schema.toml"]
     made = answer(capsys, "init", "store", *where, *PLAN)
     assert (made["created"], made["engine"], made["slots"]) == (True, engine, SLOTS)

@@ -32,6 +32,7 @@ def test_the_exponent_of_a_quadratic_is_two(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_every_resource_has_a_committed_exponent() -> None:
     assert set(growth.committed()) == set(growth.RESOURCES)
+    assert max(growth.committed().values()) <= 1, "nothing grows faster than its resource"
 
 
 @pytest.mark.long

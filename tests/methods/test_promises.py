@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 
 import pytest
 
-from noisygd_delete import losses
-from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods import noisy_gd_paper
-from noisygd_delete.methods.plan import Method
+from noisygd_delete import Budget, losses
+from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
+from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper
+from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
+from noisygd_delete.methods.plan import Method, without_options
+from noisygd_delete.methods.sampled_steps import SampledSteps
+from noisygd_delete.methods.serialization import problem_from_dict
+from noisygd_delete.methods.specs import _parse_stages, parse_spec
+from noisygd_delete.privacy.budget import Total
 
-from ..bank import FURTHER, PROBLEMS, plan_by
+from ..bank import FURTHER, PAIRS, PROBLEMS, plan_by
 
 BANK = [*PROBLEMS, *FURTHER]
 STEPPING = [
@@ -111,3 +117,115 @@ def test_the_printed_risk_holds_from_the_least_steps_on() -> None:
         noisy_gd_paper.theorem_5_1.delete_steps_for_utility(batch=problem.batch, **facts),
     ]
     assert risk(least[0] - 1, many) == risk(many, least[1] - 1) == risk(0, 0) == math.inf
+
+
+def wrong_values(value: object) -> list[object]:
+    """What a fact of this kind can never be; a number of times is whole."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return []
+    return [-1, -0.5, math.nan, math.inf, "3", True, *([1.5] if isinstance(value, int) else [])]
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_a_fact_of_another_kind_is_refused(name: str) -> None:
+    """Whoever states it: a ledger, a certificate of a stranger, a caller."""
+    plan, tried = plan_by(name), 0
+    stages = [stage.mechanism for stage in plan.calibration.stages]
+    for facts in (plan.mechanism, getattr(plan.mechanism, "exact", None), plan.problem, *stages):
+        for field in fields(facts) if is_dataclass(facts) else ():
+            for wrong in wrong_values(getattr(facts, field.name)):
+                tried += 1
+                with pytest.raises(NoisyGDDeleteError):
+                    replace(facts, **{field.name: wrong})
+    assert tried > 60
+
+
+@pytest.mark.parametrize("spec", method_variants())
+def test_an_option_of_another_kind_is_refused(spec: str) -> None:
+    kind = method_variants()[spec]
+    for field in fields(kind):
+        if field.init and ("int" in field.type or "float" in field.type):
+            whole = [] if "float" in field.type else [1.5]
+            for wrong in (-2, -0.5, math.nan, math.inf, "much", True, *whole):
+                with pytest.raises(NoisyGDDeleteError):
+                    kind(**{field.name: wrong})
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_methods_for_rows_in_any_order_are_those_that_plan_with_them(name: str) -> None:
+    problem = plan_by(name).problem
+    told, works = external_row_methods(problem), []
+    for kind, made in METHODS.items():
+        try:
+            works += [kind] * (made().allow_any_order().check_any_order(problem, "") is None and "in_place" in {f.name for f in fields(made)})
+        except (NoisyGDDeleteError, AttributeError):
+            continue
+    assert told == (f"plan with method {' or '.join(map(repr, works))}" if works else told)
+    assert told.startswith("plan with method") == bool(works)
+
+
+def test_the_order_that_a_caller_asks_of_theorem_5_2_is_the_one_that_is_planned() -> None:
+    plan = plan_by("noisy-gd:analysis=theorem-5-2")
+    problem = replace(plan.problem, budget=PAIRS)
+    for order in (1.5, 3.0):
+        assert GibbsNoisyGD(order=order)._orders(PAIRS) == GibbsNoisyGD(order=order)._orders(plan.problem.budget) == [order]
+    assert GibbsNoisyGD()._orders(plan.problem.budget) == [plan.problem.budget.order]
+    assert len(GibbsNoisyGD()._orders(problem.budget)) > 5
+    with pytest.raises(InvalidParameter, match="one Rényi order"):
+        GibbsNoisyGD(order=3.0)._orders(Budget.from_gdp(dp=1.0, deletion=0.1))
+
+
+def test_a_stage_has_at_most_three_numbers() -> None:
+    for text, stage in (
+        ("network:20", Stage("network", 20)), ("head", Stage("head")), ("network:7:0.25", Stage("network", 7, 0.25)),
+        (" network:7:0.25:0.5", Stage("network", 7, 0.25, sampling_rate=0.5)),
+    ):  # fmt: skip
+        assert _parse_stages(text) == (stage,)
+        assert _parse_stages(f"{text},head") == (stage, Stage("head"))
+    for text in ("network:7:0.25:0.5:1", "network:1.5", "network:7:much", "other:3"):
+        with pytest.raises(InvalidParameter, match="stages: "):
+            _parse_stages(text)
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_a_problem_is_read_as_it_was_written(name: str) -> None:
+    """With every field; the two of weights by person are left out where they say nothing."""
+    problem = plan_by(name).problem
+    own = {field.name for field in fields(problem)}
+    assert set(problem.to_dict()) == own - {"weighting", "rows_a_person"}
+    others = {"rows_a_person": 1.5, "total": Total(3.0, 1e-7, order=4.0), "utility_tolerance": 2.0, "feature_map": "ab" * 32, "model_norm": 2.0}
+    for changed in (problem, replace(problem, **others), replace(problem, rows_per_subject=3, rows_a_person=2.0)):
+        told = json.loads(json.dumps(changed.to_dict()))
+        assert ("rows_a_person" in told) == (changed.rows_a_person != 1)
+        assert problem_from_dict(told) == changed
+        for missing in ("loss", "records", "features", "regularization", "budget", "method"):
+            with pytest.raises(InvalidParameter):
+                problem_from_dict({key: value for key, value in told.items() if key != missing})
+        with pytest.raises(InvalidParameter):
+            problem_from_dict({**told, "more": 1})
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_options_are_left_out_one_by_one(name: str) -> None:
+    method = plan_by(name).method
+    usual = {field.name: field.default for field in fields(method) if field.init and field.default is not MISSING}
+    for option, value in usual.items():
+        try:
+            found = without_options(method, option, "no option of any")
+        except InvalidParameter:
+            continue  # the others do not go with it
+        assert getattr(found, option) == value
+        assert all(getattr(found, other) == getattr(method, other) for other in usual if other != option)
+
+
+def test_a_field_without_a_name_or_without_a_sign_is_refused() -> None:
+    assert parse_spec("method", "noisy-gd:step=") == ("noisy-gd", {"step": ""})
+    for text in ("noisy-gd:step", "noisy-gd:=3"):
+        with pytest.raises(InvalidParameter, match="must be FIELD=VALUE"):
+            parse_spec("method", text)
+
+
+def test_a_run_on_samples_counts_as_one_step_whatever_its_passes() -> None:
+    sampled = SampledSteps(records=2000, sampling_rate=0.01, draws=300, noise_multiplier=2.0)
+    assert sampled.passes == 3
+    assert {sampled.exposure(steps) for steps in (1, 3, 70)} == {1}

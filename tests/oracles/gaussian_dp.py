@@ -40,10 +40,3 @@ def canonne(order, renyi, target):
         order, renyi, target = map(mpmath.mpf, (order, renyi, target))
         shift = mpmath.log((order - 1) / order) - (mpmath.log(target) + mpmath.log(order)) / (order - 1)
         return max(mpmath.mpf(0), renyi + shift)
-
-
-def binary_renyi(order, p, q):
-    """R_q of two coins."""
-    with mpmath.workdps(DIGITS):
-        order, p, q = map(mpmath.mpf, (order, p, q))
-        return mpmath.log(p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)) / (order - 1)

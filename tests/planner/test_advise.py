@@ -213,7 +213,7 @@ def test_a_share_is_written_in_digits_up_to_all_of_it(monkeypatch: pytest.Monkey
 
 
 def test_a_target_gets_perturbed_solves_in_sequence_where_no_forecast_meets_the_target() -> None:
-    """Noisy steps had the smaller forecast and scored a tenth of R² less (benchmarks/results/regression.md)."""
+    """Noisy steps have the smaller forecast, and would be taken by it."""
     asked = {"records": 3000, "features": 10, "budget": WIDE, "adjacency": "zero-out"}
     found = advise(losses.PseudoHuber(1.0), **asked)
     forecasts = {way.method: way.excess_risk for way in found.comparison.candidates}

@@ -233,27 +233,6 @@ def test_assumptions_of_the_step_size() -> None:
         make_plan("logistic", **ADULT)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Budget(order=10, dp=0, deletion=0.1), "dp=0.0 must be > 0"),
-        (lambda: Budget(order=10, dp=-1, deletion=-2), "must be > 0"),
-        (lambda: Budget(order=10, dp=1, deletion=2), "must be at most that of present records"),
-        (lambda: Budget(order=1, dp=1, deletion=0.1), "order"),
-        (lambda: Budget(order=math.nan, dp=1, deletion=0.1), "finite"),
-        (lambda: Budget(dp=1, deletion=0.1), "order=None"),
-        (lambda: Budget(order=10, dp=math.inf, deletion=0.1), "finite"),
-        (lambda: Budget.from_epsilon_delta(dp=(1, 0), deletion=(0.1, 1e-6)), "strictly between"),
-        (lambda: Budget.from_epsilon_delta(dp=(1, 1), deletion=(0.1, 1e-6)), "strictly between"),
-        (lambda: Budget.from_epsilon_delta(dp=1, deletion=(0.1, 1e-6)), "pair"),
-        (lambda: Budget.from_gdp(dp=0.1, deletion=0.2), "must be at most that of present records"),
-    ],
-)
-def test_bad_budgets_are_one_clear_error(make, message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
-        make()
-
-
 def test_what_no_certificate_covers_is_refused_with_the_reason() -> None:
     clipped = losses.clip_loss(losses.PseudoHuber(radius=1.0, delta=1.0), 0.3)
     with pytest.raises(AssumptionViolated, match="not twice differentiable"):

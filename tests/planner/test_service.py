@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from noisygd_delete import losses
+from noisygd_delete import Budget, losses
 from noisygd_delete.planner import advise, make_advised_plan
 from noisygd_delete.planner.advise import Advice
-from noisygd_delete.planner.defaults import PUBLICATIONS, default_budget
+from noisygd_delete.planner.defaults import PUBLICATIONS, default_budget, expected_cost
 from noisygd_delete.planner.service import DeletionService, choose_service
 
 
@@ -51,3 +52,28 @@ def test_a_few_requests_get_a_release_each_with_less_noise() -> None:
 @pytest.mark.parametrize("requests", [1, 100])
 def test_a_target_has_no_sums(requests: int) -> None:
     assert served(20_000, 20, requests, losses.PseudoHuber(1.0))[0].kind != "sums"
+
+
+@pytest.mark.parametrize(("records", "requests", "kind"), [(800, None, "calendar"), (800, 1, "requests"), (6000, 100, "sums")])
+def test_the_advice_is_of_the_plan_that_serves(records: int, requests: int | None, kind: str) -> None:
+    """Its caution and remedies are of that plan, not of the calendar that was not taken."""
+    found, _ = served(records, 12, requests)
+    assert found.kind == kind
+    assert found.advice.plan.mechanism == found.plan.mechanism
+    assert found.advice.chosen.excess_risk == pytest.approx(expected_cost(found.plan))
+
+
+def test_a_doubtful_answer_says_what_batches_and_sums_lose_within_the_same_total() -> None:
+    few, total = served(400, 12, None)[1], make_advised_plan(served(400, 12, None)[1]).problem.total
+    assert total is not None
+    budget = Budget.from_epsilon_delta(dp=(total.epsilon, total.delta), deletion=(total.epsilon / 10, total.delta))
+    facts: dict[str, Any] = {"loss": losses.Logistic(1.0), "records": 400, "features": 12, "adjacency": "zero-out"}
+    said = [
+        round(100 * advise(**facts, budget=budget, method=method, releases=releases).share)
+        for method, releases in ((few.chosen.method, 10), ("sufficient-statistics", PUBLICATIONS))
+    ]
+    assert few.doubt
+    assert [int(share) for share in re.findall(r"(\d+) %", few.within_total)] == said
+    assert few.within_total in few.advisory
+    assert few.share > said[0] / 100  # fewer releases, less noise
+    assert served(20_000, 12, None)[1].within_total == ""

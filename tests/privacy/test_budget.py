@@ -23,6 +23,10 @@ from noisygd_delete.privacy.sentences import round_up
         ({"measure": "epsilon-delta", "dp_delta": 1e-6}, "delta"),
         ({"measure": "euclid"}, "measure"),
         ({"order": 10, "dp": 0.1, "deletion": 0.2}, "at most that of present records"),
+        ({"measure": "gdp", "dp": 0.1, "deletion": 0.2}, "at most that of present records"),
+        ({"order": math.nan}, "finite"),
+        ({"order": 10, "dp": 0.0}, "dp=0.0 must be > 0"),
+        ({"order": 10, "dp": -1.0, "deletion": -2.0}, "must be > 0"),
         ({"order": 10, "dp": math.inf}, "dp"),
         ({"order": 10, "deletion": math.nan}, "deletion"),
     ],
@@ -33,7 +37,7 @@ def test_a_budget_takes_the_numbers_of_its_measure_alone(fields, said) -> None:
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize("pair", [1.0, (1.0,), (1.0, 1e-6, 0.0), "ab"])
+@pytest.mark.parametrize("pair", [1.0, (1.0,), (1.0, 1e-6, 0.0), (1.0, 0.0), (1.0, 1.0), "ab"])
 def test_an_epsilon_comes_with_its_delta(pair) -> None:
     with pytest.raises(InvalidParameter):
         Budget.from_epsilon_delta(dp=pair, deletion=(0.1, 1e-6))

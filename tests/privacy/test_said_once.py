@@ -1,15 +1,10 @@
-"""What is said about privacy is said in one place: `privacy`, `evidence` and `papers` alone have sentences of it, and whoever else writes a figure
-writes what it holds under beside it. Both are read off the syntax trees."""
+"""Who writes a figure outside `privacy`, `evidence` and `reports` writes what it holds under beside it: read off the syntax trees."""
 
 from __future__ import annotations
 
 import ast
 import re
-import tomllib
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -99,70 +94,3 @@ def test_a_figure_with_its_condition_is_none() -> None:
         "def _row(total):\n    return f'ε={total}'\ndef text(total):\n    return _row(total) + f', if {FIXED_SCHEDULE}'"
     )
     assert unconditional(ast.parse(said)) == set()
-
-
-# --- sentences ---
-
-OF_A_FIGURE = ("requests-blind", "target-fixed", "record-fixed", "total-fixed", "schedule-fixed", "schedule-calendar")
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[\w§-]+", re.sub(r"\{[^}]*\}", " § ", text.lower()))
-
-
-def runs(text: str, length: int) -> Iterator[tuple[str, ...]]:
-    """Every run of so many words, with nothing filled in between them."""
-    said = words(text)
-    yield from (run for at in range(len(said) - length + 1) if "§" not in (run := tuple(said[at : at + length])))
-
-
-def sentences(entry: Any) -> Iterator[str]:
-    if isinstance(entry, str):
-        yield entry
-    else:
-        yield from (text for name, part in entry.items() if name != "by" for text in sentences(part))
-
-
-@cache
-def catalogued(length: int, keys: tuple[str, ...] | None = None) -> set[tuple[str, ...]]:
-    claims = tomllib.loads((PACKAGE / "privacy" / "texts" / "en.toml").read_text("utf-8"))["claims"]
-    return {run for key in keys or claims for text in sentences(claims[key]) for run in runs(text, length)}
-
-
-def texts(tree: ast.Module) -> Iterator[str]:
-    """Every text that the code holds, but what documents it and what is raised."""
-    left_out = _raised(tree)
-    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
-        if id(node) in left_out:
-            continue
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents | inside:
-            yield node.value
-
-
-def spelled(tree: ast.Module) -> set[str]:
-    """Sentences of the catalogue, or pieces of one, that a file spells itself."""
-    several = ((9, catalogued(9)), (4, catalogued(4, OF_A_FIGURE)))
-    return {
-        " ".join(run) for text in texts(tree) for length, known in several for run in runs(text, length) if run in known
-    }
-
-
-def test_no_other_room_spells_a_sentence_of_the_catalogue() -> None:
-    found = {path.relative_to(PACKAGE).as_posix(): spelled(ast.parse(path.read_text("utf-8"))) for path in FILES}
-    assert {path: said for path, said in found.items() if said} == {}
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        "say('holds as long as requests did not depend on earlier models')",
-        "say(f'{figure}, if nothing that was seen decided when a model came out')",
-        "say('The curator\\'s machine is trusted: an observer sees published models')",
-    ],
-)
-def test_a_planted_sentence_is_seen(planted: str) -> None:
-    assert spelled(ast.parse(planted))

@@ -9,8 +9,9 @@ import pytest
 from noisygd_delete_server.publishers import publish_to
 from safetensors.numpy import load_file
 
+from noisygd_delete import EditRequest
 from noisygd_delete.store import Store
-from tests.store.conftest import SCHEMA, path, plan, records, tmp_path
+from tests.store.conftest import SCHEMA, CrashAt, name, path, plan, records, tmp_path
 
 __all__ = ["path", "tmp_path"]  # fixtures
 
@@ -30,6 +31,20 @@ def founded(folder: Path) -> Path:
     with Store.create(folder / "store", records(), SCHEMA, plan()) as store:
         store.learn()
     return folder / "store"
+
+
+def delete(store: Store, k: int = 3) -> None:
+    store.serve(EditRequest.delete([name(k)], request_id=f"r{k}"))
+
+
+def served(trial: Path, disk: CrashAt) -> None:
+    with Store.open(trial / "store", disk=disk) as store:
+        delete(store)
+
+
+def ended(trial: Path, disk: CrashAt) -> None:
+    with Store.open(trial / "store", disk=disk) as store:
+        store.withdraw()
 
 
 def coefficients(file: Path) -> list[bytes]:

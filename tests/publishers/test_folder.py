@@ -16,19 +16,14 @@ from noisygd_delete_server.publishers.address import RELEASE
 from noisygd_delete_server.publishers.folder import CURRENT, MARK, Folder
 from noisygd_delete_sources import residue
 
-from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.destinations import name_of
 from tests.store.conftest import SCHEMA, Crash, CrashAt, found, name, plan, records
 
-from .conftest import coefficients, founded
+from .conftest import coefficients, delete, ended, founded, served
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links")
-
-
-def delete(store: Store, k: int = 3) -> None:
-    store.serve(EditRequest.delete([name(k)], request_id=f"r{k}"))
 
 
 def lies(out: Path) -> list[str]:
@@ -161,19 +156,9 @@ def copied(master: Path, trial: Path) -> tuple[Path, Path]:
     return trial / "store", trial / "out"
 
 
-def served(trial: Path, disk: CrashAt) -> None:
-    with Store.open(trial / "store", disk=disk) as store:
-        delete(store)
-
-
 def first(trial: Path, disk: CrashAt) -> None:
     with Store.open(trial / "store", disk=disk) as store:
         publish_to(store, f"folder:{trial / 'out'}")
-
-
-def ended(trial: Path, disk: CrashAt) -> None:
-    with Store.open(trial / "store", disk=disk) as store:
-        store.withdraw()
 
 
 @pytest.mark.parametrize("operation", [served, first, ended])

@@ -14,12 +14,11 @@ from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server.publishers import publish_to, unpublish
 from noisygd_delete_server.publishers.address import RELEASE
 
-from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, PublisherError
 from noisygd_delete.store import Store
-from tests.store.conftest import Crash, CrashAt, name
+from tests.store.conftest import Crash, CrashAt
 
-from .conftest import coefficients, founded
+from .conftest import coefficients, delete, founded
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
 pytestmark = pytest.mark.filterwarnings(
@@ -75,10 +74,6 @@ def current(address: str) -> tuple[int, set[str]]:
     return named["release"], {path.split("/")[0] for path in there if RELEASE.fullmatch(path.split("/")[0])} - {
         named["folder"]
     }
-
-
-def delete(store: Store, k: int = 3) -> None:
-    store.serve(EditRequest.delete([name(k)], request_id=f"r{k}"))
 
 
 def leaves(address: str, needles: list[bytes]) -> list[str]:

@@ -24,12 +24,11 @@ import pytest
 from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server.publishers import publish_to, unpublish
 
-from noisygd_delete import EditRequest
 from noisygd_delete.errors import PublisherError
 from noisygd_delete.store import Store, verify
-from tests.store.conftest import CrashAt, found, name
+from tests.store.conftest import CrashAt, found
 
-from .conftest import coefficients, founded
+from .conftest import coefficients, delete, ended, founded, served
 
 mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.skipif(os.name == "nt", reason="paths")]
@@ -64,23 +63,9 @@ def uri(folder: Path) -> str:
     return f"sqlite:///{folder / 'mlflow.db'}"
 
 
-def delete(store: Store, k: int = 3) -> None:
-    store.serve(EditRequest.delete([name(k)], request_id=f"r{k}"))
-
-
 def first(trial: Path, disk: CrashAt) -> None:
     with Store.open(trial / "store", disk=disk) as store:
         publish_to(store, f"mlflow:{uri(trial)}", model="people")
-
-
-def served(trial: Path, disk: CrashAt) -> None:
-    with Store.open(trial / "store", disk=disk) as store:
-        delete(store)
-
-
-def ended(trial: Path, disk: CrashAt) -> None:
-    with Store.open(trial / "store", disk=disk) as store:
-        store.withdraw()
 
 
 def versions(trial: Path) -> dict[str, str]:

@@ -19,11 +19,11 @@ from starlette.testclient import TestClient
 from noisygd_delete import Records
 from noisygd_delete.curator.stream import Batching
 from noisygd_delete.store import Store
-from tests.store.conftest import SCHEMA, memory_folder, plan
+from tests.store.conftest import SCHEMA, plan, tmp_path
 
 from .processes import serving
 
-__all__ = ["serving"]  # a fixture
+__all__ = ["serving", "tmp_path"]  # fixtures
 
 ROLES = ("request", "publish", "read", "sign")
 SECRET = "whsec_" + "c2VjcmV0LW9mLXRoZS1kZXNrLWZvci10ZXN0cy0xMjM0"
@@ -95,12 +95,6 @@ def token_file(path: Path) -> dict[str, str]:
 
 
 Opened = Callable[..., Desk]
-
-
-@pytest.fixture
-def tmp_path() -> Iterator[Path]:
-    with memory_folder() as folder:
-        yield folder
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from noisygd_delete.planner.defaults import PUBLICATIONS, default_total, with_to
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.entry import Occasions
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.release_schedule import default_schedule, public_duration, publications
+from noisygd_delete.store.release_schedule import default_schedule, publications
 from tests.store.conftest import plan
 
 from .conftest import Opened, make_store, name, person
@@ -192,7 +192,7 @@ def test_a_date_of_a_calendar_publishes_at_a_public_time(
         else:
             clock.now += PERIOD / publications(ledger)
         desk.turn()
-    public = public_duration(ledger.plan)
+    public = dispatcher.public_duration(ledger.plan)
     assert (public > 0) == (method == "objective-perturbation")
     assert public < 60
     assert told == [public if lasts is None else lasts, lasts or 0.0]

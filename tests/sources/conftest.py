@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import tomllib
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,16 +22,23 @@ from noisygd_delete_sources import Source, source_at
 from noisygd_delete import Budget, Schema, losses, make_plan
 from noisygd_delete.store import Store
 
-from ..store.conftest import memory_folder
+from ..store.conftest import tmp_path
+
+__all__ = ["tmp_path"]  # a fixture
 
 ROWS, SLOTS = 200, 240
-SCHEMA = Schema.from_dict(
-    {
-        "id": "id",
-        "label": {"column": "y", "classes": ["no", "yes"]},
-        "columns": {"a": {"bounds": [-1, 1]}, "b": {"bounds": [0, 10]}, "c": {"categories": ["x", "z"]}},
-    }
-)
+SCHEMA_FILE = """id = "id"
+[label]
+column = "y"
+classes = ["no", "yes"]
+[columns.a]
+bounds = [-1, 1]
+[columns.b]
+bounds = [0, 10]
+[columns.c]
+categories = ["x", "z"]
+"""
+SCHEMA = Schema.from_dict(tomllib.loads(SCHEMA_FILE))
 
 
 def name(k: int) -> str:
@@ -144,12 +152,6 @@ class Server:
         follower.data.rename(self.data)
         self.start()
         self.run("pg_ctl", "promote", "-w", "-D", str(self.data))
-
-
-@pytest.fixture
-def tmp_path() -> Iterator[Path]:
-    with memory_folder() as folder:
-        yield folder
 
 
 PEOPLE = "CREATE TABLE people (id text PRIMARY KEY, person text, a double precision, b numeric, c text, y text)"

@@ -14,21 +14,10 @@ import pytest
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
-from .conftest import ROWS, name, people, statement
+from .conftest import ROWS, SCHEMA_FILE, name, people, statement
 from .test_lake import in_duckdb, in_parquet
 from .test_postgres import files_holding
 
-SCHEMA = """id = "id"
-[label]
-column = "y"
-classes = ["no", "yes"]
-[columns.a]
-bounds = [-1, 1]
-[columns.b]
-bounds = [0, 10]
-[columns.c]
-categories = ["x", "z"]
-"""
 PLAN = ("--method", "objective-perturbation", "--regularization", "0.1", "--no-utility")
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "schema.toml").write_text(SCHEMA)
+    (tmp_path / "schema.toml").write_text(SCHEMA_FILE)
     return tmp_path
 
 

@@ -88,7 +88,7 @@ def test_a_missing_engine_is_named(engine: str, library: str, tmp_path: Path, mo
 
 
 def test_slots_come_first_and_an_engine_needs_a_source(tmp_path: Path, capsys, monkeypatch) -> None:
-    from .test_commands import SCHEMA as TEXT
+    from .conftest import SCHEMA_FILE as TEXT
 
     monkeypatch.chdir(tmp_path)
     Path("schema.toml").write_text(TEXT)
@@ -307,7 +307,7 @@ def test_why_spark_does_not_answer_is_told_without_its_words(words: str, expecte
         raise RuntimeError(words)
 
     cluster = object.__new__(SparkCluster)
-    cluster._context = SimpleNamespace(broadcast=lambda question: asked)
+    cluster._context, cluster._encoder = SimpleNamespace(broadcast=lambda question: asked), None
     cluster._kept = SimpleNamespace(mapPartitionsWithIndex=lambda answers: SimpleNamespace(collect=fails))
     with pytest.raises(expected) as raised:
         cluster.ask(Facts())

@@ -15,17 +15,20 @@ from noisygd_delete_sources import source_at
 from noisygd_delete_sources.reading import rows_of
 from noisygd_delete_sources.scratch import BLOCK, ScratchRecords, ScratchRows, folder
 
-from noisygd_delete import Records, learn, losses
-from noisygd_delete.engine import Execution
+from noisygd_delete import Budget, Records, learn, losses
+from noisygd_delete.engine import Execution, check_records
+from noisygd_delete.engine.coded import LEAST_ROWS, CodedSums
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
-from noisygd_delete.features.schema import Encoded
+from noisygd_delete.features.maps import Additive
+from noisygd_delete.features.maps.codec import RowCodec
+from noisygd_delete.features.schema import Encoded, Schema
+from noisygd_delete.records import CodedRows
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
-from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan
+from .conftest import ROWS, SCHEMA, SCHEMA_FILE, SLOTS, name, people, plan
 from .test_commands import PLAN
-from .test_commands import SCHEMA as COMMAND_SCHEMA
 from .test_lake import in_duckdb, in_parquet
 
 ROOT = Path(__file__).parents[2]
@@ -280,7 +283,7 @@ def test_more_rows_than_slots_are_refused_before_they_are_kept(tmp_path: Path, p
 def test_the_command_line_says_how_much_memory(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     made = in_duckdb(tmp_path)
-    (tmp_path / "schema.toml").write_text(COMMAND_SCHEMA)
+    (tmp_path / "schema.toml").write_text(SCHEMA_FILE)
     used: list[int] = []
     true = ScratchRows.__init__
 
@@ -298,6 +301,57 @@ def test_the_command_line_says_how_much_memory(tmp_path: Path, monkeypatch, caps
     for wrong in ("0", "-1G", "much", "1E"):
         with pytest.raises(SystemExit):
             main(["learn", "store", "--memory", wrong])
+
+
+CODED = Schema.from_dict({**SCHEMA.to_dict(), "map": {"kind": "additive", "levels": 3}})
+
+
+@pytest.mark.parametrize("method", ["objective-perturbation", "output-perturbation"])
+def test_rows_of_a_source_are_held_as_codes_in_memory_and_in_a_file(tmp_path: Path, method: str, monkeypatch) -> None:
+    """The same model as from a table of features; in memory no row is expanded by the reader, in the file a row is its codes."""
+    source, weights = source_at(id="id", **in_duckdb(tmp_path)), []
+    made = plan(CODED, method=method, regularization=0.2, budget=Budget.from_gdp(dp=8.0, deletion=4.0)).allow_any_order()
+    whole = CODED.encode_file(as_file(tmp_path))
+    files: list[int] = []
+    true = ScratchRows.__init__
+    monkeypatch.setattr(ScratchRows, "__init__", lambda self, *given: true(self, *given) or files.append(self.nbytes))
+    for memory in (None, 1):
+        with monkeypatch.context() as patch:
+            patch.setattr(Additive, "features", None)
+            read = rows_of(source, CODED, SLOTS, memory=memory)
+            with read as (records, *_):
+                rows = records.coded_rows if isinstance(records, Records) else next(iter(records.parts()))[0]
+                assert isinstance(rows, CodedRows)
+                np.testing.assert_array_equal(rows[:ROWS], whole.rows)
+                records.check(made.problem.loss, None) if memory else check_records(records, made.problem.loss)
+                weights.append(learn(records, made, np.random.default_rng(7)).weights)
+    assert files == [SLOTS * CODED.codec.blocks]
+    dense = Records(whole.rows, whole.labels, slots=SLOTS)
+    weights.append(learn(dense, made, np.random.default_rng(7)).weights)
+    for other in weights[1:]:
+        np.testing.assert_allclose(weights[0], other, atol=made.learning.start.tolerance / made.problem.regularization)
+
+
+def test_codes_in_a_file_are_summed_by_lookup_with_the_bits_of_memory(monkeypatch) -> None:
+    monkeypatch.setattr(RowCodec, "_parts", None)  # nothing is expanded
+    codec, n = RowCodec(Additive((0, 0, 0), levels=4).coding), LEAST_ROWS + 99
+    draw = np.random.default_rng(4)
+    codes, labels = codec.to_stored(draw.integers(0, 16, (n, 3))), draw.choice([-1.0, 1.0], n)
+    scratch = ScratchRecords(n + 5, codec.width, codec)
+    for start in range(0, n, 3000):
+        here = slice(start, start + 3000)
+        scratch.append(block(CodedRows(codes[here], codec), labels[here]))
+    scratch.finish()
+    memory = Records(CodedRows(codes, codec), labels, slots=n + 5)
+    one, other = (CodedSums.of(*given, losses.Logistic(1.0)) for given in (
+        (scratch._read, scratch.labels), (memory.coded_rows, memory.labels)
+    ))  # fmt: skip
+    assert isinstance(scratch.sums(losses.Logistic(1.0)), CodedSums)
+    weights = draw.standard_normal((1, codec.width))
+    np.testing.assert_array_equal(one.gradient(weights, "float64"), other.gradient(weights, "float64"))
+    (part, own), (part2, own2) = one.strided(100), other.strided(100)
+    np.testing.assert_array_equal(part @ weights.T, part2 @ weights.T)
+    np.testing.assert_array_equal(own, own2)
 
 
 def as_file(folder: Path) -> Path:

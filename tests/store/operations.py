@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from noisygd_delete import Budget, EditRequest
 from noisygd_delete.store import Store
 from noisygd_delete.store.request_log import Note, NoteUpdate
 
-from .conftest import SLOTS, name, nothing, person, plan, row, traces
+from .conftest import SLOTS, deaths, found, name, nothing, person, plan, row, traces
 
 
 @dataclass(frozen=True)
@@ -123,3 +124,30 @@ OPERATIONS = (
     ),
     Operation("relearn", grow, published, grown, edit_later, erased=traces(3), journalled=False),
 )
+
+
+def check_deaths(path: Path, operation: Operation) -> int:
+    """Let the operation die before every change, and require the state before or after; return the number of deaths.
+
+    A request, sent again, is answered as before. A learn that was interrupted has not happened.
+    """
+    with Store.open(path) as store:
+        operation.prepare(store)
+        old = store.plan
+    outcomes = []
+    for copy, accepted in deaths(path, operation.run, again=operation.journalled):
+        with Store.open(copy) as store:
+            happened = operation.happened(store)
+            assert happened or not (accepted and operation.journalled), "an accepted request is never lost"
+            assert operation.whole(store, happened), "done once, or not at all"
+            assert (store.plan == old) != (happened and operation.name == "relearn")
+            told = store.ledger.head.answer
+            if operation.journalled or not happened:
+                operation.run(store)  # the caller sends it again
+            assert operation.whole(store, True)
+            assert not happened or store.ledger.head.answer == told
+        assert found(copy, operation.erased) == []
+        outcomes.append(happened)
+    assert outcomes == sorted(outcomes), "once accepted, it stays accepted"
+    assert {*outcomes[:1], *outcomes[-1:]} == {False, True}
+    return len(outcomes)

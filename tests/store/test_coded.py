@@ -17,8 +17,8 @@ from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
 from . import conftest
-from .conftest import ROWS, SLOTS, deaths, found, name, person
-from .operations import Operation, answered, counted, edit_later, published, published_whole, serve
+from .conftest import ROWS, SLOTS, found, name, person
+from .operations import Operation, answered, check_deaths, counted, edit_later, published, published_whole, serve
 
 COLUMNS = [f"c{k}" for k in range(16)]  # enough for the codes of a row to be a trace that nothing else leaves
 SCHEMA = Schema.from_dict(
@@ -117,21 +117,7 @@ OPERATIONS = (
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
 def test_a_crash_at_any_point_leaves_before_or_after(path: Path, operation: Operation) -> None:
     assert not operation.erased or found(path, operation.erased)
-    with Store.open(path) as store:
-        operation.prepare(store)
-    outcomes = []
-    for copy, accepted in deaths(path, operation.run, again=operation.journalled):
-        with Store.open(copy) as store:
-            happened = operation.happened(store)
-            assert happened or not (accepted and operation.journalled)
-            assert operation.whole(store, happened)
-            if operation.journalled or not happened:
-                operation.run(store)
-            assert operation.whole(store, True)
-        assert found(copy, operation.erased) == []
-        outcomes.append(happened)
-    assert outcomes == sorted(outcomes)
-    assert {*outcomes[:1], *outcomes[-1:]} == {False, True}
+    check_deaths(path, operation)
 
 
 def test_the_crash_test_sees_codes_that_are_not_overwritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +129,7 @@ def test_the_crash_test_sees_codes_that_are_not_overwritten(path: Path, monkeypa
 
     monkeypatch.setattr(Disk, "overwrite", keep)
     with pytest.raises(AssertionError):
-        test_a_crash_at_any_point_leaves_before_or_after(path, OPERATIONS[0])
+        check_deaths(path, OPERATIONS[0])
 
 
 def test_a_file_and_records_make_the_same_table(tmp_path: Path) -> None:

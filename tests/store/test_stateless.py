@@ -44,7 +44,8 @@ def files(root: Path) -> set[str]:
 
 
 def created(path: Path, method: str) -> Store:
-    return Store.create(path, store_records(), SCHEMA, store_plan(**METHODS[method]), stateless=True)
+    Store.create(path, store_records(), SCHEMA, store_plan(**METHODS[method])).close()
+    return Store.open(path, stateless=True)
 
 
 @pytest.mark.parametrize("method", METHODS)

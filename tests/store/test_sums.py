@@ -27,6 +27,7 @@ from noisygd_delete.store import Store, file_footer, models, release_schedule, s
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import StoreTransaction
+from tests.curator.test_drawing import drawn
 from tests.oracles import sums_tree
 
 from .conftest import (
@@ -48,6 +49,8 @@ from .conftest import (
 )
 from .conftest import plan as usual_plan
 
+__all__ = ["drawn"]  # a fixture
+
 RELEASES = 6
 
 
@@ -61,20 +64,6 @@ def plan(**changes):
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return made(tmp_path / "store", **OWN)
-
-
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
-    """Every noise that is drawn, as long as the test lasts."""
-    kept: list[np.ndarray] = []
-    noise = IntegerMoments.noise
-
-    def recorded(self, *args, **facts):
-        kept.append(noise(self, *args, **facts))
-        return kept[-1]
-
-    monkeypatch.setattr(IntegerMoments, "noise", recorded)
-    return kept
 
 
 @pytest.fixture

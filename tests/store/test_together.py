@@ -15,6 +15,7 @@ from noisygd_delete.engine import sums
 from noisygd_delete.errors import AssumptionViolated, InvalidRequest, StoreError
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.tombstones import Tombstones
 
 from .conftest import SCHEMA, CrashAt, deaths, found, name, person, plan, records, row, traces
 
@@ -217,3 +218,21 @@ def test_rows_that_come_in_one_process_are_checked_again_and_erasures_are_not(tm
         read.clear()
         store.serve(EditRequest.replace({"identifier-token-0005": (new, 1.0)}, request_id="two"))
     assert len(read) > 1, "the new row, and the table with it"
+
+
+def test_an_id_that_was_erased_before_is_refused_alone(path: Path, tmp_path: Path) -> None:
+    tombstones = Tombstones.create(tmp_path / "erased.txt", tmp_path / "erased.key")
+    tombstones.add(["gone"], Disk())
+    asked = [
+        EditRequest.delete([name(1)], request_id="a"),
+        EditRequest.insert(["gone"], [row(70)], [1.0], subjects=["nobody"], request_id="b"),
+        EditRequest.delete([name(2)], request_id="c"),
+        EditRequest.delete([name(4)], request_id="d"),
+    ]
+    with Store.open(path, tombstones=tombstones) as store:
+        outcomes, served, _ = store.edit_all(asked)
+        assert [str(one) if one else None for one in outcomes][::2] == [None, None]
+        assert "were erased before" in str(outcomes[1])
+        assert (served, store.pending_edits) == (3, 3)
+        assert not {name(1), name(2), name(4), "gone"} & set(store.records.ids_by_slot)
+        assert [store.ledger.edits_at(store.ledger.position(token)).deleted for token in "acd"] == [1, 1, 1]

@@ -79,6 +79,8 @@ class RowCodec:
             InvalidRecords: If a code is not one of its block, or a row is null in some blocks only.
         """
         used: NDArray[np.bool_] = stored[:, 0] != 0
+        if stored.size and 0 < stored.min() <= stored.max() <= min(self.coding.sizes):  # valid in every block
+            return used
         if ((stored != 0) != used[:, None]).any() or (stored > np.array(self.coding.sizes)).any():
             raise InvalidRecords("a stored row is none of the map; restore the table from a backup")
         return used
@@ -182,19 +184,29 @@ class RowCodec:
     def _factors(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Return (rows,) factors of (blocks, rows) codes, counted from 0."""
         squares: Any = 0.0  # of the entries, added from left to right, as `row_sums` adds those of all features
-        for code, values in zip(codes, self._entry_values, strict=True):
-            for column in (values * values).T:
-                squares = squares + (column[0] if (column == column[0]).all() else column[code])
+        for code, columns in zip(codes, self._entry_squares, strict=True):
+            for column in columns:
+                squares = squares + (column if isinstance(column, float) else column[code])
         factors = shrink_factors(np.sqrt(1.0 + np.asarray(squares)), self.radius, clip=False)
         return np.broadcast_to(factors, codes.shape[1])
 
     @cached_property
-    def _patterns(self) -> list[NDArray[np.int32]]:
-        """(codes + 1,) of each block: equal numbers for codes with equal entry values; the first is the null row's."""
+    def _entry_squares(self) -> list[list[float | NDArray[np.float64]]]:
+        """(codes,) squares of each block's first entries, second ones, …; a number where they are equal for all codes."""
+        columns = [(values * values).T for values in self._entry_values]
+        return [[float(own[0]) if (own == own[0]).all() else own for own in block] for block in columns]
+
+    @cached_property
+    def _patterns(self) -> list[tuple[int, NDArray[np.int32]]]:
+        """Blocks with (codes + 1,) equal numbers for codes with equal entry values; the first is the null row's.
+
+        A block whose codes all have equal ones is left out, unless it is the first: every block has the null row's or none.
+        """
         found = []
-        for values in self._entry_values:
+        for block, values in enumerate(self._entry_values):
             numbers = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
-            found.append(np.concatenate([[-1], numbers]).astype(np.int32))
+            if numbers.any() or not block:
+                found.append((block, np.concatenate([[-1], numbers]).astype(np.int32)))
         return found
 
     def rows_of_each_norm(self, stored: Codes) -> NDArray[np.intp]:
@@ -208,7 +220,7 @@ class RowCodec:
             InvalidRecords: As `check`.
         """
         self.check(stored)
-        patterns = [own[block] for own, block in zip(self._patterns, stored.T, strict=True)]
+        patterns = [own[stored[:, block]] for block, own in self._patterns]
         left, found = np.arange(len(stored)), list[int]()
         while len(left) and len(found) < _MOST_PATTERNS:
             found.append(int(left[0]))

@@ -14,7 +14,7 @@ import os
 import re
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -258,18 +258,25 @@ class Table:
             yield replace(self, columns=taken, lines=self.lines[part], header=header)
 
 
-def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
+def read_table(
+    path: str | Path,
+    delimiter: str | None = None,
+    columns: Container[str] | None = None,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> Table:
     """Return the whole file, CSV or Parquet, as one table in memory.
 
     Args:
         path: The file.
         delimiter: See `read_blocks`.
         columns: See `read_blocks`.
+        progress: Called with the number of rows read so far.
 
     Raises:
         InvalidSchema: If the file is damaged, empty or ragged, or its texts are over 100 times as long as the file.
     """
-    blocks, held = [], 0
+    blocks, held, rows = [], 0, 0
     for block in read_blocks(path, delimiter, columns=columns):
         held += sum(int(texts.lengths.sum()) for texts in block.columns.values() if isinstance(texts, TextColumn))
         if held > max(_MOST_TEXT, _EXPANSION * os.path.getsize(path)):
@@ -277,6 +284,9 @@ def read_table(path: str | Path, delimiter: str | None = None, columns: Containe
                 f"{path}: its texts are over {_EXPANSION} times as long as the file; leave columns of long texts out of it"
             )
         blocks.append(block)
+        rows += len(block)
+        if progress is not None:
+            progress(rows)
     columns = {name: _join_texts([block.columns[name] for block in blocks]) for name in blocks[0].columns}
     return replace(blocks[0], columns=columns, lines=np.concatenate([np.asarray(block.lines) for block in blocks]))
 

@@ -518,6 +518,7 @@ class RecordFile:
         held_out: Takes some rows for evaluation, which are then not yielded.
         readable: Whether rows that cannot be read are left out and reported instead of raising an error.
         labelled: Whether rows without a label are left out and counted instead of raising an error.
+        progress: Called with the number of rows read so far, after each block.
 
     Attributes:
         seen: Rows of the file, after `read`; the following attributes too.
@@ -541,7 +542,9 @@ class RecordFile:
         held_out: HeldOut | None = None,
         readable: bool = False,
         labelled: bool = False,
+        progress: Callable[[int], None] | None = None,
     ) -> None:
+        self._progress = progress
         self.readable, self.skipped = readable, list[str]()
         self.labelled, self.unlabelled = labelled, 0
         self.schema, self.delimiter, self.held_out = schema, delimiter, held_out
@@ -618,6 +621,8 @@ class RecordFile:
                 block, lines = _select_rows(block, stays), lines[stays]
             self.rows += len(block.rows)
             yield block, lines
+            if self._progress is not None:
+                self._progress(self.seen)
         if unread and not readable:
             raise unread[0]
         if self.unlabelled == self.seen:

@@ -12,12 +12,14 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
+from noisygd_delete.accountant import Accountant
 from noisygd_delete.evidence.certificate import claim_to_json
 from noisygd_delete.evidence.claims import KEYS, Claim, claim_sentence, claim_terms
 from noisygd_delete.evidence.derivation import NOT_COVERED, conditions_of
 from noisygd_delete.evidence.erasure import from_data_of, is_on_calendar, ledger_status
-from noisygd_delete.evidence.store_claims import claims_of_store, cumulative_guarantee, risks_of_store
+from noisygd_delete.evidence.store_claims import claims_of_store, standing_claim
 from noisygd_delete.methods.plan import Plan
+from noisygd_delete.privacy.guarantee import Guarantee, Worlds
 from noisygd_delete.records import NO_EDITS
 from noisygd_delete.reports import common
 from noisygd_delete.reports.certificate_page import audit_name
@@ -75,7 +77,7 @@ def model_card(
         ],
         claims=list(claims.values()),
         figures=[claim for key, claim in claims.items() if KEYS[key].role == "figure"],
-        proofs=cumulative_guarantee(ledger.accountant, ledger.plan).source.split(" + "),
+        proofs=_cumulative(ledger.accountant, ledger.plan).source.split(" + "),
         budget=common.format_budget(ledger.plan),
     )
 
@@ -107,7 +109,7 @@ def assessment(
         lines,
         code,
         weights=rows * columns,
-        risks=risks_of_store(ledger.accountant, ledger.plan, by_calendar=is_on_calendar(ledger)),
+        risks=_risks(ledger.accountant, ledger.plan, by_calendar=is_on_calendar(ledger)),
         uncovered=[Claim(key, {}) for key in NOT_COVERED],
         audit=[{**row, "name": audit_name(row["name"], page_labels(code))} for row in audit],
         wait=max((_days_waited(line) for line in people if line.served is not None and line.served.rows), default=None),
@@ -168,7 +170,7 @@ def fields(ledger: Ledger, policy: RegisterPolicy) -> dict[str, Any]:
     plan, problem = ledger.plan, ledger.plan.problem
     by_calendar, waiting = is_on_calendar(ledger), ledger_status(ledger).pending
     figures = claims_of_store(ledger.accountant, plan, by_calendar=by_calendar, waiting=waiting)
-    shown = cumulative_guarantee(ledger.accountant, plan)
+    shown = _cumulative(ledger.accountant, plan)
     figure_values = {key: _figure(claim) for key, claim in figures.items() if KEYS[key].role == "figure"}
     conditions = conditions_of(
         plan, ledger.accountant, from_data_of(ledger), ((event.mechanism, 1) for event in ledger.events)
@@ -257,3 +259,24 @@ def _scalar(value: Any) -> str:
         mantissa, mark, exponent = repr(value).partition("e")
         return f"{mantissa}{'.0' if mark and '.' not in mantissa else ''}{mark}{exponent}"
     return json.dumps(value, ensure_ascii=False)
+
+
+def _risks(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:
+    """Return the figures for a record still present against an observer of every model, by question.
+
+    The questions are whether it was used, and which of two contents it has. Before the first release, the plan's own
+    question is answered for the planned model.
+    """
+    if not accountant.releases:
+        claim = standing_claim("present.one", plan.dp, plan, by_calendar)
+        return {claim.values["question"]: claim}
+    worlds = {"used": Worlds.ZERO_OUT, "which": Worlds.REPLACE}
+    return {
+        question: standing_claim("present.all", accountant.dp_cumulative(adjacency=world), plan, by_calendar)
+        for question, world in worlds.items()
+    }
+
+
+def _cumulative(accountant: Accountant, plan: Plan) -> Guarantee:
+    """Return the guarantee of a present record over all models; before the first, that of the plan."""
+    return accountant.dp_cumulative() if accountant.releases else plan.dp

@@ -18,10 +18,12 @@ from noisygd_delete_compliance import Register, RequestCase
 from noisygd_delete.curator.stream import Batching, Calendar
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import NEVER_THERE, InvalidRequest
+from noisygd_delete.methods.objective_perturbation import linear_term_bound
+from noisygd_delete.methods.plan import Plan
+from noisygd_delete.methods.problem import Minimizer, quick_passes, solver_passes
 from noisygd_delete.records import EditRequest
 from noisygd_delete.store import Store
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.release_schedule import public_duration
 
 from .inbox import QueuedRequest
 from .request_body import case_of, to_request
@@ -30,6 +32,8 @@ Stores = Mapping[str, Store]
 Published = Callable[[str, Store], None]
 Pace = Batching | Calendar
 _LONGEST = 300.0  # seconds that a calendar's release is delayed at most, as it blocks the writer
+_NUMBER, _CALL = 8e-9, 5e-3  # seconds of a pass: per number in the table (many times what a processor needs), and per call
+_BESIDE = 70  # passes that the first step of a solver may take over its sample, counted as if over the table
 NOT_DONE = (  # one text for all reasons, so that it does not reveal whether another name is in a table
     f"not all that it names is in a table ({NEVER_THERE}, or held out for measuring), or a table does not accept its rows, or that many rows of a person; nothing was changed"
 )
@@ -220,3 +224,19 @@ def _missing_reason(contents: Mapping[str, Any], found: Collection[Mapping[str, 
     """Return why a request cannot be executed; None if all its names are in some table."""
     wanted = {(kind, name) for kind in ("delete", "subjects", "replace") for name in contents[kind]}
     return NOT_DONE if wanted - {(kind, name) for part in found for kind in part for name in part[kind]} else None
+
+
+def public_duration(plan: Plan) -> float:
+    """Return the public duration in seconds of a run; 0 if no record influences how long a run takes.
+
+    It is the most passes that the solver takes on any table (its quick methods, their sample, and the proven method),
+    times a duration per pass that depends on sizes only.
+    """
+    start = plan.serving.start
+    if not isinstance(start, Minimizer) or start.solver == "fixed":
+        return 0.0
+    proven = solver_passes(
+        plan.problem, "fixed", start.tolerance, pull=linear_term_bound(plan.problem, plan.calibration.linear_term)
+    )
+    passes = start.chain * (2 * quick_passes(plan.problem) + _BESIDE + proven + 2) + plan.calibration.delete_steps
+    return passes * (_CALL + _NUMBER * plan.problem.records * plan.problem.features * plan.problem.loss.outputs)

@@ -103,7 +103,7 @@ def sum_snapshot(
             sums = _sums_of(
                 moments,
                 loss,
-                encoded_blocks(schema, now.blocks),
+                encoded_blocks(schema, now.blocks, coded=isinstance(moments, CodedMoments)),
                 lambda rows: check_room(source, rows, problem.records),
             )
     held = SummedRows(plan, moments, sums, now.state, now.unchanged)
@@ -179,8 +179,11 @@ class KeptChain:
         plan, goes_on = self._files.ledger.plan, self.after
         assert goes_on is not None
         moments = _moments(plan)
+        coded = isinstance(moments, CodedMoments)
         went, came = (
-            _sums_of(moments, plan.problem.loss, encoded_blocks(self._files.schema, part), lambda rows: None)
+            _sums_of(
+                moments, plan.problem.loss, encoded_blocks(self._files.schema, part, coded=coded), lambda rows: None
+            )
             for part in (before, after)
         )
         self._taken = make_patch(came - went, plan, goes_on, Execution())

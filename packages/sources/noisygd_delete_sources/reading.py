@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.engine.kernel import quarter_of_memory
 from noisygd_delete.errors import InvalidRecords
 from noisygd_delete.features.schema import Encoded, Schema, Table
-from noisygd_delete.records import EditCounts, LeftOut, Names, Records
+from noisygd_delete.records import CodedRows, EditCounts, LeftOut, Names, Records
 from noisygd_delete.records.records import check_size
 
 from .scratch import ScratchRecords
@@ -63,8 +64,8 @@ def rows_of(
         schema: The schema of the rows.
         slots: The number of slots.
         since: The earlier position.
-        memory: Bytes of rows to hold; None: a quarter of the machine's memory. A larger table is read into a scratch
-            file, whatever its number of rows.
+        memory: Bytes of rows to hold, written out; None: a quarter of the machine's memory. A larger table is read into
+            a scratch file, whatever its number of rows.
         done: The history that the snapshot must show.
 
     Raises:
@@ -81,7 +82,7 @@ def rows_of(
         yield _read_in_memory(source, schema, slots, since, done)
     else:
         check_size(slots, 0)
-        with closing(ScratchRecords(slots, schema.features)) as scratch:
+        with closing(ScratchRecords(slots, schema.features, schema.codec)) as scratch:
             found, snapshot = _read_snapshot(source, schema, slots, since, scratch.append, done)
             scratch.finish()
             yield scratch, snapshot.position, snapshot.changes, found.left_out, snapshot.definition
@@ -91,17 +92,19 @@ def _read_in_memory(
     source: Source, schema: Schema, slots: int, since: str | None, done: SourceHistory
 ) -> tuple[Records, str, EditCounts | None, LeftOut, str | None]:
     check_size(slots, schema.features)
-    rows, labels, filled = np.zeros((slots, schema.features), np.float32), np.zeros(slots), 0
+    codec, labels, filled = schema.codec, np.zeros(slots), 0
+    columns, kind = (schema.features, np.float32) if codec is None else (codec.blocks, codec.dtype)
+    rows = np.zeros((slots, columns), kind)
 
     def take(block: Encoded) -> None:
         nonlocal filled
         here = slice(filled, filled + len(block.rows))
-        rows[here], labels[here] = block.rows, block.labels
+        rows[here], labels[here] = block.rows if codec is None else block.rows.codes, block.labels
         filled = here.stop
 
     found, snapshot = _read_snapshot(source, schema, slots, since, take, done)
     ids = Names.of(range(filled)).with_free_slots(slots - filled)
-    held = Records.from_slots(rows, labels, ids, None)
+    held = Records.from_slots(rows if codec is None else CodedRows(rows, codec), labels, ids, None)
     return held, snapshot.position, snapshot.changes, found.left_out, snapshot.definition
 
 
@@ -127,7 +130,7 @@ def _read_snapshot(
     """Pass every row of one snapshot to `take`, block by block."""
     rows, clipped, unknown = 0, Counter[str](), Counter[str]()
     with source.snapshot(columns_of(schema), since, done) as snapshot:
-        for encoded in encoded_blocks(schema, snapshot.blocks):
+        for encoded in encoded_blocks(schema, snapshot.blocks, coded=True):
             rows += len(encoded.rows)
             check_room(source, rows, most)
             clipped.update(encoded.clipped)
@@ -136,10 +139,10 @@ def _read_snapshot(
     return SnapshotSurvey(rows, clipped, unknown, snapshot.left_out), snapshot
 
 
-def encoded_blocks(schema: Schema, blocks: Iterable[Table]) -> Iterator[Encoded]:
-    """Encode rows without their ids and subjects."""
+def encoded_blocks(schema: Schema, blocks: Iterable[Table], *, coded: bool) -> Iterator[Encoded]:
+    """Encode rows without their ids and subjects; `coded` as for `Schema.encode`."""
     unnamed = replace(schema, id_column=None, subject_column=None, rows_per_subject=None)
-    return map(unnamed.encode, blocks)
+    return map(partial(unnamed.encode, coded=coded), blocks)
 
 
 def check_room(source: Source, rows: int, most: int | None) -> None:

@@ -1,6 +1,6 @@
 """Rows larger than memory, for the duration of one release, in an encrypted file without a name.
 
-    block k of the file = AES-256-GCM(key, nonce = k, 2,048 rows as float32)
+    block k of the file = AES-256-GCM(key, nonce = k, 2,048 rows as float32, or as codes)
 
 The key is drawn for this file alone, is held only by this process and is never written; each block is written once. The
 file is unlinked before its first byte is written, so it disappears with the process, however that ends, and what a disk
@@ -22,11 +22,13 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
+from noisygd_delete.engine.coded import CodedSums
 from noisygd_delete.engine.sums import HeldSums, RowsElsewhere, Sums, check_labels, check_norms, longest_rows
 from noisygd_delete.errors import SourceError
+from noisygd_delete.features.maps.codec import RowCodec
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.losses.base import Loss
-from noisygd_delete.records import Rows
+from noisygd_delete.records import CodedRows, Rows
 
 BLOCK = 2048  # rows
 _TAG, _NONCE = 16, 12  # bytes
@@ -39,19 +41,24 @@ def folder() -> Path:
 
 
 class ScratchRows:
-    """A float32 array of shape (slots, features), written once from the first row on, then read by slices.
+    """An array of shape (slots, columns), written once from the first row on, then read by slices.
 
     Rows that are not written are zeros.
+
+    Args:
+        slots: Number of rows.
+        columns: Numbers of a row.
+        dtype: Their type.
 
     Raises:
         SourceError: From every method that reads or writes: if the disk is full, or returns modified data.
     """
 
-    def __init__(self, slots: int, features: int) -> None:
-        self.shape, self.dtype, self.ndim = (slots, features), np.dtype("<f4"), 2
-        self.size = slots * features
+    def __init__(self, slots: int, columns: int, dtype: Any = "<f4") -> None:
+        self.shape, self.dtype, self.ndim = (slots, columns), np.dtype(dtype), 2
+        self.size = slots * columns
         self.nbytes = self.size * self.dtype.itemsize
-        self._sealed = BLOCK * features * self.dtype.itemsize + _TAG
+        self._sealed = BLOCK * columns * self.dtype.itemsize + _TAG
         self._cipher = AESGCM(AESGCM.generate_key(256))
         self._place = folder()
         try:
@@ -59,16 +66,16 @@ class ScratchRows:
         except OSError as error:
             raise self._failed(error) from None
         self._end = weakref.finalize(self, self._file.close)  # also after an error
-        self._waiting = np.zeros((BLOCK, features), self.dtype)  # the block that is being filled
+        self._waiting = np.zeros((BLOCK, columns), self.dtype)  # the block that is being filled
         self._filled = 0  # rows written, including those of the unfinished block
-        self._held: tuple[int, NDArray[np.float32]] = (-1, self._waiting)  # the block that was read last
+        self._held: tuple[int, NDArray[Any]] = (-1, self._waiting)  # the block that was read last
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: NDArray[Any]) -> None:
         """Write the next rows, at most as many as there are slots."""
-        left: NDArray[np.float32] = rows
+        left = rows
         while len(left):
             at = self._filled % BLOCK
             taken = left[: BLOCK - at]
@@ -95,7 +102,7 @@ class ScratchRows:
         except OSError as error:
             raise self._failed(error) from None
 
-    def __getitem__(self, part: Any) -> NDArray[np.float32]:
+    def __getitem__(self, part: Any) -> NDArray[Any]:
         """Return the rows of a slice, read-only."""
         if not isinstance(part, slice):
             raise TypeError("rows in a scratch file are read by slices")
@@ -115,13 +122,13 @@ class ScratchRows:
         chosen.flags.writeable = False
         return chosen
 
-    def _block(self, block: int) -> NDArray[np.float32]:
+    def _block(self, block: int) -> NDArray[Any]:
         held = self._held
         if held[0] != block:
             held = self._held = block, self._read(block)  # threads may read concurrently: each returns what it read
         return held[1]
 
-    def _read(self, block: int) -> NDArray[np.float32]:
+    def _read(self, block: int) -> NDArray[Any]:
         if block * BLOCK >= self._filled:
             nothing = np.zeros((BLOCK, self.shape[1]), self.dtype)
             nothing.flags.writeable = False
@@ -158,10 +165,17 @@ class ScratchRecords(RowsElsewhere):
     """The current records in order of arrival, with rows in a scratch file and labels in memory.
 
     Call `append`, then `finish`, and finally `close`.
+
+    Args:
+        slots: Number of slots.
+        features: Number of features.
+        codec: The codes of the rows that are appended; None: they are appended as features.
     """
 
-    def __init__(self, slots: int, features: int) -> None:
-        self.rows, self.labels, self.occupied = ScratchRows(slots, features), np.zeros(slots), np.zeros(slots, bool)
+    def __init__(self, slots: int, features: int, codec: RowCodec | None = None) -> None:
+        self._codec, self._features = codec, features
+        self.rows = ScratchRows(slots, features) if codec is None else ScratchRows(slots, codec.blocks, codec.dtype)
+        self.labels, self.occupied = np.zeros(slots), np.zeros(slots, bool)
         self._filled = 0
 
     @property
@@ -170,24 +184,25 @@ class ScratchRecords(RowsElsewhere):
 
     @property
     def width(self) -> int:
-        return self.rows.shape[1]
+        return self._features
 
     def append(self, block: Encoded) -> None:
         """Append records, at most as many as there are slots."""
         here = slice(self._filled, self._filled + len(block.labels))
         self.labels[here], self.occupied[here] = block.labels, True
         self._filled = here.stop
-        self.rows.append(block.rows)
+        self.rows.append(block.rows.codes if isinstance(block.rows, CodedRows) else block.rows)
 
     def finish(self) -> None:
         """Complete the table."""
         self.rows.finish()
 
-    def parts(self) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
+    def parts(self) -> Iterator[tuple[Rows | CodedRows, NDArray[np.float64]]]:
         """Yield the records, block by block."""
         for start in range(0, self._filled, BLOCK):
             here = slice(start, min(start + BLOCK, self._filled))
-            yield self.rows[here], self.labels[here]
+            rows = self.rows[here]
+            yield rows if self._codec is None else CodedRows(rows, self._codec), self.labels[here]
 
     def close(self) -> None:
         """Close the scratch file."""
@@ -199,9 +214,11 @@ class ScratchRecords(RowsElsewhere):
         check_labels(self.labels, self.occupied, loss)
 
     def sums(self, loss: Loss) -> Sums:
-        return HeldSums(self._read, self.labels, loss)
+        looked_up = CodedSums.of(self._read, self.labels, loss) if isinstance(self._read, CodedRows) else None
+        return HeldSums(cast("Rows", self._read), self.labels, loss) if looked_up is None else looked_up
 
     @property
-    def _read(self) -> Rows:
+    def _read(self) -> Rows | CodedRows:
         """The rows, typed as an array that is read by slices."""
-        return cast("Rows", self.rows)
+        rows = cast("Rows", self.rows)
+        return rows if self._codec is None else CodedRows(rows, self._codec)

@@ -122,7 +122,7 @@ def test_a_pattern_that_ignores_a_block_loses_a_norm() -> None:
     codec = RowCodec(maps.Additive((0, 0), levels=3, amounts=(0,)).coding, radius=1.0)
     stored = codec.to_stored([[0, 0], [8, 0]])
     assert len(codec.rows_of_each_norm(stored)) == 2
-    codec._patterns[0][:] = 0
+    codec._patterns[0][1][:] = 0
     assert len(codec.rows_of_each_norm(stored)) == 1
 
 

@@ -11,6 +11,7 @@ from noisygd_delete_sources.workers.table import ClusterRecords
 
 from noisygd_delete import Records
 from noisygd_delete.features.schema import Encoded
+from noisygd_delete.records import CodedRows
 
 
 class InProcess:
@@ -33,14 +34,17 @@ class InProcess:
 
 def cut(records: Records, parts: int) -> list[Encoded]:
     """The records of a table dealt out in order, some partitions empty where there are few."""
-    used = records.occupied
-    rows, labels = records.features[used], records.labels[used]
+    used, coded = records.occupied, records.coded_rows
+    rows, labels = records.features[used] if coded is None else coded.select(used), records.labels[used]
     ends = [len(rows) * part // parts for part in range(parts + 1)]
-    return [Encoded(np.array(rows[a:b]), np.array(labels[a:b]), None, None) for a, b in pairwise(ends)]
+    cuts = [slice(a, b) for a, b in pairwise(ends)]
+    found = [rows.select(here) if isinstance(rows, CodedRows) else np.array(rows[here]) for here in cuts]
+    return [Encoded(part, np.array(labels[here]), None, None) for part, here in zip(found, cuts, strict=True)]
 
 
 def in_partitions(
     records: Records, parts: int, change: Callable[[list[Answer]], list[Answer]] | None = None
 ) -> ClusterRecords:
     cluster = InProcess(cut(records, parts), change)
-    return ClusterRecords(cluster, address="a table", width=records.width, slots=records.slots)
+    codec = None if records.coded_rows is None else records.coded_rows.codec
+    return ClusterRecords(cluster, address="a table", width=records.width, slots=records.slots, codec=codec)

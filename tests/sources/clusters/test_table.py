@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from noisygd_delete_sources.workers.questions import Answer
+from noisygd_delete_sources.workers.on_spark import pack_partition, unpack_partition
+from noisygd_delete_sources.workers.questions import Answer, Encoder, EveryStepth, Partition
 from noisygd_delete_sources.workers.table import ClusterRecords
 
-from noisygd_delete import Records, losses
+from noisygd_delete import Records, Schema, losses
 from noisygd_delete.engine import check_records
+from noisygd_delete.engine.coded import LEAST_ROWS
+from noisygd_delete.engine.count_tables import CodedMoments
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
+from noisygd_delete.features.maps import Additive
+from noisygd_delete.features.maps.codec import RowCodec
+from noisygd_delete.records import CodedRows
 
 from .in_process import InProcess, cut, in_partitions
 
@@ -92,3 +99,67 @@ def test_more_than_the_driver_can_add_up_is_refused_before_a_pass() -> None:
     with pytest.raises(InvalidRecords, match="merge its files"):
         held.sums(losses.Softmax(1.0, classes=10**6))
     assert len(cluster.asked) == 1
+
+
+CODEC = RowCodec(Additive((0, 0, 2), levels=4, amounts=(0,)).coding)
+
+
+def coded(n: int) -> Records:
+    rng = np.random.default_rng(2)
+    codes = np.column_stack([rng.integers(0, size, n) for size in CODEC.coding.sizes])
+    return Records(CodedRows(CODEC.to_stored(codes), CODEC), rng.choice([-1.0, 1.0], n), slots=n + 7)
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, classes=3)], ids=["logistic", "softmax"])
+def test_workers_sum_codes_by_lookup_and_send_no_expanded_row(loss, monkeypatch) -> None:
+    """Partitions of any size of a table that is large enough, and a planted fault: values that are not those of the rows."""
+    records = coded(LEAST_ROWS)
+    if loss.outputs > 1:
+        records._labels[:LEAST_ROWS] = np.arange(LEAST_ROWS) % 3
+    weights = np.random.default_rng(3).standard_normal((loss.outputs, CODEC.width))
+    whole = PreciseObjective(records, loss, regularization=0.1)
+    parts, expected = in_partitions(records, 9), whole.gradient(weights)
+    check_records(parts, loss)
+    ours = PreciseObjective(parts, loss, regularization=0.1)
+    (some, labels), (same, own) = ours.strided(4000), whole.strided(4000)
+    np.testing.assert_array_equal(labels, own)
+    np.testing.assert_allclose(some @ weights.T, same @ weights.T, atol=1e-5)
+    most = ours.gradient_error(float(np.linalg.norm(weights))) + whole.gradient_error(float(np.linalg.norm(weights)))
+    monkeypatch.setattr(RowCodec, "_parts", None)
+    assert np.linalg.norm(ours.gradient(weights) - expected) <= most
+    first = parts._cluster.held[0]
+    stored = EveryStepth((0,) * 9, 1).answer_for(first)[0]
+    assert (stored.dtype, stored.shape) == (CODEC.dtype, (len(first.rows), CODEC.blocks))
+    values = RowCodec.code_values.func
+    monkeypatch.setattr(RowCodec, "code_values", property(lambda own: [v * (1 + 2.0**-20) for v in values(own)]))
+    assert np.linalg.norm(ours.gradient(weights) - expected) > most
+
+
+def test_few_rows_and_moments_of_codes_are_those_of_features() -> None:
+    records, loss = coded(300), losses.Logistic(1.0)
+    dense = Records(np.asarray(records.coded_rows)[:300], records.labels[:300], slots=records.slots)
+    weights = np.ones((1, CODEC.width))
+    one, other = (PreciseObjective(in_partitions(held, 4), loss, regularization=0.1) for held in (records, dense))
+    np.testing.assert_allclose(one.gradient(weights), other.gradient(weights), atol=1e-14)
+    np.testing.assert_array_equal(one.strided(50)[0], other.strided(50)[0])
+    copied = pickle.loads(pickle.dumps(CODEC.coding))
+    moments = CodedMoments(copied.directions, 1, 4**10, 10, coding=copied)
+    found = in_partitions(records, 4).exact_sums(moments)
+    np.testing.assert_array_equal(found, moments.of_table(dense))
+
+
+def test_a_partition_in_pieces_is_its_codes() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    columns = {"a": {"bounds": [-1, 1]}, "b": {"bounds": [0, 10]}, "c": {"categories": ["x", "z"]}}
+    label = {"column": "y", "classes": ["no", "yes"]}
+    schema = Schema.from_dict({"columns": columns, "label": label, "map": {"kind": "additive", "levels": 3}})
+    encoder = Encoder.for_rows(schema, "a table")
+    for n in (0, 500):
+        some = {"a": [0.25] * n, "b": [k % 10 for k in range(n)], "c": ["xz"[k % 2] for k in range(n)], "y": ["no"] * n}
+        batches = pyarrow.table(some).to_batches()
+        pieces = list(pack_partition(encoder, batches))
+        assert sum(len(content) for kind, content in pieces if kind == "rows") == n * schema.codec.blocks
+        held, whole = unpack_partition(encoder, 3, pieces), Partition.of(3, encoder.encoded(batches))
+        assert (held.number, held.digest) == (3, whole.digest)
+        np.testing.assert_array_equal(held.rows.codes, whole.rows.codes)
+        np.testing.assert_array_equal(held.labels, whole.labels)

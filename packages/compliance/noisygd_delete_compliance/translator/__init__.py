@@ -12,6 +12,7 @@ import ast
 import hashlib
 import json
 import os
+import re
 import secrets
 import tomllib
 from functools import cache
@@ -56,6 +57,7 @@ HELD = """
 _HERE = Path(__file__).parent
 _RUNTIME, _TEXTS = _HERE / "runtime", _HERE.parent / "texts"
 _CACHE = _HERE.parents[1] / ".cache"
+_COMMENT = re.compile(r"^ *//.*\n|  // .*$", re.MULTILINE)  # a line of its own, or two spaces after code
 _PARTS = ("types", "classes", "operators", "builtins", "text", "mathematics", "calendar", "libraries", "proofs")
 
 
@@ -147,4 +149,5 @@ def _stylesheet() -> str:
 
 
 def _part(name: str) -> str:
-    return (_RUNTIME / f"{name}.js").read_text(encoding="utf-8")
+    """Return a part of the runtime without its comments, which would make every page longer."""
+    return _COMMENT.sub("", (_RUNTIME / f"{name}.js").read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ import numpy as np
 
 from noisygd_delete.errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, ProcessLost, SourceError
 from noisygd_delete.features.schema import Schema
-from noisygd_delete.records import LeftOut
+from noisygd_delete.records import CodedRows, LeftOut
 
 from .. import parquet_files as files
 from ..duckdb_tables import ROWS
@@ -57,7 +57,7 @@ class SparkCluster:
     ) -> None:
         from pyspark import StorageLevel
 
-        self._context = session.sparkContext
+        self._context, self._encoder = session.sparkContext, encoder
         with _translate_errors(encoder.address):
             read = session.newSession().read.option("mergeSchema", str(merged).lower()).parquet(*paths)
             read, self.left_out = (read, LeftOut()) if selection is None else _rows(read, selection, encoder.address)
@@ -72,7 +72,9 @@ class SparkCluster:
         """Send a question to every partition and return the answers in partition order."""
         shared = self._context.broadcast(question)
         try:
-            answers: list[Answer] = self._kept.mapPartitionsWithIndex(_make_answerer(shared)).collect()
+            answers: list[Answer] = self._kept.mapPartitionsWithIndex(
+                _make_answerer(shared, self._encoder)
+            ).collect()
         except Exception as error:  # from py4j, sockets or Spark: the message may quote data
             if "ModuleNotFoundError" in str(error):
                 raise MissingDependency(_OTHER_PYTHON) from None
@@ -182,24 +184,25 @@ def pack_partition(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> 
     except NoisyGDDeleteError as error:
         yield "fault", json.dumps(fault_of(error)).encode()
         return
-    facts = {"digest": held.digest.hex(), "clipped": held.clipped, "unknown": held.unknown, "width": held.rows.shape[1]}
+    facts = {"digest": held.digest.hex(), "clipped": held.clipped, "unknown": held.unknown}
     yield "facts", json.dumps(facts).encode()
-    for kind, numbers in (("labels", held.labels), ("rows", held.rows)):
+    stored = held.rows.codes if isinstance(held.rows, CodedRows) else held.rows
+    for kind, numbers in (("labels", held.labels), ("rows", stored)):
         view = np.ascontiguousarray(numbers).reshape(-1).view(np.uint8).data
         for at in range(0, len(view), _PIECE):
             yield kind, bytes(view[at : at + _PIECE])
 
 
-def _make_answerer(broadcast: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
+def _make_answerer(broadcast: Any, encoder: Encoder) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
     """Return the function by which a partition answers the broadcast question."""
 
     def answers(number: int, pieces: Iterator[Any]) -> Iterator[Answer]:
-        yield answer(broadcast.value, number, lambda: _partition(number, pieces))
+        yield answer(broadcast.value, number, lambda: unpack_partition(encoder, number, pieces))
 
     return answers
 
 
-def _partition(number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
+def unpack_partition(encoder: Encoder, number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
     """Return the partition packed by `pack_partition`."""
     from noisygd_delete import errors
 
@@ -213,9 +216,12 @@ def _partition(number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
             facts = json.loads(content)
         else:
             numbers[kind] += content
+    codec, rows = encoder.schema.codec, numbers["rows"]
     return Partition(
         number,
-        np.frombuffer(numbers["rows"], np.float32).reshape(-1, facts["width"]),
+        np.frombuffer(rows, np.float32).reshape(-1, encoder.schema.features)
+        if codec is None
+        else CodedRows(np.frombuffer(rows, codec.dtype).reshape(-1, codec.blocks), codec),
         np.frombuffer(numbers["labels"], np.float64),
         bytes.fromhex(facts["digest"]),
         facts["clipped"],
@@ -255,7 +261,9 @@ def open_rows(
         encoder = Encoder.for_rows(schema, address)
         cluster = SparkCluster(session, encoder, paths, merged=pinned is not None, selection=selection)
         try:
-            records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
+            records = ClusterRecords(
+                cluster, address=address, width=schema.features, slots=slots, codec=schema.codec
+            )
             if pinned is None:
                 files.check_unchanged(address, before, list_files(session, address))
             yield records, position, cluster.left_out

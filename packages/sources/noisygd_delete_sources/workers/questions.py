@@ -6,12 +6,14 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisygd_delete import errors
+from noisygd_delete.engine.coded import CodedSums
+from noisygd_delete.engine.count_tables import CodedMoments
 from noisygd_delete.engine.moments import IntegerMoments, Integers
 from noisygd_delete.engine.sums import HeldSums, check_labels, longest_rows
 from noisygd_delete.errors import InvalidSchema
@@ -19,6 +21,7 @@ from noisygd_delete.features.schema import Encoded, Schema, Table
 from noisygd_delete.features.schema.encoded import GatheredRows
 from noisygd_delete.features.schema.values import arrow_column
 from noisygd_delete.losses.base import Loss
+from noisygd_delete.records import CodedRows, Rows
 from noisygd_delete.records.records import check_size
 
 if TYPE_CHECKING:
@@ -100,13 +103,23 @@ class Longest(PartitionQuestion):
 
 @dataclass(frozen=True)
 class SumsQuestion(PartitionQuestion):
-    """A question answered by the engine's own sums."""
+    """A question answered by the engine's own sums.
+
+    Attributes:
+        loss: The loss.
+        slots: Slots of the whole table.
+    """
 
     loss: Loss
+    slots: int
 
-    def held(self, partition: Partition) -> HeldSums:
-        """Return the sums over the rows that a worker holds."""
-        return HeldSums(partition.rows, partition.labels, self.loss, readings=1)
+    def held(self, partition: Partition) -> CodedSums | HeldSums:
+        """Return the sums over the rows that a worker holds: by lookup, if they are codes of a large enough table."""
+        rows, labels = partition.rows, partition.labels
+        looked_up = None
+        if isinstance(rows, CodedRows) and len(rows):
+            looked_up = CodedSums.of(rows, labels, self.loss, whole=self.slots)
+        return HeldSums(cast("Rows", rows), labels, self.loss, readings=1) if looked_up is None else looked_up
 
 
 @dataclass(frozen=True)
@@ -127,18 +140,23 @@ class MomentSum(PartitionQuestion):
     moments: IntegerMoments
 
     def answer_for(self, partition: Partition) -> Integers:
-        return self.moments.of(partition.rows, partition.labels)
+        rows, moments = partition.rows, self.moments
+        if isinstance(rows, CodedRows) and isinstance(moments, CodedMoments):  # the coding came here as a copy
+            return moments.of(rows.codec.to_codes(rows.codes), partition.labels)
+        return moments.of(rows, partition.labels)
 
 
 @dataclass(frozen=True)
-class EveryStepth(SumsQuestion):
-    """Every `step`-th row with its label, starting at `firsts[k]` in partition k."""
+class EveryStepth(PartitionQuestion):
+    """Every `step`-th row, or its codes, with its label, starting at `firsts[k]` in partition k."""
 
     firsts: tuple[int, ...]
     step: int
 
-    def answer_for(self, partition: Partition) -> tuple[NDArray[np.float32], NDArray[Any]]:
-        return self.held(partition).every(self.step, self.firsts[partition.number])
+    def answer_for(self, partition: Partition) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        chosen, rows = slice(self.firsts[partition.number], None, self.step), partition.rows
+        stored = rows.codes if isinstance(rows, CodedRows) else rows
+        return np.ascontiguousarray(stored[chosen]), partition.labels[chosen]
 
 
 @dataclass(frozen=True)
@@ -147,15 +165,15 @@ class Partition:
 
     Attributes:
         number: Number of the partition: 0, 1, ….
-        rows: (m, features) float32.
+        rows: (m, features) float32, or their codes.
         labels: (m,) float64.
-        digest: SHA-256 of rows and labels, which detects a changed table on rereading.
+        digest: SHA-256 of rows or codes, and labels, which detects a changed table on rereading.
         clipped: Clipped cells by column, as counted by `schema.Encoded`.
         unknown: Unknown cells by column, as counted by `schema.Encoded`.
     """
 
     number: int
-    rows: NDArray[np.float32]
+    rows: NDArray[np.float32] | CodedRows
     labels: NDArray[np.float64]
     digest: bytes
     clipped: dict[str, int]
@@ -164,7 +182,8 @@ class Partition:
     @classmethod
     def of(cls, number: int, encoded: Encoded) -> Partition:
         """Return the partition of these rows."""
-        seen = hashlib.sha256(np.ascontiguousarray(encoded.rows).data)
+        stored = encoded.rows.codes if isinstance(encoded.rows, CodedRows) else encoded.rows
+        seen = hashlib.sha256(np.ascontiguousarray(stored).data)
         seen.update(np.ascontiguousarray(encoded.labels).data)
         return cls(number, encoded.rows, encoded.labels, seen.digest(), encoded.clipped, encoded.unknown)
 
@@ -198,15 +217,17 @@ class Encoder:
             InvalidSchema: If a cell does not fit; its record is named by its number in the partition.
             InvalidRecords: If the rows exceed the worker's memory.
         """
-        whole, first = GatheredRows(self.schema.features), 1
+        whole, first, codec = GatheredRows(self.schema.features), 1, self.schema.codec
         for batch in batches:
             if batch.num_rows:
-                check_size(first + batch.num_rows, self.schema.features)
+                check_size(first + batch.num_rows, self.schema.features if codec is None else codec.blocks)
                 columns = {name: self._texts(batch.column(name)) for name in self.columns}
                 table = Table(self.address, columns, range(first, first + batch.num_rows))
-                whole.add(self.schema.encode(table))
+                whole.add(self.schema.encode(table, coded=True))
                 first += batch.num_rows
-        whole.add(Encoded(np.zeros((0, self.schema.features), np.float32), np.zeros(0), None, None))
+        none = np.zeros((0, self.schema.features), np.float32)
+        empty = none if codec is None else CodedRows(codec.encode(none), codec)
+        whole.add(Encoded(empty, np.zeros(0), None, None))
         return whole.encoded()
 
     def _texts(self, values: Any) -> Sequence[str]:

@@ -13,11 +13,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from noisygd_delete.engine.coded import LEAST_ROWS, CodedSums
 from noisygd_delete.engine.kernel import sum_pairwise
 from noisygd_delete.engine.moments import IntegerMoments, Integers
+from noisygd_delete.engine.nested import SAMPLED
 from noisygd_delete.engine.sums import RowsElsewhere, check_norms, check_partitions
 from noisygd_delete.errors import InvalidRecords, SourceError
+from noisygd_delete.features.maps.codec import RowCodec
 from noisygd_delete.losses.base import Loss
+from noisygd_delete.records import CodedRows
 
 from .questions import Answer, EveryStepth, Facts, GradientSum, Longest, MomentSum, PartitionQuestion
 
@@ -47,14 +51,18 @@ class ClusterRecords(RowsElsewhere):
         address: The table, as named in messages.
         width: Number of features.
         slots: Number of slots n; None means the number of rows.
+        codec: The codes as which workers hold the rows; None: they hold features.
 
     Raises:
         InvalidRecords: If there are more rows than slots, or none.
         InvalidSchema: If a cell does not fit the schema.
     """
 
-    def __init__(self, cluster: Cluster, *, address: str, width: int, slots: int | None) -> None:
+    def __init__(
+        self, cluster: Cluster, *, address: str, width: int, slots: int | None, codec: RowCodec | None = None
+    ) -> None:
         check_partitions(address, cluster.partitions)
+        self.codec = codec
         self._cluster, self._address, self._width = cluster, address, width
         self._digests: list[bytes] = []
         self.clipped, self.unknown = Counter[str](), Counter[str]()
@@ -140,20 +148,24 @@ class ClusterSums:
 
     def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
         """Return the gradient of the sum of losses."""
-        return sum_pairwise(self._records.ask(GradientSum(self._loss, weights, dtype)), weights.shape)
+        question = GradientSum(self._loss, self.slots, weights, dtype)
+        return sum_pairwise(self._records.ask(question), weights.shape)
 
-    def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:
         """Return the same slots as for a table in memory, whose free slots are last."""
+        codec = self._records.codec
+        rows = rows if codec is None or self.slots < LEAST_ROWS else max(rows, SAMPLED)
         step, before, firsts = max(1, self.slots // rows), 0, []
         for size in self._records.rows_in:
             firsts.append(-before % step)
             before += size
-        parts = self._records.ask(EveryStepth(self._loss, tuple(firsts), step))
-        free = -(-self.slots // step) - sum(len(part) for part, _ in parts)
-        empty = np.zeros((free, self.width), np.float32), self._labels(free, np.float32)
-        every = [*parts, empty]
-        return np.concatenate([part for part, _ in every]), np.concatenate([labels for _, labels in every])
-
-    def _labels(self, slots: int, kind: Any) -> NDArray[Any]:
-        """Return the labels of free slots."""
-        return np.zeros(slots, np.int64 if self._loss.label_kind == "class" else kind)
+        parts = self._records.ask(EveryStepth(tuple(firsts), step))
+        found, labels = (np.concatenate(both) for both in zip(*parts, strict=True))
+        free = -(-self.slots // step) - len(found)
+        found, labels = np.pad(found, ((0, free), (0, 0))), np.pad(labels, (0, free))
+        if codec is not None:
+            sample = CodedSums.of(CodedRows(found, codec), labels, self._loss, whole=self.slots)
+            if sample is not None:
+                return sample.every(1)
+            found = codec.decode(found)
+        return found, labels.astype(np.int64 if self._loss.label_kind == "class" else np.float32)
