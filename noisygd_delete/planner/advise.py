@@ -30,7 +30,8 @@ from .planning import make_plan
 _GOOD = 1 / 20  # target forecast, as a share of the loss of guessing
 _DEAR = 1 / 4  # share from which on the loss may well be noticeable
 # by label kind, the forecast share below which this many bins are more informative than columns
-# (benchmarks/results/levels.md, linear.md; for targets chosen on six tables of benchmarks/regression.py; for ranges known only in order of magnitude, ranges.md)
+# (benchmarks/results/levels.md, linear.md; for targets chosen on six tables of benchmarks/regression.py;
+# for ranges known only in order of magnitude, ranges.md)
 _MOST_LOST = {
     "many": {"binary": 1 / 8, "class": 1 / 3},
     "few": {"binary": 1 / 4, "class": 1.0, "target": 2.0},
