@@ -31,6 +31,7 @@ MEASUREMENTS = {
     "judge_dp_auditorium": "Google's DP-Auditorium on learn and delete as black boxes, with planted faults that it must find",
     "judge_sacroml": "SACRO-ML's attacks on the estimator before and after deletions, beside its bound and a planted fault",
     "rivals": "DP-EBM, diffprivlib, jax_privacy and others beside ours at equal (ε, δ), and streams with and without secret state",
+    "regression": "numbers by defaults beside scikit-learn, DP-EBM and diffprivlib at equal (ε, δ), on 12 tables",
     "compare": "all deletion methods on Adult, MNIST 3-vs-8 and digits",
     "compare_networks": "deletion from networks: ladder, noisy fine-tuning and its control, Rewind-to-Delete, DP2Unlearning",
     "networks": "a torch network on digits and MNIST: accuracy, cost of a deletion, ε, beside Opacus trained again and noisy fine-tuning",

@@ -444,10 +444,10 @@ def linear_term_bound(problem: Problem, noise: float) -> float:
 
 
 _CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult
-_RAISED, _TRIED = (
-    1.15,
-    6,
-)  # factor by which a chain raises λ per attempt, and attempts: beyond twice λ, three are forecast no better than one
+_RAISED = 1.15  # factor by which a chain raises λ per attempt
+# attempts: for classes up to twice λ, beyond which three are forecast no better than one; for a target up to three times
+# λ (chosen on six tables of benchmarks/regression.py)
+_TRIED = {"binary": 6, "target": 12}
 
 
 @dataclass(frozen=True)
@@ -605,24 +605,25 @@ class ObjectivePerturbation(Method):
 def chain_plan(plan: Plan) -> Plan | None:
     """Return a plan of three consecutive minimisers within the same budgets; None if none is worthwhile.
 
-    Slopes are clipped at 0.6 of their bound unless the loss already clips. λ is the first of six values, each 1.15
-    times the one before, at which κ ≤ 1/4 in each stage, beyond which the noise of three grows faster than by √3; it is
-    at least the requested λ.
+    Slopes are clipped at 0.6 of their bound unless the loss already clips. λ is the first of six values (twelve for a
+    target), each 1.15 times the one before, at which κ ≤ 1/4 in each stage, beyond which the noise of three grows faster
+    than by √3; it is at least the requested λ.
 
     None if no such λ has a plan, and unless the plan is by objective perturbation with one minimiser, its λ was raised
-    by the forecast's ridge, and its loss is binary with one direction per row; a chain pays off only where that λ
-    shrinks the model.
+    by the forecast's ridge, and its loss is of two classes or of a target with one direction per row; a chain pays off
+    only where that λ shrinks the model.
     """
     problem, lipschitz, alone = plan.problem, plan.problem.loss.constants.lipschitz, plan.method
     requested = problem.requested_regularization
     if not isinstance(alone, ObjectivePerturbation) or alone.chain > 1 or requested is None:
         return None
-    if problem.loss.label_kind != "binary" or form_of(problem) != ONE_DIRECTION:
+    attempts = _TRIED.get(problem.loss.label_kind, 0)
+    if form_of(problem) != ONE_DIRECTION:
         return None
     loss = problem.loss if problem.loss.loss_of_fit > 1 else losses.clip_loss(problem.loss, _CLIPPED * lipschitz)
     least = loss.constants.lipschitz / lipschitz * problem.regularization
     method = replace(alone, chain=_CHAIN)
-    for tried in range(_TRIED):
+    for tried in range(attempts):
         ridge = max(requested, float(f"{least * _RAISED**tried:.3g}"))
         try:
             found = method.plan(replace(problem, loss=loss, regularization=ridge, method=method))

@@ -17,6 +17,7 @@ from ..losses.base import Loss
 from ..methods import METHODS, compared_methods
 from ..methods.base import AUTO, PROOFS
 from ..methods.forecast import parts as parts_of
+from ..methods.objective_perturbation import ObjectivePerturbation
 from ..methods.objective_perturbation import chain_plan as chained_of
 from ..methods.plan import Plan
 from ..privacy.budget import Budget, Measures, Total
@@ -29,10 +30,11 @@ from .planning import make_plan
 _GOOD = 1 / 20  # target forecast, as a share of the loss of guessing
 _DEAR = 1 / 4  # share from which on the loss may well be noticeable
 # by label kind, the forecast share below which this many bins are more informative than columns
-# (benchmarks/results/levels.md, linear.md; for ranges known only in order of magnitude, ranges.md)
+# (benchmarks/results/levels.md, linear.md; for targets chosen on six tables of benchmarks/regression.py;
+# for ranges known only in order of magnitude, ranges.md)
 _MOST_LOST = {
     "many": {"binary": 1 / 8, "class": 1 / 3},
-    "few": {"binary": 1 / 4, "class": 1.0, "target": 0.8},
+    "few": {"binary": 1 / 4, "class": 1.0, "target": 2.0},
     "wide": {"binary": 1 / 4, "class": 1.0, "target": 3.0},
 }
 _HOPELESS = 1.0  # share from which on no useful model can be expected: it loses as much as guessing
@@ -111,6 +113,9 @@ class Advice:
         Args:
             bins: "many", "few", or "wide" (few, for ranges known only in order of magnitude).
         """
+        wanted, chosen = self.comparison.preferred, self.chosen
+        if wanted and chosen.method != wanted and chosen.excess_risk > self.comparison.target:
+            return False  # the preferred method has no useful plan for so many columns
         return self.worth_having and self.undivided_share < _MOST_LOST[bins].get(self.plan.problem.loss.label_kind, 0.0)
 
     @property
@@ -134,14 +139,20 @@ class Advice:
     @property
     def doubt(self) -> str:
         """The caution if the forecast loss may well be noticeable; "" otherwise."""
-        return self.caution if self.share >= _DEAR else ""
+        return self.caution if self._is_dear else ""
+
+    @property
+    def _is_dear(self) -> bool:
+        """Whether the forecast loss may well be noticeable; of solves in sequence for a target, if rows lie spread evenly."""
+        numbers = self.chained is not None and self.plan.problem.loss.label_kind == "target"
+        return (self.share_if_spread if numbers else self.share) >= _DEAR
 
     @property
     def caution(self) -> str:
         """A caution about the forecast loss, as a sentence; "" if it is small."""
         if self.share <= _GOOD or not self.worth_having:
             return ""
-        much = "Much may be lost" if self.share >= _DEAR else "Careful"
+        much = "Much may be lost" if self._is_dear else "Careful"
         spread = (
             f", {_percent(self.share_if_spread)} if rows lie spread evenly over the columns"
             if self.share >= _HOPELESS
@@ -299,8 +310,8 @@ def advise(
     λ starts at β/n, the curvature of one record among n, and is raised by the forecast's ridge if a method's noise
     requires it. A method is good if its forecast is at most a twentieth of the loss of guessing. Among the good methods
     the one with the most releases is chosen, then the one with the cheapest deletion. If there is none, the one with
-    the smallest forecast is chosen. A method that needs more than 10,000 passes to learn is not chosen while a faster
-    one is worth having.
+    the smallest forecast is chosen, for a target objective perturbation, several times in sequence (`Advice.chained`). A
+    method that needs more than 10,000 passes to learn is not chosen while a faster one is worth having.
 
     Args:
         loss: As for `make_plan`. Losses that are not linear models also need model_norm=.
@@ -338,10 +349,16 @@ def advise(
     facts |= {"regularization": loss.constants.smoothness / records if regularization is None else regularization}
     facts |= {"ridge": "forecast" if regularization is None else "given"}
     found = compare_plans(requests=requests, target=_GOOD * guessing, ways=ways, alike=_ALIKE, **facts)
-    found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
+    free = method == AUTO and regularization is None
+    if free and requests is None and loss.label_kind == "target":
+        found = replace(found, patience=_PATIENCE, preferred=ObjectivePerturbation.name)
+    else:
+        found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing)
+    if found.preferred and not advice.worth_having:
+        advice = replace(advice, comparison=replace(found, hopeless=_HOPELESS * guessing))
     plan = advice.plan  # not the chained one, whose options are of another problem
-    if advice.worth_having and method == AUTO and regularization is None:
+    if advice.worth_having and free:
         chained = chained_of(advice.plan)
         if chained is not None:
             advice = replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
@@ -508,9 +525,10 @@ def _least_power(good: Callable[[float], bool]) -> float | None:
     def at(step: int) -> bool:
         return good(10 ** (step / _STEPS))
 
-    if not at(_STEPS * _DECADES):
-        return None
-    return float(10 ** (first_whole(at, 0, _STEPS * _DECADES) / _STEPS))
+    for decades in range(_DECADES, 0, -1):  # some methods have no plan for the largest of all sizes
+        if at(_STEPS * decades):
+            return float(10 ** (first_whole(at, 0, _STEPS * decades) / _STEPS))
+    return None
 
 
 def _fewer(number: int, factor: float) -> int:

@@ -109,6 +109,8 @@ class Comparison:
         patience: Passes over the table to learn, beyond which a method is chosen only if no faster one has a forecast
             below `hopeless`.
         hopeless: Forecast from which on no useful model can be expected.
+        preferred: Name of the method to choose where no forecast meets the target and its own is below `hopeless`; "" for
+            none.
     """
 
     candidates: tuple[Candidate, ...]
@@ -118,14 +120,15 @@ class Comparison:
     alike: float = _ALIKE
     patience: float = math.inf
     hopeless: float = math.inf
+    preferred: str = ""
 
     @property
     def chosen(self) -> Candidate:
         """The chosen candidate.
 
         Among the methods that meet the target, or whose forecast equals the smallest within `alike`, it is the one with
-        the most releases, then the one with the cheapest deletion. If no method meets the target, it is the one with
-        the cheapest deletion.
+        the most releases, then the one with the cheapest deletion. If no method meets the target, it is the `preferred`
+        one, or else the one with the cheapest deletion.
         """
         possible = [candidate for candidate in self.candidates if candidate.plan is not None]
         quick = [one for one in possible if one.learn_passes <= self.patience and one.excess_risk < self.hopeless]
@@ -134,6 +137,7 @@ class Comparison:
         near = [one for one in possible if one.excess_risk <= max(self.target, self.alike * least)]
         if least <= self.target:
             return min(near, key=lambda candidate: (-candidate.publications, candidate.delete_passes))
+        near = [one for one in possible if one.method == self.preferred and one.excess_risk < self.hopeless] or near
         return min(near, key=lambda candidate: (candidate.delete_passes, candidate.excess_risk))
 
     @property
@@ -143,6 +147,8 @@ class Comparison:
             return "no other method was compared"
         if self.chosen.excess_risk <= self.target:
             return "of the methods whose forecast loss is within the target, it deletes at the least cost"
+        if self.chosen.method == self.preferred:
+            return "no method's forecast meets the target; it is preferred for targets, where forecasts tell methods apart poorly"
         return f"no method's forecast meets the target; of those within {self.alike:g} times the least, it deletes at the least cost"
 
     def table(self) -> str:

@@ -125,8 +125,8 @@ def test_a_target_has_its_ridge_from_the_columns_of_the_table_not_from_those_of_
     """60 towns are one column: weights that tell by it are short, and so guessed the ridge leaves a model where there was none."""
     generator = np.random.default_rng(4)
     towns = [f"town {number}" for number in range(60)]
-    table = pd.DataFrame({"age": generator.uniform(0, 100, 2000), "town": generator.choice(towns, 2000)})
-    target = (table["age"] / 100 + generator.normal(0, 0.1, 2000)).clip(0, 1)
+    table = pd.DataFrame({"age": generator.uniform(0, 100, 1000), "town": generator.choice(towns, 1000)})
+    target = (table["age"] / 100 + generator.normal(0, 0.1, 1000)).clip(0, 1)
     named = {"feature_bounds": {"age": (0, 100), "town": towns}, "target_bounds": (0, 1), "random_state": 0}
     model = NoisyGDRegressor(**named).fit(table, target)
     assert model.plan_.problem.model_norm == pytest.approx(math.sqrt(3))

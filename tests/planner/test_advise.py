@@ -77,7 +77,7 @@ def test_where_nothing_is_worth_having_what_would_do_does() -> None:
 
 @pytest.mark.parametrize(
     ("loss", "records"),
-    [(LOGISTIC, 400), (losses.Softmax(1.0, classes=3), 1000), (losses.PseudoHuber(1.0), 2000)],
+    [(LOGISTIC, 400), (losses.Softmax(1.0, classes=3), 1000), (losses.PseudoHuber(1.0), 15_000)],
     ids=["two classes", "three classes", "a number"],
 )
 def test_few_rows_get_the_least_size_epsilon_and_number_of_publications(loss: losses.Loss, records: int) -> None:
@@ -86,7 +86,7 @@ def test_few_rows_get_the_least_size_epsilon_and_number_of_publications(loss: lo
     poor = advise(loss, records=records, budget=default_budget(records), **facts)
     assert poor.worth_having
     assert poor.share >= 0.25
-    assert all(remedy in poor.summarize() for remedy in poor.remedies)
+    assert all(remedy in poor.summarize() for remedy in poor.remedies) == bool(poor.doubt)
     more = int(poor.remedies[0].split()[0].removeprefix("n=").replace(",", ""))
     epsilon = float(poor.remedies[1].split("ε=")[1].split(",")[0])
     delta = default_delta(records)
@@ -121,8 +121,8 @@ def test_rows_of_several_classes_feel_a_part_of_a_wide_table() -> None:
     assert [each.bears_curves("many") for each in (narrow, wide, broad)] == [True, True, False]
     assert [each.bears_curves("few") for each in (narrow, wide, broad)] == [True, True, False]
     target = advise(losses.PseudoHuber(1.0), records=100_000, features=100, budget=WIDE)
-    dear = advise(losses.PseudoHuber(1.0), records=20_000, features=100, budget=WIDE)
-    assert 0.8 < dear.undivided_share < 3.0
+    dear = advise(losses.PseudoHuber(1.0), records=10_000, features=100, budget=WIDE)
+    assert 2.0 < dear.undivided_share < 3.0
     found = [[each.bears_curves(bins) for bins in ("many", "few", "wide")] for each in (target, dear)]
     assert found == [[False, True, True], [False, False, True]]  # seven levels never paid for targets
     assert broad.worth_having
@@ -210,3 +210,16 @@ def test_a_share_is_written_in_digits_up_to_all_of_it(monkeypatch: pytest.Monkey
     advice = advise(LOGISTIC, records=900, features=7, budget=WIDE)
     monkeypatch.setattr(type(advice), "share", share)
     assert f" {said} of " in advice.summarize()
+
+
+def test_a_target_gets_perturbed_solves_in_sequence_where_no_forecast_meets_the_target() -> None:
+    """Noisy steps have the smaller forecast, and would be taken by it."""
+    asked = {"records": 3000, "features": 10, "budget": WIDE, "adjacency": "zero-out"}
+    found = advise(losses.PseudoHuber(1.0), **asked)
+    forecasts = {way.method: way.excess_risk for way in found.comparison.candidates}
+    assert forecasts["noisy-gd"] < forecasts["objective-perturbation"] / 2
+    assert found.list_options()["method"] == "objective-perturbation"
+    assert found.list_options()["chain"] == 3
+    assert found.plan.dp_observed().with_slack().epsilon(1e-6) <= 2
+    kept = advise(losses.PseudoHuber(1.0), **asked, regularization=1e-3)
+    assert kept.chained is None
