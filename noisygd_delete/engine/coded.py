@@ -20,7 +20,7 @@ The declared bound (`bounds.arithmetic.gradient_error`) covers it, as `CodedSums
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -41,7 +41,7 @@ _MOST_FACTORS = 255  # most norms of rows before they are brought to their radiu
 _MOST_CODES = 512  # most codes that have a feature
 _BITS = 42  # of a slope, below its bound: sums of `_TASK` of them are exact in int64
 _TASK = 1 << 20  # rows whose slopes are added in int64
-_BLOCK = 1 << 14  # rows scored at a time
+_BLOCK = 1 << 15  # rows scored at a time
 _GROUPED = 1 << 16  # rows whose norms are told apart at a time
 _PAIRS = 1 << 20  # pairs of codes counted at a time
 _LOW = 32  # bits of the lower part of a sum of several tasks
@@ -161,14 +161,16 @@ class CodedSums:
 
     def places(self, groups: Vector, codes: Vector) -> NDArray[np.int32]:
         """Return (rows, blocks), where the codes of rows are in `table`."""
-        starts = groups.astype(np.int32) * np.int32(self._cells)
-        return starts[:, None] + self._starts + codes
+        places = np.add(codes, self._starts, dtype=np.int32)
+        if groups.any():
+            places += (groups.astype(np.int32) * np.int32(self._cells))[:, None]
+        return places
 
     def _count(self, places: NDArray[np.int32], dtype: Any) -> csr_array:
         """Return a sparse (rows, groups · cells) matrix of ones at these places."""
         ends = np.arange(0, places.size + 1, places.shape[1], dtype=np.int32)
         shape = len(places), self._values.size
-        return csr_array((np.ones(places.size, dtype), places.reshape(-1), ends), shape=shape)
+        return csr_array((_ones(places.size, dtype), places.reshape(-1), ends), shape=shape)
 
     def _to_features(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return (width,) the sum over features of (groups, cells) sums over codes, given as two parts."""
@@ -275,3 +277,11 @@ class CodedPart:
                 square[above[number]] += square[number]
             square = np.ascontiguousarray(square.T)
         return chosen, square.astype(np.float32), diagonal
+
+
+@lru_cache(4)
+def _ones(number: int, dtype: type[Any]) -> Vector:
+    """Return ones for one block after another; nobody writes to them."""
+    ones = np.ones(number, dtype)
+    ones.flags.writeable = False
+    return ones
