@@ -42,7 +42,17 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...]]] = {  # the package in R, the
     "spam7": ("DAAG", "yesno", ()),
     "WVS": ("carData", "poverty", ()),
 }
-HEADER = ["table", "rows", "forecast share", "if spread", "in doubt", "guessing", "default", f"{FEWER} releases", "sums"]
+HEADER = [
+    "table",
+    "rows",
+    "forecast share",
+    "if spread",
+    "in doubt",
+    "guessing",
+    "default",
+    f"{FEWER} releases",
+    "sums",
+]
 HEADER += ["sums, 16 bins", "forecast share", "if spread"]
 
 

@@ -196,7 +196,9 @@ def main(arguments: list[str]) -> None:
     parsed = parser.parse_args(arguments)
     found = measured(parsed.only)
     kept = _committed_lines(RESULTS) if parsed.only else {}
-    kept |= {name: f"| {name} | {a:,} | {b:,} | {ratio:.2f} | {power:.2f} |" for name, (a, b, ratio, power) in found.items()}
+    kept |= {
+        name: f"| {name} | {a:,} | {b:,} | {ratio:.2f} | {power:.2f} |" for name, (a, b, ratio, power) in found.items()
+    }
     lines = [
         "# Growth",
         "",

@@ -98,7 +98,9 @@ def train_again(train: Records, test: Records, seed: int, *, private: bool) -> R
     epsilon = None
     for gone in ((), ERASED):
         kept = np.setdiff1d(np.arange(len(train)), gone)
-        pairs = torch.utils.data.TensorDataset(torch.tensor(train.features[kept]), torch.tensor(train.labels[kept]).long())
+        pairs = torch.utils.data.TensorDataset(
+            torch.tensor(train.features[kept]), torch.tensor(train.labels[kept]).long()
+        )
         module = build_module(train.features.shape[1])
         torch.manual_seed(1000 + seed)
         optimizer = torch.optim.SGD(module.parameters(), lr=STEP)

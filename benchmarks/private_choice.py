@@ -68,7 +68,9 @@ def plan_of(schema: Schema, summed: bool, records: int, gdp: float, ridge: float
     facts |= {"method": "objective-perturbation", "one_hot_blocks": schema.one_hot_blocks}
     if ridge is not None:
         return make_plan(loss, regularization=ridge, utility=False, **facts)
-    chosen = advise(loss, model_norm=schema.target_norm if schema.classes is None else None, **facts).comparison.chosen.plan
+    chosen = advise(
+        loss, model_norm=schema.target_norm if schema.classes is None else None, **facts
+    ).comparison.chosen.plan
     assert chosen is not None
     return chosen
 

@@ -149,7 +149,10 @@ def measure(size: str, interpret: str | None) -> tuple[dict[str, Cost], int, int
             costs[f"{kind} refit"] = run(sys.executable, "-c", _REFIT, kind, str(file), model + kind)
         if interpret is not None and (size == "adult" or int(size.split("x", maxsplit=1)[0]) <= _EBM_ROWS):
             costs["EBM refit"] = run(interpret, "-c", _REFIT, "EBM", str(file), model + "EBM")
-        costs |= {f"in process: {name}": Cost(seconds, None) for name, seconds in time_fits(store, str(file), model[:-1]).items()}
+        costs |= {
+            f"in process: {name}": Cost(seconds, None)
+            for name, seconds in time_fits(store, str(file), model[:-1]).items()
+        }
         held = sum(path.stat().st_size for path in Path(store).rglob("*") if path.is_file())
         return costs, file.stat().st_size, held
 
@@ -191,7 +194,9 @@ def report(found: dict[str, tuple[dict[str, Cost], int, int]]) -> str:
             among = "in process: logistic fit" if cost.mebibytes is None else "logistic refit"
             ratio, peak = cost.seconds / costs[among].seconds, "" if cost.mebibytes is None else f"{cost.mebibytes:.0f}"
             lines.append([size, name, f"{cost.seconds:.2f}", f"{ratio:.2g}", peak, disk])
-    body = table(["rows x columns", "process", "CPU s", "over logistic regression", "peak MiB", "CSV / store, MiB"], lines)
+    body = table(
+        ["rows x columns", "process", "CPU s", "over logistic regression", "peak MiB", "CSV / store, MiB"], lines
+    )
     widths = [size.split("x")[1] for size in found if size != "adult"]
     same = [size for size in found if size != "adult" and widths.count(size.split("x")[1]) > 1]
     if same:

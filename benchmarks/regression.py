@@ -229,7 +229,9 @@ def verdict(group: str, found: dict[str, Scores]) -> str:
     behind = {name: mean(name, LINEAR, 0.0) - mean(name, OURS, EPSILONS[-1]) for name in found}
     far = ", ".join(f"{name} {100 * gap:.1f} points behind" for name, gap in behind.items() if gap > CLOSE)
     close = sum(gap <= CLOSE for gap in behind.values())
-    return f"{said}within {100 * CLOSE:g} points of the linear model at ε = {EPSILONS[-1]:g} on {close}" + (f" ({far})" if far else "")
+    return f"{said}within {100 * CLOSE:g} points of the linear model at ε = {EPSILONS[-1]:g} on {close}" + (
+        f" ({far})" if far else ""
+    )
 
 
 def main(arguments: list[str]) -> None:
@@ -237,7 +239,12 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("names", nargs="*", help="tables to run; all by default")
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--noises", type=int, default=5)
-    parser.add_argument("--known", type=Path, metavar="FILE", help="lines that earlier runs printed, for scores not to be measured again")
+    parser.add_argument(
+        "--known",
+        type=Path,
+        metavar="FILE",
+        help="lines that earlier runs printed, for scores not to be measured again",
+    )
     parsed, commit = parser.parse_args(arguments), report.commit()
     warnings.simplefilter("ignore")
     known = dict[str, Scores]()
@@ -251,8 +258,15 @@ def main(arguments: list[str]) -> None:
         lines += [line for name, scores in found.items() for line in lines_of(group, name, scores)]
         verdicts += [verdict(group, found)] if found else []
     table = report.table(["tables", "table", "method", *(f"R², ε = {epsilon:g}" for epsilon in EPSILONS)], lines)
-    body = BODY.format(splits=parsed.splits, noises=parsed.noises, delta=DELTA, most=MOST) + "\n\n" + "\n".join(verdicts) + f"\n\n{table}"
-    command = " ".join(["python -m benchmarks regression", f"--splits {parsed.splits} --noises {parsed.noises}", *parsed.names])
+    body = (
+        BODY.format(splits=parsed.splits, noises=parsed.noises, delta=DELTA, most=MOST)
+        + "\n\n"
+        + "\n".join(verdicts)
+        + f"\n\n{table}"
+    )
+    command = " ".join(
+        ["python -m benchmarks regression", f"--splits {parsed.splits} --noises {parsed.noises}", *parsed.names]
+    )
     report.write("regression", "Regression by defaults", command, body, commit)
 
 

@@ -37,8 +37,16 @@ READ = {
 }
 OTHERS = (("survival", "flchain"), ("Ecdat", "HI"), ("modeldata", "wa_churn"), ("AER", "HealthInsurance"))
 SEEN = ("Adult", "wages", "votes")  # tables on which shrinkage or its ridge was tried before
-WAYS = {"noisy": (False, False), "counts": (True, False), "blocks": (False, True), "both": (True, True)}  # what is applied
-COLUMNS = [*((way, SHARES[1]) for way in WAYS), *((way, share) for share in (SHARES[0], SHARES[2]) for way in ("noisy", "both"))]
+WAYS = {
+    "noisy": (False, False),
+    "counts": (True, False),
+    "blocks": (False, True),
+    "both": (True, True),
+}  # what is applied
+COLUMNS = [
+    *((way, SHARES[1]) for way in WAYS),
+    *((way, share) for share in (SHARES[0], SHARES[2]) for way in ("noisy", "both")),
+]
 BUILT = COLUMNS.index(("both", SHARES[1]))  # what the package does
 HEADER = ["table", "known to be tried on", "rows", "releases", "levels"]
 

@@ -68,7 +68,9 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     with open_store(parsed) as store:
         found = evaluate(store, parsed.data, parsed.delimiter, plain=parsed.plain)
         if parsed.plain and found.without_noise is None:
-            raise InvalidParameter("--plain: no plain fit of rows in a source, of a network or of a loss that is not convex; leave it out")
+            raise InvalidParameter(
+                "--plain: no plain fit of rows in a source, of a network or of a loss that is not convex; leave it out"
+            )
     print_result(parsed, found.to_dict(), _format_evaluation(found))
     return 0
 

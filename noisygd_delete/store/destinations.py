@@ -212,7 +212,10 @@ def destination_status(layout: Layout, ledger: Ledger) -> list[dict[str, Any]]:
     aim = wanted_release(ledger)
     found = [(each, each.behind(aim)) for each in list_destinations(layout)]
     if any(pending for _, pending in found) and find_hook() is None:
-        found = [(replace(each, problem=str(missing_package(*_HOOK))) if pending else each, pending) for each, pending in found]
+        found = [
+            (replace(each, problem=str(missing_package(*_HOOK))) if pending else each, pending)
+            for each, pending in found
+        ]
     return [each.to_dict(pending=pending) for each, pending in found]
 
 
@@ -235,7 +238,9 @@ def require_hook(layout: Layout) -> None:
     """Raise `MissingDependency` if the store has destinations and no release hook is installed."""
     known = list_destinations(layout)
     if known and find_hook() is None:
-        raise MissingDependency(f"{', '.join(each.address for each in known)}: {missing_package(*_HOOK)}. Nothing was changed")
+        raise MissingDependency(
+            f"{', '.join(each.address for each in known)}: {missing_package(*_HOOK)}. Nothing was changed"
+        )
 
 
 def run_hook(file: DestinationFile, ledger: Ledger, artifact: Callable[[], object]) -> None:

@@ -25,7 +25,9 @@ def following(accountant: Accountant, number: int) -> list[Event]:
     """The learn that the plan needs first, if any, and `number` releases, with the fresh learns that its horizon asks for."""
     made: list[Event] = []
     while len(made) < number or (made[0].kind != "unlearn" and len(made) <= number):
-        kind = "relearn" if accountant.horizon_spent and accountant.last.mechanism == accountant.plan.mechanism else None
+        kind = (
+            "relearn" if accountant.horizon_spent and accountant.last.mechanism == accountant.plan.mechanism else None
+        )
         made.append(accountant.planned_event(kind))
         accountant = accountant.what_if(made[-1])
     return made
@@ -62,7 +64,9 @@ def test_an_outlook_is_what_the_account_says_once_the_releases_are_made(method: 
             assert figures(accountant.forecast().cost_of_next_releases(3)) == pytest.approx(figures(fresh), rel=1e-9)
         if plan.mechanism.carries:
             chain = begun.account.since_fresh + 3
-            alone = Accountant(plan, [Event("learn", 0, 0, plan.mechanism)] + [Event("unlearn", 0, 1, plan.mechanism)] * (chain - 1))
+            alone = Accountant(
+                plan, [Event("learn", 0, 0, plan.mechanism)] + [Event("unlearn", 0, 1, plan.mechanism)] * (chain - 1)
+            )
             assert figures(outlook.added) == pytest.approx(figures(alone.dp_cumulative()), rel=1e-9)
         else:
             spent = begun.dp_cumulative()
@@ -71,7 +75,10 @@ def test_an_outlook_is_what_the_account_says_once_the_releases_are_made(method: 
         foresight = accountant.forecast()
         for event in made:
             foresight.add(event)
-        before, now = (None if not one.releases else one.dp_cumulative().with_slack().epsilon(1e-6) for one in (accountant, accountant.what_if(*made)))
+        before, now = (
+            None if not one.releases else one.dp_cumulative().with_slack().epsilon(1e-6)
+            for one in (accountant, accountant.what_if(*made))
+        )
         told = foresight.foresight(1e-6)
         assert (told.delta, told.before, told.after) == (1e-6, before, pytest.approx(now, rel=1e-9))
 
@@ -83,7 +90,10 @@ def test_what_remains_is_the_number_of_releases_that_the_total_affords(method: s
         accountant = Accountant(plan, events)
         made = following(accountant, 3)
         first = len(made) - 3
-        costs = [accountant.what_if(*made[:n]).dp_cumulative().with_slack().epsilon(1e-6) for n in range(first, len(made) + 1)]
+        costs = [
+            accountant.what_if(*made[:n]).dp_cumulative().with_slack().epsilon(1e-6)
+            for n in range(first, len(made) + 1)
+        ]
         for number, cost in enumerate(costs[:-1]):
             if not 0 < cost < costs[number + 1]:
                 continue

@@ -245,7 +245,9 @@ def test_the_costliest_erasure_is_that_of_every_erasure_asked_one_by_one(method:
         statistics = [n for n, event in enumerate(events, 1) if event.kind == "statistic"]
         for shown in ((), (1,), tuple(statistics), tuple(range(1, end, 2))):
             worst = accountant.costliest_deletion(shown)
-            erasing = [n for n, event in enumerate(events, 1) if n > 1 and event.counts.erased and event.kind != "statistic"]
+            erasing = [
+                n for n, event in enumerate(events, 1) if n > 1 and event.counts.erased and event.kind != "statistic"
+            ]
             asked = [accountant.deletion(1, n, [*(s for s in shown if s < n), *range(n, end)]) for n in erasing]
             for figure in (lambda one: one.advantage, lambda one: one.renyi(8), lambda one: one.epsilon(1e-6)):
                 assert figure(worst) >= max(map(figure, asked)) * (1 - 1e-9), (seed, shown)

@@ -99,13 +99,17 @@ def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pr
         assert reads == expected, command
 
 
-def test_a_terminal_shows_the_rates_of_reading_and_filling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed) -> None:
+def test_a_terminal_shows_the_rates_of_reading_and_filling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed
+) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
     tqdm = pytest.importorskip("tqdm.std")
-    monkeypatch.setattr(tqdm, "tqdm", type("Often", (tqdm.tqdm,), {"__init__": partialmethod(tqdm.tqdm.__init__, mininterval=0)}))
+    monkeypatch.setattr(
+        tqdm, "tqdm", type("Often", (tqdm.tqdm,), {"__init__": partialmethod(tqdm.tqdm.__init__, mininterval=0)})
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(terminal, "_PATIENCE", 0.0)
     monkeypatch.setattr(sys, "stderr", screen := Terminal())

@@ -143,7 +143,10 @@ def test_theorem_4_1_is_the_smaller_of_its_two_printed_terms(order: float) -> No
     smaller = set()
     for cost in (1e-9, 1e-3, 0.02, 0.2, 0.5, 0.69, 0.999):
         q, epsilon = mpmath.mpf(order), mpmath.mpf(cost)
-        terms = [mpmath.sqrt(2 * epsilon), q * mpmath.exp(epsilon * (q - 1) / q) / (q - 1) * (2 * (q - 1)) ** (1 / q) - 1]
+        terms = [
+            mpmath.sqrt(2 * epsilon),
+            q * mpmath.exp(epsilon * (q - 1) / q) / (q - 1) * (2 * (q - 1)) ** (1 / q) - 1,
+        ]
         found = adaptive.theorem_4_1(order=order, renyi=cost)
         assert min(1, *terms) <= found <= min(1, *terms) * (1 + 1e-12) + 1e-11
         smaller.add(terms[0] < terms[1])

@@ -298,7 +298,8 @@ def test_the_gap_has_every_term_that_it_states() -> None:
     rng = np.random.default_rng(2)
     for _ in range(60):
         facts = {
-            name: float(10 ** rng.uniform(-3, 3)) for name in ("gradient_error", "lipschitz", "regularization", "radius", "grid")
+            name: float(10 ** rng.uniform(-3, 3))
+            for name in ("gradient_error", "lipschitz", "regularization", "radius", "grid")
         }
         size, convexity = rng.uniform(0.01, 0.9), rng.uniform(0.01, 1.0)
         dimension = int(rng.integers(1, 400)) ** 2
@@ -306,7 +307,9 @@ def test_the_gap_has_every_term_that_it_states() -> None:
             facts |= {"gradient_error": facts["gradient_error"] * scale, "grid": facts["grid"] * scale}
             u, reach, root = Fraction(2) ** -53, Fraction(1.001) * Fraction(facts["radius"]), math.isqrt(dimension)
             steepest = Fraction(facts["lipschitz"]) + Fraction(facts["regularization"]) * reach
-            product = Fraction(size) * Fraction(facts["gradient_error"]) + 3 * u * Fraction(size) * steepest + 2 * u * reach
+            product = (
+                Fraction(size) * Fraction(facts["gradient_error"]) + 3 * u * Fraction(size) * steepest + 2 * u * reach
+            )
             centre = Fraction(1.01) * product + Fraction(facts["grid"]) * root / 2
             point = Fraction(1.01) * (dimension + 9) * u * reach
             stated = 2 * (centre + (1 - Fraction(size) * Fraction(convexity)) * point) + Fraction(facts["grid"]) * root

@@ -293,7 +293,10 @@ def test_probabilities_are_those_of_the_loss() -> None:
 def test_a_ladder_is_certified_if_every_run_of_it_is(certified: tuple[bool, ...], monkeypatch) -> None:
     plan = plan_by("staged")
     parts = [np.full(stage.shape, number + 1.0) for number, stage in enumerate(plan.calibration.stages)]
-    runs = [learning.Training(Model(part, plan.problem.loss, each), 10 * k, k / 4) for k, (part, each) in enumerate(zip(parts, certified, strict=True), 1)]
+    runs = [
+        learning.Training(Model(part, plan.problem.loss, each), 10 * k, k / 4)
+        for k, (part, each) in enumerate(zip(parts, certified, strict=True), 1)
+    ]
     monkeypatch.setattr(learning, "_train_stages", lambda *_: (parts, runs))
     made = learning._train_chain(None, plan, None, Execution())
     assert made.model.certified == all(certified)

@@ -185,7 +185,11 @@ def test_slow_tests_are_read_from_a_report(tmp_path: Path) -> None:
         "<s>" + "".join(case.format(name, value) for name, value in zip(names, (0.7, 0.1, 1.1), strict=True)) + "</s>"
     )
     found, here = slow.measured([report]), "tests/docs/test_releasing.py::"
-    before = [here + "test_every_folder_of_tests_has_its_stage", here + "test_long_gone", "tests/conftest.py::processor_seconds"]
+    before = [
+        here + "test_every_folder_of_tests_has_its_stage",
+        here + "test_long_gone",
+        "tests/conftest.py::processor_seconds",
+    ]
     assert slow.listed(found, before) == ["tests/conftest.py::processor_seconds", here + "test_scripts_are_well_formed"]
 
 

@@ -169,16 +169,27 @@ def test_of_very_many_outputs_the_inverse_hessian_is_that_of_one_output_beside_a
     scores = rows @ weights.T
     bend = (1 / (2 + np.exp(scores) + np.exp(-scores))).mean(axis=0)
     moment = rows.T.astype(np.float64) @ rows / len(rows)
-    expected = [np.linalg.solve(share * moment + regularization * np.eye(width), one) for share, one in zip(bend, gradient, strict=True)]
+    expected = [
+        np.linalg.solve(share * moment + regularization * np.eye(width), one)
+        for share, one in zip(bend, gradient, strict=True)
+    ]
     np.testing.assert_allclose(inverse(gradient), expected, rtol=3e-3, atol=3e-3 * np.abs(expected).max())
 
 
 def test_a_sample_is_the_largest_that_costs_what_it_may() -> None:
     """Half a pass to two, by the fourth root of κ; its side can be factored in about that time."""
     kinds = set()
-    for records, features, outputs, filled in itertools.product((50, 2000, 10**6), (1, 8, 300, 50_000), (1, 3), (None, 5.0)):
+    for records, features, outputs, filled in itertools.product(
+        (50, 2000, 10**6), (1, 8, 300, 50_000), (1, 3), (None, 5.0)
+    ):
         for condition, share in ((1.0, 0.5), (256.0, 1.0), (1e9, 2.0)):
-            size = {"records": records, "features": features, "outputs": outputs, "condition_number": condition, "filled": filled}
+            size = {
+                "records": records,
+                "features": features,
+                "outputs": outputs,
+                "condition_number": condition,
+                "filled": filled,
+            }
             rows, narrow = solver_steps.sample_rows(**size)
             cheap = solver_steps._SOLVED if outputs == 1 else solver_steps._DECOMPOSED
             side = min(solver_steps._SIDE, (cheap * records * (filled or features) * outputs) ** (1 / 3))
@@ -188,7 +199,9 @@ def test_a_sample_is_the_largest_that_costs_what_it_may() -> None:
             longest = solver_steps.PER_FEATURE * share * features if narrow else side
             for taken, allowed in ((rows, True), (rows + 1, False)):
                 product = taken * features * (features if narrow else taken) / 2
-                fits = taken <= min(records, longest) and taken * features <= solver_steps.MOST_CELLS and product <= work
+                fits = (
+                    taken <= min(records, longest) and taken * features <= solver_steps.MOST_CELLS and product <= work
+                )
                 assert fits == allowed or (allowed and rows == 1)
             kinds.add((narrow, rows == records))
             products = rows * features * (features if narrow else rows) / 2

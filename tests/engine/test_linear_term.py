@@ -125,7 +125,9 @@ def test_the_rounding_of_a_gradient_with_a_linear_term_counts_the_term_and_the_c
     assert pulled.pull_norm == pytest.approx(term.norm / 50)
     weights = np.random.default_rng(2).standard_normal((2, 3))
     away = weights - centre
-    assert pulled.regular_value(weights) == pytest.approx(0.05 * (away**2).sum() + (term.per_record(50) * weights).sum())
+    assert pulled.regular_value(weights) == pytest.approx(
+        0.05 * (away**2).sum() + (term.per_record(50) * weights).sum()
+    )
     np.testing.assert_allclose(pulled.regular_gradient(weights), 0.1 * away + term.per_record(50))
     mean = plain.gradient(weights) - 0.1 * weights
     np.testing.assert_allclose(pulled.gradient(weights), mean + pulled.regular_gradient(weights), atol=1e-12)

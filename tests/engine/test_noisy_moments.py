@@ -120,7 +120,9 @@ def test_moments_freed_of_noise_are_nearer_to_the_rows() -> None:
     exact, raw = (part + np.triu(part, 1).T for part in (held, raw))
     read = PublishedSums(chosen, curator.model)._moments
     freed, above = read.square, np.triu_indices(len(exact), 1)
-    assert (raw - exact)[above].var() == pytest.approx(read.variance / 2, rel=0.03)  # what a pair of blocks is shrunk by
+    assert (raw - exact)[above].var() == pytest.approx(
+        read.variance / 2, rel=0.03
+    )  # what a pair of blocks is shrunk by
     half, right = (engine._shrink_blocks(raw, map.coding.starts, part * read.variance) for part in (0.5, 1.0))
     assert np.linalg.norm(right - exact) < 0.9 * np.linalg.norm(half - exact)
     assert np.linalg.norm(freed - exact) ** 2 < 0.4 * np.linalg.norm(raw - exact) ** 2
@@ -184,7 +186,9 @@ def test_ridges_are_a_share_of_the_noise_and_more_where_rows_are_few(coded: bool
         return
     along = np.diag(found.square)[1:]
     usual = np.prod(along ** (1 / len(along)))
-    np.testing.assert_allclose(told, np.append(0.5 + 0.25 * noise, 0.5 + 0.25 * noise * (usual / along) ** 0.25), rtol=1e-9)
+    np.testing.assert_allclose(
+        told, np.append(0.5 + 0.25 * noise, 0.5 + 0.25 * noise * (usual / along) ** 0.25), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5)])
@@ -195,7 +199,9 @@ def test_singular_values_are_shrunk_and_those_of_noise_are_gone(shape: tuple[int
     edge = np.sqrt(shape[0]) + np.sqrt(shape[1])
     variance = (np.median(sizes) * 1.01 / edge) ** 2
     kept = [
-        np.sqrt((d**2 - sum(shape) * variance) ** 2 - 4 * shape[0] * shape[1] * variance**2) / d if d > edge * np.sqrt(variance) else 0.0
+        np.sqrt((d**2 - sum(shape) * variance) ** 2 - 4 * shape[0] * shape[1] * variance**2) / d
+        if d > edge * np.sqrt(variance)
+        else 0.0
         for d in sizes
     ]
     assert 0 < sum(value > 0 for value in kept) < len(kept)
@@ -206,7 +212,11 @@ def test_singular_values_are_shrunk_and_those_of_noise_are_gone(shape: tuple[int
 def test_a_solve_with_a_ridge_leaves_out_what_is_below_minus_a_half_of_it(least: float) -> None:
     rng = np.random.default_rng(11)
     axes, _ = np.linalg.qr(rng.standard_normal((6, 6)))
-    sizes, ridge, right = np.array([least, 1.0, 2.0, 3.0, 4.0, 5.0]), np.geomspace(0.5, 2, 6), rng.standard_normal((6, 2))
+    sizes, ridge, right = (
+        np.array([least, 1.0, 2.0, 3.0, 4.0, 5.0]),
+        np.geomspace(0.5, 2, 6),
+        rng.standard_normal((6, 2)),
+    )
     beside = (axes * sizes) @ axes.T
     kept = (axes * np.where(sizes < -0.5, 0.0, sizes)) @ axes.T
     scale = np.sqrt(ridge)

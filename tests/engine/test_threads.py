@@ -111,7 +111,9 @@ def test_a_group_of_torch_processes_of_one_adds_and_tells_as_alone(tmp_path, mon
 
 @pytest.mark.parametrize("launched", [False, True])
 @pytest.mark.parametrize("size", [None, "1", "2"])
-def test_a_group_is_found_where_torchrun_started_several_processes(launched: bool, size: str | None, monkeypatch) -> None:
+def test_a_group_is_found_where_torchrun_started_several_processes(
+    launched: bool, size: str | None, monkeypatch
+) -> None:
     monkeypatch.setattr(execution, "TorchGroup", lambda: "of torch")
     for name, value in (("TORCHELASTIC_RUN_ID", "1" if launched else None), ("WORLD_SIZE", size)):
         monkeypatch.delenv(name, raising=False)

@@ -157,7 +157,10 @@ def test_methods_for_rows_in_any_order_are_those_that_plan_with_them(name: str) 
     told, works = external_row_methods(problem), []
     for kind, made in METHODS.items():
         try:
-            works += [kind] * (made().allow_any_order().check_any_order(problem, "") is None and "in_place" in {f.name for f in fields(made)})
+            works += [kind] * (
+                made().allow_any_order().check_any_order(problem, "") is None
+                and "in_place" in {f.name for f in fields(made)}
+            )
         except (NoisyGDDeleteError, AttributeError):
             continue
     assert told == (f"plan with method {' or '.join(map(repr, works))}" if works else told)
@@ -168,7 +171,11 @@ def test_the_order_that_a_caller_asks_of_theorem_5_2_is_the_one_that_is_planned(
     plan = plan_by("noisy-gd:analysis=theorem-5-2")
     problem = replace(plan.problem, budget=PAIRS)
     for order in (1.5, 3.0):
-        assert GibbsNoisyGD(order=order)._orders(PAIRS) == GibbsNoisyGD(order=order)._orders(plan.problem.budget) == [order]
+        assert (
+            GibbsNoisyGD(order=order)._orders(PAIRS)
+            == GibbsNoisyGD(order=order)._orders(plan.problem.budget)
+            == [order]
+        )
     assert GibbsNoisyGD()._orders(plan.problem.budget) == [plan.problem.budget.order]
     assert len(GibbsNoisyGD()._orders(problem.budget)) > 5
     with pytest.raises(InvalidParameter, match="one Rényi order"):
@@ -193,7 +200,13 @@ def test_a_problem_is_read_as_it_was_written(name: str) -> None:
     problem = plan_by(name).problem
     own = {field.name for field in fields(problem)}
     assert set(problem.to_dict()) == own - {"weighting", "rows_a_person"}
-    others = {"rows_a_person": 1.5, "total": Total(3.0, 1e-7, order=4.0), "utility_tolerance": 2.0, "feature_map": "ab" * 32, "model_norm": 2.0}
+    others = {
+        "rows_a_person": 1.5,
+        "total": Total(3.0, 1e-7, order=4.0),
+        "utility_tolerance": 2.0,
+        "feature_map": "ab" * 32,
+        "model_norm": 2.0,
+    }
     for changed in (problem, replace(problem, **others), replace(problem, rows_per_subject=3, rows_a_person=2.0)):
         told = json.loads(json.dumps(changed.to_dict()))
         assert ("rows_a_person" in told) == (changed.rows_a_person != 1)

@@ -100,7 +100,10 @@ def test_sentences_of_an_explanation_stand_where_their_facts_hold() -> None:
     total = Total(3.0, 1e-7)
     assert explanations.explain_total(None) == ""
     for cap, words in (
-        (replace(total, order=4.0), "whatever plans and releases depend on (what is spent is summed as Rényi divergence at order 4)"),
+        (
+            replace(total, order=4.0),
+            "whatever plans and releases depend on (what is spent is summed as Rényi divergence at order 4)",
+        ),
         (replace(total, gdp=True), "summed as μ² of Gaussian DP"),
         (replace(total, gdp=True, late=True), "if the total was not changed because of models seen before"),
         (total, "if no later plan is chosen because of models seen before"),
@@ -111,7 +114,10 @@ def test_sentences_of_an_explanation_stand_where_their_facts_hold() -> None:
     assert "takes 7 record gradients less" in saving({"learn": 10, "delete": 3}, cheaper=False)
     assert saving({"learn": 3, "delete": 3}, cheaper=False) == saving({"learn": 3, "delete": 10}, cheaper=False) == ""
     assert "takes 10 record gradients and learning afresh 3." in saving({"learn": 3, "delete": 10}, cheaper=True)
-    solved, steps = Procedure(Minimizer(1e-6, "warm"), linear_term=2.0, output_noise=0.5), Procedure(Published(), 3, 0.1, 0.25)
+    solved, steps = (
+        Procedure(Minimizer(1e-6, "warm"), linear_term=2.0, output_noise=0.5),
+        Procedure(Published(), 3, 0.1, 0.25),
+    )
     carried = Procedure(CarriedSums([(0.0, 1.0)], 512.0, 2, 1, 1, 1, 0.0, 0.0))
     for run, stages, words in (
         (solved, (), "s=2, τ=0.5"), (steps, (), "σ²=0.25"), (replace(solved, noise_variance=0.25), (), "s=2, τ=0.5; between: σ²=0.25"),
@@ -151,7 +157,9 @@ def test_waiting_is_explained_where_a_step_may_carry_two_runs_apart() -> None:
     assert problem.strong_convexity <= 0
     text = explanations.explain_waiting(problem, run)
     expansion = 1 + run.step_size * (constants.weak_convexity - problem.regularization)
-    exponent = constants.lipschitz**2 * (1 / problem.regularization - 1 / constants.weak_convexity) / (2 * run.noise_variance)
+    exponent = (
+        constants.lipschitz**2 * (1 / problem.regularization - 1 / constants.weak_convexity) / (2 * run.noise_variance)
+    )
     for shown in (f"c={format_number(expansion, 6)}", f"e^−{format_number(exponent, 3)} ", f"in {run.solver_passes + run.counted_steps} passes",
                   f"at most {format_bound((math.log(2) - 0.5) / math.log(expansion))} of its steps"):  # fmt: skip
         assert shown in text
@@ -180,7 +188,12 @@ def test_a_plan_explains_itself_with_its_own_numbers(name: str) -> None:
     problem, text = plan.problem, plan.explain()
     heading = explanations.plan_heading(problem)
     assert text.startswith(heading)
-    for shown in (f"n={problem.records} slots", f"d={problem.dimension} weights", problem.budget.describe(), str(problem.adjacency)):
+    for shown in (
+        f"n={problem.records} slots",
+        f"d={problem.dimension} weights",
+        problem.budget.describe(),
+        str(problem.adjacency),
+    ):
         assert shown in heading
     assert ("observed releases together" in heading) == (problem.releases > 1) != ("; per release." in heading)
     shared = explanations.plan_heading(replace(problem, releases=3))

@@ -54,7 +54,9 @@ def test_a_target_has_no_sums(requests: int) -> None:
     assert served(20_000, 20, requests, losses.PseudoHuber(1.0))[0].kind != "sums"
 
 
-@pytest.mark.parametrize(("records", "requests", "kind"), [(800, None, "calendar"), (800, 1, "requests"), (6000, 100, "sums")])
+@pytest.mark.parametrize(
+    ("records", "requests", "kind"), [(800, None, "calendar"), (800, 1, "requests"), (6000, 100, "sums")]
+)
 def test_the_advice_is_of_the_plan_that_serves(records: int, requests: int | None, kind: str) -> None:
     """Its caution and remedies are of that plan, not of the calendar that was not taken."""
     found, _ = served(records, 12, requests)

@@ -23,7 +23,9 @@ def chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(3)
     rows = [
-        f"{number}," + ",".join(f"{value:.3f}" for value in random.uniform(-1, 1, COLUMNS)) + f",{'ab'[random.integers(2)]}"
+        f"{number},"
+        + ",".join(f"{value:.3f}" for value in random.uniform(-1, 1, COLUMNS))
+        + f",{'ab'[random.integers(2)]}"
         for number in range(800)
     ]
     head = "id," + ",".join(f"x{column}" for column in range(COLUMNS)) + ",y"
@@ -39,9 +41,13 @@ def test_it_learns_all_records_and_no_row_kept_apart(chance: Path, as_json: Any)
     found = as_json(*quickstart())
     apart = found["without_noise"]
     assert apart["learned_from"] == apart["records"] == found["init"]["records"]
-    assert abs(apart["accuracy"] - 0.5) < 0.2, "five deviations of a coin: who learned these rows would be right on most"
+    assert abs(apart["accuracy"] - 0.5) < 0.2, (
+        "five deviations of a coin: who learned these rows would be right on most"
+    )
     own = as_json("evaluate", "people/store", "--data", "people.csv", "--plain")
-    assert own["without_noise"]["accuracy"] > 0.66, "nine deviations of a coin: it learned the records, four fifths of the file"
+    assert own["without_noise"]["accuracy"] > 0.66, (
+        "nine deviations of a coin: it learned the records, four fifths of the file"
+    )
     assert own["accuracy"] < own["without_noise"]["accuracy"] - 0.1, "which noise prevents"
 
 
@@ -61,7 +67,9 @@ def test_no_file_holds_the_score_or_a_weight(chance: Path, printed: Any, monkeyp
     assert "; without noise: 73.1% (not private: do not publish)\n" in said
     weights = fitted[0].weights.ravel()
     marks = [b"7310585", b"73.1%", b"73.1 %", b"not private"]
-    marks += [weight.tobytes() for weight in weights] + [weight.astype(np.float32).tobytes() for weight in weights if weight]
+    marks += [weight.tobytes() for weight in weights] + [
+        weight.astype(np.float32).tobytes() for weight in weights if weight
+    ]
     marks += [repr(float(weight)).encode()[:12] for weight in weights]
     files = [file for file in chance.rglob("*") if file.is_file()]
     assert {"certificate.json", "certificate.html", "schema.toml"} <= {file.name for file in files}
@@ -82,7 +90,9 @@ def test_the_fit_is_scikit_learns(kind: str) -> None:
         loss, labels = plain_evaluation._plain_loss(losses.Squared(1.0)), np.clip(score / 3 + noise / 20, -1, 1)
         other = linear_model.Ridge(0.1, fit_intercept=False)
     else:
-        labels = np.digitize(score * 4 + noise, [-2, 2]) if kind == "class" else np.where(score * 4 + noise > 0, 1.0, -1.0)
+        labels = (
+            np.digitize(score * 4 + noise, [-2, 2]) if kind == "class" else np.where(score * 4 + noise > 0, 1.0, -1.0)
+        )
         loss = losses.Softmax(1.0, 3) if kind == "class" else losses.Logistic(1.0)
         if kind == "clipped":
             loss = plain_evaluation._plain_loss(losses.clip_loss(loss, 0.3))
@@ -95,7 +105,13 @@ def test_the_fit_is_scikit_learns(kind: str) -> None:
 
 def test_a_large_table_is_sampled_evenly() -> None:
     rows = np.eye(7)[np.arange(100) % 7]
-    records = Records(rows, np.arange(100) % 2 * 2 - 1.0, ids=[f"p{row}" for row in range(100)], subjects=[row // 2 for row in range(100)], slots=130)
+    records = Records(
+        rows,
+        np.arange(100) % 2 * 2 - 1.0,
+        ids=[f"p{row}" for row in range(100)],
+        subjects=[row // 2 for row in range(100)],
+        slots=130,
+    )
     some = select_records(records, 40)
     places = [int(str(name)[1:]) for name in some.ids]
     assert len(places) == len(set(places)) == some.slots == 40

@@ -32,7 +32,13 @@ ROWS_OF = {
     },  # which no machine runs on so many rows
     "noisy-gd, of a loss that is not convex": {"loss": losses.Sigmoid(1.0), "method": NoisyGD(), "budget": RENYI},
 }
-ORDER_FREE = {"noisy-gd", "noisy-gd:analysis=paper", "output-perturbation", "objective-perturbation", "sufficient-statistics"}
+ORDER_FREE = {
+    "noisy-gd",
+    "noisy-gd:analysis=paper",
+    "output-perturbation",
+    "objective-perturbation",
+    "sufficient-statistics",
+}
 OVER_THE_REALS = {"noisy-gd:analysis=composition", "staged", "noisy-gd:analysis=theorem-5-2"}
 
 
@@ -132,4 +138,7 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
 
 def test_there_is_one_to_advise() -> None:
     named = re.findall("'([a-z-]+)'", external_row_methods(asked("objective-perturbation").problem))
-    assert {*named} == ORDER_FREE - {"noisy-gd:analysis=paper", "sufficient-statistics"}  # which needs more of a place than rows
+    assert {*named} == ORDER_FREE - {
+        "noisy-gd:analysis=paper",
+        "sufficient-statistics",
+    }  # which needs more of a place than rows

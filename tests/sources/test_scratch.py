@@ -310,7 +310,9 @@ CODED = Schema.from_dict({**SCHEMA.to_dict(), "map": {"kind": "additive", "level
 def test_rows_of_a_source_are_held_as_codes_in_memory_and_in_a_file(tmp_path: Path, method: str, monkeypatch) -> None:
     """The same model as from a table of features; in memory no row is expanded by the reader, in the file a row is its codes."""
     source, weights = source_at(id="id", **in_duckdb(tmp_path)), []
-    made = plan(CODED, method=method, regularization=0.2, budget=Budget.from_gdp(dp=8.0, deletion=4.0)).allow_any_order()
+    made = plan(
+        CODED, method=method, regularization=0.2, budget=Budget.from_gdp(dp=8.0, deletion=4.0)
+    ).allow_any_order()
     whole = CODED.encode_file(as_file(tmp_path))
     files: list[int] = []
     true = ScratchRows.__init__

@@ -104,14 +104,26 @@ def test_before_the_first_learn_what_was_deleted_waits(tmp_path, monkeypatch) ->
 def test_requests_one_by_one_do_what_they_do_together(path, tmp_path, monkeypatch) -> None:
     shutil.copytree(path, tmp_path / "other")
     asked = [EditRequest.delete([name(k)], request_id=f"r{k}") for k in (1, 2)]
-    asked += [EditRequest.delete(["nobody"], request_id="r3"), EditRequest.delete([name(4)], request_id="r1"), EditRequest.delete([name(5)])]
+    asked += [
+        EditRequest.delete(["nobody"], request_id="r3"),
+        EditRequest.delete([name(4)], request_id="r1"),
+        EditRequest.delete([name(5)]),
+    ]
     answers = []
     for at, shared in ((path, True), (tmp_path / "other", False)):
         with Store.open(at) as store:
             monkeypatch.setattr(type(store.table), "shares_transactions", shared)
             result = store.edit_all(asked)
             kept = sorted(one for one in store.records.ids_by_slot if one is not None)
-            answers.append(([str(one) for one in result.outcomes], result.release, kept, store.pending_edits, store.ledger.releases))
+            answers.append(
+                (
+                    [str(one) for one in result.outcomes],
+                    result.release,
+                    kept,
+                    store.pending_edits,
+                    store.ledger.releases,
+                )
+            )
             assert result.served == 3
     assert answers[0] == answers[1]
     assert [one == "None" for one in answers[0][0]] == [True, True, False, False, True]
@@ -139,7 +151,12 @@ def test_texts_are_found_in_values_of_any_kind_and_across_any_cut() -> None:
     assert needles.find_in([b"xb2x", "Ünal".encode(), 3]) == {0, 1}
     assert needles.find_in([]) == set()
     for text, found in (("Ünal", 0), ("b2", 1)):
-        for form in (text.encode(), text.encode("utf-16-le"), text.encode("utf-16-be"), text.encode("ascii", "backslashreplace").replace(b"\\x", b"\\u00")):
+        for form in (
+            text.encode(),
+            text.encode("utf-16-le"),
+            text.encode("utf-16-be"),
+            text.encode("ascii", "backslashreplace").replace(b"\\x", b"\\u00"),
+        ):
             data = b"--" + form + b"--"
             assert all(needles.among([data[:cut], data[cut:]]) == {found} for cut in range(len(data)))
             assert needles.among([bytes([byte]) for byte in data]) == {found}
@@ -171,13 +188,23 @@ def test_what_a_release_publishes_says_nothing_of_who_the_rows_are(path) -> None
     whole = SCHEMA.to_dict()
     assert {"id", "subject"} <= set(whole)
     told = json.loads(artefact.files["schema.json"])
-    assert told == {key: json.loads(json.dumps(value)) for key, value in whole.items() if key not in ("id", "subject", "rows_per_subject")}
+    assert told == {
+        key: json.loads(json.dumps(value))
+        for key, value in whole.items()
+        if key not in ("id", "subject", "rows_per_subject")
+    }
     artefact.require_plain()
     facts = json.loads(artefact.files["facts.json"])
     assert (facts["release"], facts["model"]) == (1, artefact.digest)
     for name_, digest in facts["files"].items():
         assert hashlib.sha256(artefact.files[name_]).hexdigest() == digest
-    assert set(facts["files"]) | set(facts["missing"]) == {"model.safetensors", "schema.json", "model.json", "model.py", "model.onnx"}
+    assert set(facts["files"]) | set(facts["missing"]) == {
+        "model.safetensors",
+        "schema.json",
+        "model.json",
+        "model.py",
+        "model.onnx",
+    }
 
 
 def test_without_a_list_nobody_knows_which_ids_came_back(path, tmp_path) -> None:
@@ -189,7 +216,10 @@ def test_without_a_list_nobody_knows_which_ids_came_back(path, tmp_path) -> None
         assert store.list_reappeared_ids() == [name(2)]
 
 
-@pytest.mark.parametrize(("answer", "known"), [(None, None), ({}, None), ({"remaining": 0}, 0), ({"remaining": 3}, 3), ({"remaining": "3"}, None)])
+@pytest.mark.parametrize(
+    ("answer", "known"),
+    [(None, None), ({}, None), ({"remaining": 0}, 0), ({"remaining": 3}, 3), ({"remaining": "3"}, None)],
+)
 def test_what_a_request_left_of_a_person_is_known_if_its_entry_says_so(answer, known) -> None:
     ledger = SimpleNamespace(entry=lambda position: SimpleNamespace(answer=answer))
     assert erasure._remaining_rows(ledger, 4) == known

@@ -284,13 +284,21 @@ def test_the_batching_of_a_plan_and_of_what_is_left_of_its_budget() -> None:
     assert Batching.from_plan(alone.plan) == Batching(size=1)
     assert Batching.from_plan(alone.plan, deadline=9.0) == Batching(size=None, deadline=9.0)
     for deadline in (None, 9.0):
-        assert Batching.from_plan(shared.plan, deadline=deadline) == Batching(size=shared.plan.problem.batch, deadline=deadline)
+        assert Batching.from_plan(shared.plan, deadline=deadline) == Batching(
+            size=shared.plan.problem.batch, deadline=deadline
+        )
     left = shared.accountant.remaining().publications
     assert left == 7
     for edits in range(1, 40):
         size = Batching.within_budget(shared.accountant, edits=edits).size
         assert size * left >= edits > (size - 1) * left
-    for period, deadline, expected in ((70.0, None, 10.0), (70.0, 4.0, 4.0), (70.0, 40.0, 10.0), (None, 4.0, 4.0), (None, None, None)):
+    for period, deadline, expected in (
+        (70.0, None, 10.0),
+        (70.0, 4.0, 4.0),
+        (70.0, 40.0, 10.0),
+        (None, 4.0, 4.0),
+        (None, None, None),
+    ):
         facts = {"edits": 14, "period": period, "deadline": deadline}
         assert Batching.within_budget(shared.accountant, **facts) == Batching(size=2, deadline=expected)
         assert Batching.within_budget(alone.accountant, **facts) == Batching(size=1, deadline=deadline)

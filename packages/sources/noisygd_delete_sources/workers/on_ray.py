@@ -96,9 +96,7 @@ def open_rows(
         parts = files.partition_row_groups(address, before, pinned=pinned is not None)
         cluster = RayCluster(ray, Encoder.for_rows(schema, address), parts)
         try:
-            records = ClusterRecords(
-                cluster, address=address, width=schema.features, slots=slots, codec=schema.codec
-            )
+            records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots, codec=schema.codec)
             if pinned is None:
                 files.check_unchanged(address, before, files.list_files(address))
             yield records, position, NONE_LEFT_OUT

@@ -72,9 +72,7 @@ class SparkCluster:
         """Send a question to every partition and return the answers in partition order."""
         shared = self._context.broadcast(question)
         try:
-            answers: list[Answer] = self._kept.mapPartitionsWithIndex(
-                _make_answerer(shared, self._encoder)
-            ).collect()
+            answers: list[Answer] = self._kept.mapPartitionsWithIndex(_make_answerer(shared, self._encoder)).collect()
         except Exception as error:  # from py4j, sockets or Spark: the message may quote data
             if "ModuleNotFoundError" in str(error):
                 raise MissingDependency(_OTHER_PYTHON) from None
@@ -261,9 +259,7 @@ def open_rows(
         encoder = Encoder.for_rows(schema, address)
         cluster = SparkCluster(session, encoder, paths, merged=pinned is not None, selection=selection)
         try:
-            records = ClusterRecords(
-                cluster, address=address, width=schema.features, slots=slots, codec=schema.codec
-            )
+            records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots, codec=schema.codec)
             if pinned is None:
                 files.check_unchanged(address, before, list_files(session, address))
             yield records, position, cluster.left_out
