@@ -24,11 +24,12 @@ from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store, verify
 from tests.cli.planned import main
+from tests.sources.conftest import SCHEMA_FILE
 from tests.sources.rows import records_of
 
 from .conftest import OF_TESTS, ROOT, SCHEMA, SESSIONS, SLOTS, N, Start, columns, held, plan, skip_without
 from .held_up import LongestHeldUp, held_up, marked
-from .test_commands import PLAN, TEXT
+from .test_commands import PLAN
 from .test_engines import executes, psutil, pytestmark
 
 __all__ = ["pytestmark"]
@@ -108,7 +109,7 @@ def test_init_and_learn_go_on_to_the_same_bit(engine: str, short_folder: Path) -
     skip_without(engine)
     files = "empty files"
     split(short_folder / "files", files)
-    (short_folder / "schema.toml").write_text(TEXT)
+    (short_folder / "schema.toml").write_text(SCHEMA_FILE)
     asked = [sys.executable, "-m", "tests.engines.test_killed_worker", str(short_folder), engine]
     with subprocess.Popen(asked, cwd=short_folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as driver:
         for step in ("init", "learn"):
