@@ -22,11 +22,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from ..bounds.arithmetic import ROOM
 from ..errors import AssumptionViolated
@@ -35,6 +34,9 @@ from ..losses.base import Loss
 from ..records import CodedRows
 from .execution import run_parallel
 from .nested import SAMPLED, select_curved
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 LEAST_ROWS = 1 << 14  # smaller tables are summed as sparse rows, with less overhead
 _MOST_FACTORS = 255  # most norms of rows before they are brought to their radius
@@ -168,6 +170,8 @@ class CodedSums:
 
     def _count(self, places: NDArray[np.int32], dtype: Any) -> csr_array:
         """Return a sparse (rows, groups · cells) matrix of ones at these places."""
+        from scipy.sparse import csr_array
+
         ends = np.arange(0, places.size + 1, places.shape[1], dtype=np.int32)
         shape = len(places), self._values.size
         return csr_array((_ones(places.size, dtype), places.reshape(-1), ends), shape=shape)

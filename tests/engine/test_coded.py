@@ -112,9 +112,8 @@ def test_free_slots_and_a_sample_in_the_order_of_contents_do_not_depend_on_place
     np.testing.assert_array_equal(own, own2)
 
 
-def test_a_solver_of_one_score_expands_no_row_and_makes_no_sparse_matrix(rows, monkeypatch) -> None:
+def test_a_solver_of_one_score_expands_no_row(rows, monkeypatch) -> None:
     monkeypatch.setattr(RowCodec, "_parts", None)
-    monkeypatch.setattr("scipy.sparse.csr_array", None)
     made = objective(rows, labels_of(LOSSES[0]), LOSSES[0])
     found = solve(made, start=None, tolerance=1e-9, strong_convexity=0.01, objective_smoothness=0.26)
     assert np.linalg.norm(made.gradient(found.weights)) < 1e-9

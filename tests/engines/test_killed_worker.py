@@ -109,7 +109,7 @@ def test_init_and_learn_go_on_to_the_same_bit(engine: str, short_folder: Path) -
     skip_without(engine)
     files = "empty files"
     split(short_folder / "files", files)
-    (short_folder / "schema.toml").write_text(SCHEMA_FILE)
+    (short_folder / "schema.toml").write_text(SCHEMA_FILE + 'unknown = "zero"\n')
     asked = [sys.executable, "-m", "tests.engines.test_killed_worker", str(short_folder), engine]
     with subprocess.Popen(asked, cwd=short_folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as driver:
         for step in ("init", "learn"):
