@@ -38,6 +38,9 @@ _MOST_LOST = {
     "wide": {"binary": 1 / 4, "class": 1.0, "target": 3.0},
 }
 _HOPELESS = 1.0  # share from which on no useful model can be expected: it loses as much as guessing
+# the same for a target, if rows lie spread evenly: one solve gave R² of -.5 to .1 from .6 on, three in sequence .2 to .75
+# up to 2 (the tables of benchmarks/regression.py that it chose on, at ε = .12 to 2, some with 400 and 800 rows)
+_HOPELESS_FOR_TARGET, _HOPELESS_IN_SEQUENCE = 0.5, 2.0
 _ALIKE = 2.0  # forecasts within this factor count as equal, since they are upper estimates of varying tightness
 _PATIENCE = 10_000  # passes over the table that a first model may take to learn
 _BATCHED = 10  # releases for requests in batches, of which the forecast is shown beside the default's
@@ -105,7 +108,9 @@ class Advice:
     @property
     def worth_having(self) -> bool:
         """Whether a useful model can be expected."""
-        return self.share_if_spread < _HOPELESS
+        if self.plan.problem.loss.label_kind != "target":
+            return self.share_if_spread < _HOPELESS
+        return self.share_if_spread < (_HOPELESS_FOR_TARGET if self.chained is None else _HOPELESS_IN_SEQUENCE)
 
     def bears_curves(self, bins: str) -> bool:
         """Return whether rows of an additive feature map can be expected to be at least as informative as the columns.
@@ -355,18 +360,26 @@ def advise(
     else:
         found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing)
-    if found.preferred and not advice.worth_having:
-        advice = replace(advice, comparison=replace(found, hopeless=_HOPELESS * guessing))
     plan = advice.plan  # not the chained one, whose options are of another problem
-    if advice.worth_having and free:
-        chained = chained_of(advice.plan)
-        if chained is not None:
-            advice = replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
+    if free and (advice.worth_having or found.preferred):
+        advice = _with_solves_in_sequence(advice)
+    if found.preferred and not advice.worth_having:
+        advice = Advice(replace(found, hopeless=_HOPELESS * guessing), guessing)
+        plan = advice.plan
+        advice = _with_solves_in_sequence(advice) if advice.worth_having else advice
     if advice.share < _DEAR:
         return advice
     if method == AUTO and regularization is None:
         advice = replace(advice, find_shared=partial(_forecast_shared, plan, {**facts, "proof": proof}))
     return replace(advice, find=partial(find_remedies, plan, facts, _DEAR * guessing, free=regularization is None))
+
+
+def _with_solves_in_sequence(advice: Advice) -> Advice:
+    """Return the advice to run the chosen method several times in sequence, where public numbers indicate a better fit."""
+    chained = chained_of(advice.plan)
+    if chained is None:
+        return advice
+    return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
 
 
 def advise_shared(total: Total, releases: int, **facts: Any) -> Advice | None:

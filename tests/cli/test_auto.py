@@ -198,11 +198,11 @@ def test_the_command_that_advice_ends_with_runs_as_printed(as_json, words: list[
 
 
 def test_a_table_that_the_bound_alone_gives_up_is_not_refused() -> None:
-    """1,000 rows, 8 columns and a number: forecast 525 % of what guessing loses; with rows spread over the columns a fraction."""
+    """1,500 rows, 8 columns and a number: forecast 350 % of what guessing loses; with rows spread over the columns a third."""
     budget = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
-    found = advise(losses.PseudoHuber(1.0), records=1_000, features=8, budget=budget, releases=12)
-    assert found.share > 5
-    assert found.share_if_spread < 1
+    found = advise(losses.PseudoHuber(1.0), records=1_500, features=8, budget=budget, releases=12)
+    assert found.share > 3
+    assert found.share_if_spread < 1 / 2
     assert found.worth_having
     assert "if rows lie spread evenly over the columns" in found.caution
 
@@ -232,10 +232,11 @@ def test_a_target_has_its_ridge_from_the_columns_and_no_forecast_beyond_all(caps
     asked = as_json(*INIT, "--map", "columns", "--dry-run", "--model-norm", "4")
     assert asked["plan"]["regularization"] < made["plan"]["regularization"]
     as_json(*INIT, "--dry-run", "--regularization", "0.01")
+    Path("people.csv").write_text("\n".join(["id,a,b,y", *lines[:3000]]))
     assert main([*INIT, "--map", "additive", "--dry-run", "--adjacency", "replace"]) == 2
     refused = capsys.readouterr().err
     assert "to lose more than all of what guessing loses" in refused
-    assert "λ=0.00" in refused
+    assert "λ=0.0" in refused
 
 
 def test_between_good_and_hopeless_it_warns_before_anything_is_learned(as_json, printed) -> None:

@@ -223,3 +223,15 @@ def test_a_target_gets_perturbed_solves_in_sequence_where_no_forecast_meets_the_
     assert found.plan.dp_observed().with_slack().epsilon(1e-6) <= 2
     kept = advise(losses.PseudoHuber(1.0), **asked, regularization=1e-3)
     assert kept.chained is None
+
+
+def test_solves_in_sequence_for_a_number_are_worth_having_up_to_a_larger_forecast_than_one() -> None:
+    """At (0.5, 1e-6), as on the tables of benchmarks/regression.py."""
+    budget = Budget.from_epsilon_delta(dp=(0.5, 1e-6), deletion=(0.5, 1e-6))
+    facts = {"features": 24, "budget": budget, "adjacency": "zero-out"}
+    several, one = (advise(losses.PseudoHuber(1.0), records=records, **facts) for records in (4_000, 900))
+    assert several.chained is not None
+    assert 1 < several.share_if_spread < 2
+    assert several.worth_having
+    assert one.share_if_spread > 1 / 2
+    assert not one.worth_having
