@@ -263,6 +263,7 @@ def main(arguments: list[str]) -> None:
         + "\n\n"
         + "\n".join(verdicts)
         + f"\n\n{table}"
+        + ("\n\nScores were measured in several runs and joined by `--known`." if known else "")
     )
     command = " ".join(
         ["python -m benchmarks regression", f"--splits {parsed.splits} --noises {parsed.noises}", *parsed.names]
