@@ -40,7 +40,9 @@ def run() -> str:
 def without_chance(text: str) -> str:
     """The session but for what differs from run to run: the draws of the noise and of the rows kept apart, and the day."""
     text = re.sub(r"right on [\d.]+%; always saying '\w+': [\d.]+%; without noise: [\d.]+%", "right on …", text)
-    text = re.sub(r"cost \d+ %|\d+ % for \d+|n=[\d,]+ records in place of [\d,]+|[\d.]+ for erased|leaves \d+ of", "…", text)
+    text = re.sub(
+        r"cost \d+ %|\d+ % for \d+|n=[\d,]+ records in place of [\d,]+|[\d.]+ for erased|leaves \d+ of", "…", text
+    )
     return re.sub(r"\d+ (?=rows|slots|held-out)|on \d+ \w+ \d{4}|\d{4}-\d\d-\d\d|ε=[\d.]+", "…", text)
 
 
