@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 LEAST_ROWS = 1 << 14  # smaller tables are summed as sparse rows, with less overhead
 _MOST_FACTORS = 255  # most norms of rows before they are brought to their radius
 _MOST_CODES = 512  # most codes that have a feature
+_MOST_CELLS = 1 << 26  # most values of codes in all groups of rows, in 512 MiB; places in them fit into int32
 _BITS = 42  # of a slope, below its bound: sums of `_TASK` of them are exact in int64
 _TASK = 1 << 20  # rows whose slopes are added in int64
-_BLOCK = 1 << 15  # rows scored at a time
-_GROUPED = 1 << 16  # rows whose norms are told apart at a time
+_BLOCK = 1 << 19  # codes scored at a time
+_GROUPED = 1 << 16  # rows whose norms are numbered at a time
 _PAIRS = 1 << 20  # pairs of codes counted at a time
 _LOW = 32  # bits of the lower part of a sum of several tasks
 
@@ -108,7 +109,7 @@ class CodedSums:
         return made if np.bincount(made._features).max() <= _MOST_CODES and made._group_rows() else None
 
     def _group_rows(self) -> bool:
-        """Number the norms of the rows, and make the values of each; return whether these are at most `_MOST_FACTORS`."""
+        """Number the norms of the rows, and make the values of each; return whether these are few enough."""
         codec, codes = self._rows.codec, self._rows.codes
         groups, known = np.zeros(self.slots, np.uint8), np.zeros(0)
         for first in range(0, self.slots, _GROUPED):
@@ -116,7 +117,7 @@ class CodedSums:
             factors, used = codec.factors(part), np.flatnonzero(part[:, 0])
             if len(used) and (len(known) != 1 or (factors[used] != known[0]).any()):
                 known = np.concatenate([known, np.setdiff1d(factors[used], known)])  # known ones keep their numbers
-                if len(known) > _MOST_FACTORS:
+                if len(known) > _MOST_FACTORS or len(known) * self._cells > _MOST_CELLS:
                     return False
                 order = np.argsort(known)
                 groups[first + used] = order[np.searchsorted(known, factors[used], sorter=order)]
@@ -151,8 +152,9 @@ class CodedSums:
         """Return (outputs, groups, cells) sums of slopes in units, over some rows."""
         sums = np.zeros((self._values.size, len(tables)), np.int64)
         lookup = np.column_stack(tables)
-        for first in range(task.start, task.stop, _BLOCK):
-            part = slice(first, min(first + _BLOCK, task.stop))
+        size = max(1, _BLOCK // len(self._starts))
+        for first in range(task.start, task.stop, size):
+            part = slice(first, min(first + size, task.stop))
             places = self.places(self._groups[part], np.asarray(self._rows.codes[part]))
             scores = self._count(places, np.float64) @ lookup  # adds the blocks of a row from the left
             steps = np.rint(self._loss.derivative(scores, self._labels[part], np) / self._unit)

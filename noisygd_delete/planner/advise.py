@@ -38,7 +38,7 @@ _MOST_LOST = {
     "wide": {"binary": 1 / 4, "class": 1.0, "target": 3.0},
 }
 _HOPELESS = 1.0  # share from which on no useful model can be expected: it loses as much as guessing
-# the same for a target, if rows lie spread evenly: one solve gave R² of -.5 to .1 from .6 on, three in sequence .2 to .75
+# the same for a target, if rows are spread evenly: one solve gave R² of -.5 to .1 from .6 on, three in sequence .2 to .75
 # up to 2 (the tables of benchmarks/regression.py that it chose on, at ε = .12 to 2, some with 400 and 800 rows)
 _HOPELESS_FOR_TARGET, _HOPELESS_IN_SEQUENCE = 0.5, 2.0
 _ALIKE = 2.0  # forecasts within this factor count as equal, since they are upper estimates of varying tightness
@@ -148,7 +148,7 @@ class Advice:
 
     @property
     def _is_dear(self) -> bool:
-        """Whether the forecast loss may well be noticeable; of solves in sequence for a target, if rows lie spread evenly."""
+        """Whether the forecast loss may well be noticeable; of solves in sequence for a target, if rows are spread evenly."""
         numbers = self.chained is not None and self.plan.problem.loss.label_kind == "target"
         return (self.share_if_spread if numbers else self.share) >= _DEAR
 
@@ -361,7 +361,7 @@ def advise(
         found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing)
     plan = advice.plan  # not the chained one, whose options are of another problem
-    if free and (advice.worth_having or found.preferred):
+    if free and (advice.worth_having or loss.label_kind == "target"):
         advice = _with_solves_in_sequence(advice)
     if found.preferred and not advice.worth_having:
         advice = Advice(replace(found, hopeless=_HOPELESS * guessing), guessing)

@@ -148,7 +148,7 @@ class Comparison:
         if self.chosen.excess_risk <= self.target:
             return "of the methods whose forecast loss is within the target, it deletes at the least cost"
         if self.chosen.method == self.preferred:
-            return "no method's forecast meets the target; it is preferred for targets, where forecasts tell methods apart poorly"
+            return "no method's forecast meets the target; it is preferred for targets, where forecasts rank methods poorly"
         return f"no method's forecast meets the target; of those within {self.alike:g} times the least, it deletes at the least cost"
 
     def table(self) -> str:

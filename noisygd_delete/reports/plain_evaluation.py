@@ -76,7 +76,7 @@ def measure_without_noise(store: Store, encoded: Encoded) -> PlainScore | None:
         encoded: The rows to measure on.
 
     Returns:
-        The score; None if rows lie elsewhere or the loss has no minimizer that a solver finds, as of a network.
+        The score; None if the rows are in a source or the loss has no minimizer that a solver finds, as of a network.
     """
     plan, schema = store.plan, store.schema
     loss = None if plan.calibration.stages or store.source is not None else _plain_loss(plan.problem.loss)

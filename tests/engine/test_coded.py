@@ -173,7 +173,7 @@ def test_rows_of_a_hundred_norms_are_looked_up() -> None:
 def test_tables_that_the_declared_rounding_does_not_cover_are_summed_otherwise(rows, monkeypatch) -> None:
     loss = LOSSES[0]
     assert CodedSums.of(rows.select(slice(LEAST_ROWS - 1)), labels_of(loss)[: LEAST_ROWS - 1], loss) is None
-    for name in ("_MOST_FACTORS", "_MOST_CODES"):
+    for name in ("_MOST_FACTORS", "_MOST_CODES", "_MOST_CELLS"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 1)
             assert CodedSums.of(rows, labels_of(loss), loss) is None
