@@ -22,7 +22,7 @@ demo: $(READY)          ## learn and delete on scikit-learn's digits, to the cer
 # rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`
 SERVICES := tests/sources tests/service tests/publishers
 APART := $(SERVICES) tests/docs tests/engines tests/examples tests/proofs_check
-SUITE := $(RUN) -m pytest -n 2 --dist loadfile
+SUITE := $(RUN) -m pytest -n 2 --dist loadfile --timeout 600
 test: $(READY)          ## the fast suite; with TESTS="..." all of those
 	$(SUITE) $(if $(TESTS),$(TESTS),-m "not long and not slow" $(APART:%=--ignore=%))
 
@@ -36,11 +36,11 @@ $(PUBLISHERS)/.ready: pyproject.toml $(wildcard packages/*/pyproject.toml) requi
 	$(PYTHON) -m venv $(PUBLISHERS)
 	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint requirements/constraints-publishers.txt --editable . \
 		--editable packages/compliance --editable "packages/server[publish]" --editable "packages/sources[postgres]" \
-		s3fs "moto[server,s3]" httpx2 pytest hypothesis
+		s3fs "moto[server,s3]" httpx2 pytest pytest-timeout hypothesis
 	touch $@
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
-	$(PUBLISHERS)/bin/python -m pytest tests/publishers tests/service/test_end_to_end.py $(TESTS)
+	$(PUBLISHERS)/bin/python -m pytest --timeout 900 tests/publishers tests/service/test_end_to_end.py $(TESTS)
 
 desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model registry, 200 kills -9 on the way: about an hour
 	$(PUBLISHERS)/bin/python -m pytest tests/service/test_end_to_end.py -m long --table=benchmarks/results/desk-to-registry.md
@@ -49,11 +49,11 @@ desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model regist
 $(ENGINES)/.ready: pyproject.toml packages/sources/pyproject.toml requirements/constraints-engines.txt
 	$(PYTHON) -m venv $(ENGINES)
 	$(ENGINES)/bin/python -m pip install --quiet --constraint requirements/constraints-engines.txt --editable ".[files]" \
-		--editable packages/compliance --editable "packages/sources[ray,spark]" pytest psutil
+		--editable packages/compliance --editable "packages/sources[ray,spark]" pytest pytest-timeout psutil
 	touch $@
 
 engines: $(ENGINES)/.ready  ## clusters of Ray and Spark of two workers each, killed and scanned; needs Java 17
-	$(ENGINES)/bin/python -m pytest tests/engines $(TESTS)
+	$(ENGINES)/bin/python -m pytest --timeout 900 tests/engines $(TESTS)
 
 $(JUDGE)/.ready:
 	$(PYTHON) -m venv $(JUDGE)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import copy
 import itertools
+import json
 import logging
 import multiprocessing
 import os
 import pickle
 import shutil
+import subprocess
 import sys
 import threading
 import traceback
@@ -47,14 +49,43 @@ def all_different(found: list[list[float]]) -> bool:
     return len({value for weights in found for value in weights}) == sum(map(len, found))
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork"])
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_processes_that_start_alike_publish_unlike(method: str) -> None:
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"this system cannot {method}")
-    with multiprocessing.get_context(method).Pool(3) as pool:
-        found = pool.map(released, range(9), chunksize=3)
+# Fresh interpreters, each of one thread: a fork of this process, which has threads of its own, could wait for a lock for ever.
+PUBLISH = f"""
+import json
+from {__name__} import released
+print(json.dumps([released() for _ in range(2)]))
+"""
+FORK_AND_PUBLISH = f"""
+import json, os
+from {__name__} import released
+first = released()
+child = os.fork()
+os.write(1, (json.dumps([released(), *([first] if child else [])]) + "\\n").encode())
+if child:
+    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def published_by(program: str) -> list[list[float]]:
+    """The releases of a Python program of its own, one list of them to each line that it prints."""
+    root = str(Path(__file__).parents[2])
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, text=True, capture_output=True, timeout=300, check=True
+    )
+    return [weights for line in ran.stdout.splitlines() for weights in json.loads(line)]
+
+
+def test_processes_that_start_alike_publish_unlike() -> None:
+    found = published_by(PUBLISH) + published_by(PUBLISH)
+    assert len(found) == 4
     assert all_different([*found, released()])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_both_sides_of_a_fork_publish_unlike() -> None:
+    found = published_by(FORK_AND_PUBLISH)
+    assert len(found) == 3
+    assert all_different(found)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
