@@ -154,7 +154,7 @@ def test_many_processes_enter_at_once(key: Path, tmp_path: Path) -> None:
     running = [
         subprocess.Popen([sys.executable, "-c", program, str(key), str(log), str(number)]) for number in range(3)
     ]
-    assert [process.wait() for process in running] == [0, 0, 0]
+    assert [process.wait(300) for process in running] == [0, 0, 0]
     entries = [json.loads(line)["certificate_id"] for line in log.read_bytes().splitlines()[1:]]
     assert sorted(entries) == sorted(str(uuid.UUID(int=number)) for number in range(30))
 
