@@ -14,8 +14,7 @@ from noisygd_delete_compliance.checking_page import checking_html
 
 from noisygd_delete.evidence import new_key, sign_document
 from noisygd_delete.records import EditCounts
-from noisygd_delete.reports.html import certificate_html
-from noisygd_delete.reports.summary import store_report
+from noisygd_delete.reports import certificate_html, store_report
 from tests.reports.histories import releases, usual_plan
 from tests.reports.test_certificate_languages import PAPERS
 

@@ -21,8 +21,8 @@ from noisygd_delete.evidence.erasure import LedgerStatus, Unpublished
 from noisygd_delete.evidence.notices import Reasons
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.records import EditCounts
-from noisygd_delete.reports import summary
-from noisygd_delete.reports.summary import LISTED, store_report
+from noisygd_delete.reports import store_report, summary
+from noisygd_delete.reports.summary import LISTED
 from noisygd_delete.reports.texts import ORIGINAL, Language, language_codes, load_language
 from noisygd_delete.store.destinations import Destination
 from noisygd_delete.store.entry import EntryKinds

@@ -26,9 +26,8 @@ from noisygd_delete.evidence import erasure
 from noisygd_delete.evidence.erasure import LedgerStatus, ledger_of
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.records import NO_EDITS
+from noisygd_delete.reports import certificate_html, store_report
 from noisygd_delete.reports.certificate_page import audit_name
-from noisygd_delete.reports.html import certificate_html
-from noisygd_delete.reports.summary import store_report
 from noisygd_delete.reports.texts import ORIGINAL, language_codes, page_labels
 from noisygd_delete.store import Store
 from noisygd_delete.store.destinations import Destination

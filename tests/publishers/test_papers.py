@@ -15,7 +15,7 @@ from noisygd_delete_server.publishers import publish_to
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign_document, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of, ledger_status
-from noisygd_delete.reports.summary import store_report
+from noisygd_delete.reports import store_report
 from noisygd_delete.store import Store
 from tests.evidence.reading_papers import said as sentences
 from tests.store.conftest import SCHEMA, plan, records

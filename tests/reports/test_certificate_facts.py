@@ -20,7 +20,7 @@ from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.verification import history_fault
 from noisygd_delete.methods.serialization import FORECASTS
 from noisygd_delete.records import EditCounts
-from noisygd_delete.reports.html import certificate_html
+from noisygd_delete.reports import certificate_html
 
 from ..bank import FURTHER, PROBLEMS, plan_by
 from ..evidence.reading_papers import at, figure, said

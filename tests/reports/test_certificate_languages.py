@@ -15,8 +15,8 @@ from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.privacy.sentences import language_codes as claim_languages
 from noisygd_delete.records import EditCounts
+from noisygd_delete.reports import certificate_html
 from noisygd_delete.reports.certificate_page import COMMANDS
-from noisygd_delete.reports.html import certificate_html
 from noisygd_delete.reports.texts import ORIGINAL, language_codes
 from tests.docs.options import children
 

@@ -15,8 +15,8 @@ from noisygd_delete.evidence.claims import KEYS
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.privacy.sentences import load_catalogue
 from noisygd_delete.records import EditCounts
+from noisygd_delete.reports import certificate_html
 from noisygd_delete.reports.certificate_page import certificate_blocks
-from noisygd_delete.reports.html import certificate_html
 from noisygd_delete.reports.texts import language_codes
 
 from ..bank import plan_by

@@ -18,8 +18,8 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, derivation, erasure_certificate, new_key, sign_document, verify_certificate
 from noisygd_delete.evidence.signing import canonical_bytes
 from noisygd_delete.records import EditCounts
-from noisygd_delete.reports.html import PAGE, certificate_html
-from noisygd_delete.reports.summary import store_report
+from noisygd_delete.reports import certificate_html, store_report
+from noisygd_delete.reports.html import PAGE
 
 from ..bank import FURTHER, plan_by, unit_records
 from ..evidence.reading_papers import figure, keys

@@ -13,7 +13,7 @@ from noisygd_delete_compliance.translator import checker
 from noisygd_delete.accountant import Account, Event
 from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
 from noisygd_delete.records import EditCounts, limited_io
-from noisygd_delete.reports.html import certificate_html
+from noisygd_delete.reports import certificate_html
 from tests.compliance.browser import in_a_browser, judged
 
 from ..bank import PROBLEMS, plan_by

@@ -17,7 +17,7 @@ from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import StoreCorrupt, StoreError
 from noisygd_delete.evidence.erasure import ledger_of, ledger_status
-from noisygd_delete.reports.summary import store_report
+from noisygd_delete.reports import store_report
 from noisygd_delete.store import Store, transaction, verify
 from noisygd_delete.store.layout import Layout
 
