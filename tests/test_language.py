@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,16 +48,19 @@ def is_participle(name: str) -> bool:
     return word not in {"embed", "seed", "string"} and (regular or word in IRREGULAR)
 
 
+parsed = cache(ast.parse)
+
+
 def functions(source: str) -> list[str]:
     """Return the names of a module's functions, methods left out."""
-    return [node.name for node in ast.parse(source).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return [node.name for node in parsed(source).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
 def prose_of_code(source: str) -> str:
     """Return the docstrings, comments and strings of a module."""
     texts = [
         node.value
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
     return "\n".join([*texts, *re.findall(r"(?m)(?:^|\s)# (.*)$", source)])

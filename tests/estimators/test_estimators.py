@@ -25,6 +25,7 @@ from noisygd_delete.errors import (
     NotLearned,
     ReleaseWithheld,
 )
+from noisygd_delete.estimators import RowScaling
 
 # scikit-learn's checks use a few dozen to a few hundred standardised records: a wide budget leaves something to score
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
@@ -182,13 +183,11 @@ def test_the_regressor_needs_target_bounds(flowers):
 
 @pytest.mark.parametrize("row_norm", ["unit", "bounds", 1.5])
 def test_scaling_is_record_wise_and_within_the_radius(flowers, row_norm):
-    X, y, _ = flowers
-    wild = np.vstack([X, [[1e6, -1e6]]])
-    model = classifier(row_norm=row_norm).fit(wild, [*y, "rose"])
-    together = model._scaling.rows(wild)
-    alone = np.vstack([model._scaling.rows(row[None]) for row in wild])
-    np.testing.assert_array_equal(together, alone)
-    assert np.linalg.norm(together, axis=1).max() <= model.plan_.problem.loss.radius * (1 + 1e-12)
+    X, _, _ = flowers
+    wild, scaling = np.vstack([X, [[1e6, -1e6]]]), RowScaling(np.zeros(2), np.full(2, 10.0), row_norm, True)
+    together = scaling.rows(wild)
+    np.testing.assert_array_equal(together, np.vstack([scaling.rows(row[None]) for row in wild]))
+    assert np.linalg.norm(together, axis=1).max() <= scaling.radius * (1 + 1e-12)
 
 
 def test_data_frames_and_their_names(flowers):
