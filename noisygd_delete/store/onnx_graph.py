@@ -17,9 +17,11 @@ import numpy as np
 from ..errors import InvalidParameter, MissingDependency
 from ..features.maps import Additive
 from ..features.maps.base import HEADROOM
-from ..features.schema.columns import Boolean, Category, Kind, Moment, Numeric
+from ..features.schema.columns import Kind, Numeric
 from ..features.schema.hashed import Hashed
-from ..features.schema.values import make_spelling_patterns
+from ..features.schema.listed import Boolean, Category
+from ..features.schema.moments import Moment
+from ..features.schema.spelling import make_spelling_patterns
 from .plain_model import PlainModel
 
 _OPSET, _ML_OPSET, _IR = 20, 3, 9  # supported by current runtimes
