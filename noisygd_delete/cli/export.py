@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..evidence.atomic_write import check_output
-from ..extensions import load_extension
+from ..extensions import load_extension, require_extension
 from .arguments import add_command, parse_number
 from .terminal import print_result
 
@@ -30,7 +30,7 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--onnx",
         metavar="FILE",
-        help="the current model as a graph from raw columns to labels, with the normalisation; not available with a public map",
+        help="the current model as a graph from raw columns to labels, with the normalisation; not available with a public map (package noisygd-delete-server)",
     )
     parser.add_argument(
         "--plain", metavar="FILE", help="the current model as coefficients in JSON (see docs/publishers.md)"
@@ -58,17 +58,19 @@ def register(commands: Any) -> None:
 def _export(parsed: argparse.Namespace) -> int:
     from ..features.schema.shapes import monotone_weights
     from ..store.artifact import current_artifact
-    from ..store.onnx_graph import BEGINS
 
     given = {"--onnx": parsed.onnx, "--plain": parsed.plain}
     files = {option: file for option, file in given.items() if file is not None}
     if not files:
         raise InvalidParameter("name what to write: --onnx or --plain")
+    begins = {"--plain": _PLAIN}
+    if parsed.onnx is not None:
+        begins["--onnx"] = require_extension("hooks", "onnx", "server", "--onnx").BEGINS
     outputs = {
         option: check_output(
             option,
             file,
-            begins=BEGINS if option == "--onnx" else _PLAIN,
+            begins=begins[option],
             inputs=[f for f in files.values() if f is not file],
         )
         for option, file in files.items()
