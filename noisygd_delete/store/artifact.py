@@ -22,9 +22,9 @@ from ..errors import InvalidParameter, MissingDependency, NotLearned
 from ..extensions import require_extension
 from ..features.schema import Schema
 from ..version import __version__
-from . import disk as presence
 from . import models
 from .destinations import name_of
+from .disk import require_store
 from .layout import Layout
 from .ledger import Ledger
 from .plain_model import plain_model, plain_text, reader_text
@@ -117,7 +117,7 @@ def current_artifact(path: str | Path) -> Artifact:
         NotLearned: If there is no current model.
     """
     layout = Layout.at(path)
-    presence.require_store(layout)
+    require_store(layout)
     ledger = Ledger.read(layout.ledger)
     if not ledger.head.in_force or ledger.head.model is None:
         raise NotLearned(f"{layout.root}: there is no current model; run learn, or publish after one was withdrawn")

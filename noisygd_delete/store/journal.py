@@ -44,7 +44,7 @@ class InFlight:
             the release has one more.
         stamp: The random stamp of the table after these edits (see `file_footer`).
         drawn: Whether the release that covers the edits was drawn, so that rows may already be overwritten (see the
-            section *candidate* of `models`).
+            module `candidate`).
     """
 
     base: int

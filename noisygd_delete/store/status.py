@@ -59,7 +59,7 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     if not layout.patch.exists():
         return None
     from ..curator.carried_noise import patch_guarantee
-    from .models import patch_now
+    from .candidate import patch_now
 
     patch = patch_now(layout, ledger)
     if patch is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -28,7 +27,6 @@ from ..records import (
     EditRequest,
     Id,
     Insertion,
-    Labels,
     Records,
     Rows,
     SlotEdits,
@@ -36,7 +34,7 @@ from ..records import (
     check_size,
 )
 from ..records.values import append_rows, null_rows
-from . import file_footer, journal, models, names
+from . import candidate, file_footer, journal, models, names, row_matching
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
 from .held_out import forget_held_out
@@ -94,13 +92,19 @@ class OpenedStore:
 
     def patch(self) -> Continuation | None:
         """Return the patch that covers the pending edits, if any."""
-        return models.patch_now(self.layout, self.ledger)
+        return candidate.patch_now(self.layout, self.ledger) if self.layout.patch.exists() else None
 
     def enter(self, *entries: Entry) -> None:
         """Commit entries. The commit is the instant at which their requests take effect."""
         self.lock.require()
         self.ledger = self.ledger.append(self.disk, *entries)
         file_footer.note(self.disk, self.layout, self.ledger.length, self.ledger.digest)
+
+    def accept(self, change: journal.InFlight) -> None:
+        """Write a request to the journal; from then on it will be carried out."""
+        if change.counts.total > change.counts.deleted:  # a deletion gives no name a row
+            forget_held_out(self.disk, self.layout, change.edits.ids, change.edits.subjects)
+        journal.write_journal(self.disk, self.layout, change)
 
     def note(self, kind: EntryKinds, **facts: Any) -> None:
         """Commit an entry that edits no row and keeps the model; pending edits remain pending."""
@@ -137,8 +141,6 @@ def entry_of(kind: EntryKinds, release: Release, model: str | None, **facts: Any
 _LABEL_BYTES = np.dtype(LABEL).itemsize
 _ROW_BYTES = np.dtype(ROW).itemsize
 _BLOCK = 1 << 22  # numbers written at a time
-_PART = 2048  # slots read at a time
-_DIGEST = 16  # bytes
 _NAMES = 1 << 16  # names looked up at a time
 
 
@@ -277,42 +279,6 @@ def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
     )
 
 
-def table_parts(records: Records) -> Iterator[tuple[Rows | CodedRows, Labels]]:
-    """Yield the records, block by block, as codes if the table holds these."""
-    used = records.occupied
-    for start in range(0, records.slots, _PART):
-        here = slice(start, start + _PART)
-        coded = None if records.coded_rows is None else records.coded_rows.select(here).select(used[here])
-        yield records.features[here][used[here]] if coded is None else coded, records.labels[here][used[here]]
-
-
-def equal_rows(held: Iterable[tuple[Rows | CodedRows, Labels]], encoded: Encoded) -> int:
-    """Return how many of the encoded rows equal a row of the table."""
-    given, wanted, found = encoded.rows, list[bytes](), set[bytes]()
-    for rows, labels in held:
-        codec = rows.codec if isinstance(rows, CodedRows) and isinstance(given, CodedRows) else None
-        codec = codec if codec is not None and isinstance(given, CodedRows) and given.codec is codec else None
-        wanted = wanted or _row_keys(given, encoded.labels, codec)
-        found.update(_row_keys(rows, labels, codec))
-    return sum(key in found for key in wanted)
-
-
-def _row_keys(rows: Rows | CodedRows, labels: Labels, codec: Codec | None) -> list[bytes]:
-    """Return what identifies the content of each row: its codes and label, or a digest of its values and label."""
-    keys = list[bytes]()
-    for first in range(0, len(rows), _PART):
-        here = slice(first, first + _PART)
-        ends = np.ascontiguousarray(labels[here], np.float64)[:, None]
-        if isinstance(rows, CodedRows) and codec is not None:
-            parts = [np.ascontiguousarray(part).view(np.uint8) for part in (rows.codes[here], ends)]
-            whole = np.hstack(parts)
-            keys += whole.view(f"V{whole.shape[1]}").ravel().tolist()
-        else:
-            pairs = zip(np.ascontiguousarray(rows[here]), ends, strict=True)
-            keys += [hashlib.blake2b(row.tobytes() + end.tobytes(), digest_size=_DIGEST).digest() for row, end in pairs]
-    return keys
-
-
 NOTHING_CHANGED = "nothing was changed"
 
 
@@ -416,7 +382,7 @@ class TrainingTable:
             while some := list(islice(ids, _NAMES)):
                 found[self.records.names.find(some)] = True
             return int(found.sum())
-        return equal_rows(table_parts(self.records), encoded)
+        return row_matching.count_equal(row_matching.table_parts(self.records), encoded)
 
     def matched_by(self, encoded: Encoded) -> str:
         """Return what `rows_among` compares: "id" or "content".
@@ -447,8 +413,7 @@ class TrainingTable:
         change = journal.InFlight(ledger.length, edits, publish, request.request_id, (left,), ledger.digest)
         with explain_disk_errors(files.layout.root, NOTHING_CHANGED):
             note()
-            forget_held_out(files.disk, files.layout, edits.ids, edits.subjects)
-            journal.write_journal(files.disk, files.layout, change)
+            files.accept(change)
         return change
 
     def read_change(self) -> Change | None:

@@ -6,7 +6,7 @@ They run in one direction only:
     remove the old model → clear the journal → destinations (see `destinations`)
 
 If noise is carried over from the previous release, the release is drawn before the rows are erased; if the release
-comes later, a patch is drawn instead (see the section *candidate* of `models`).
+comes later, a patch is drawn instead (see `candidate`).
 
 Every step is idempotent, so whatever the journal still holds is run again, with fresh noise. If the rows are in a
 source, the ledger records their deletion there before a release is made (see `source_kinds`).
@@ -17,93 +17,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..accountant import Event
 from ..curator.release import Release, ReleaseTask, make_release
 from ..engine import CurrentRecords, Execution
-from ..engine.execution import Group
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreError
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, SlotEdits, limited_io
-from . import destinations, file_footer, journal, models, names, training_table
-from . import disk as database
+from . import candidate, destinations, file_footer, journal, models, names, training_table
+from .candidate import DrawnPatch, DrawnRelease
 from .destinations import DestinationFile
-from .disk import Disk, explain_disk_errors, read_file
+from .disk import Disk, explain_disk_errors, forget_database, read_file
 from .entry import Entry, EntryKinds, Occasions
+from .group import GroupTask
 from .layout import LONGEST_COPY, Layout
 from .ledger import Ledger
-from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
 
 if TYPE_CHECKING:
-    from ..records.values import Codec
     from .artifact import Artifact
-
-
-# --- group ---
-#
-# A store under torchrun: only process 0 holds the lock and writes; the others map its rows and take part in every run.
-#
-# Process 0 sends what a release is made from besides the rows. Every process then makes that release from the same
-# rows, each summing over its own share, and process 0 publishes. If a process dies, the run fails: the request stays in
-# the journal, and the next command completes it.
-
-
-@dataclass(frozen=True)
-class GroupTask:
-    """A release to make, as process 0 sends it to the others.
-
-    Attributes:
-        held: The plan of the table on disk.
-        with_subjects: Whether the table has subjects.
-        task: The release.
-        codec: How the rows are stored as codes, if they are.
-    """
-
-    held: Plan
-    with_subjects: bool
-    task: ReleaseTask
-    codec: Codec | None = None
-
-
-def follow_group(path: str | Path, execution: Execution) -> None:
-    """Take part in every release that process 0 of the group makes from the store at `path`, until it signals the end.
-
-    Raises:
-        ProcessLost: If a process of the group has exited.
-    """
-    layout, nothing = Layout.at(path), cast("GroupTask | None", None)
-    while (shared := execution.group.share(nothing)) is not None:
-        held, task = shared.held, shared.task
-        records = training_table.load_table(
-            layout, held.problem.records, held.problem.features, with_subjects=shared.with_subjects, codec=shared.codec
-        )
-        try:
-            make_release(training_table.with_slots(records, task.plan.problem.records), task, execution)
-        except ProcessLost:
-            raise
-        except NoisyGDDeleteError:
-            pass  # raised in every process alike; process 0 reports it
-
-
-@contextmanager
-def lead_group(group: Group) -> Iterator[None]:
-    """Run process 0's work on a store in the body; the others run `follow_group` until it ends.
-
-    An error that is not this package's own may occur in the middle of a run; the others then notice when this process
-    exits.
-    """
-    try:
-        yield
-    except ProcessLost:
-        raise
-    except NoisyGDDeleteError:
-        group.share(None)
-        raise
-    group.share(None)
 
 
 # --- recovery ---
@@ -128,7 +63,7 @@ def sweep_leftovers(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     if ledger.head.model is None or (ledger.source is None and not ledger.head.pending):
         disk.erase(layout.patch)
     for path in layout.databases():
-        database.forget_database(disk, path)
+        forget_database(disk, path)
 
 
 def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
@@ -316,7 +251,7 @@ class StoreTransaction:
             self.recovered = self.finish(change, execution)
             return
         self.table.catch_up()
-        models.destroy_candidate(files.disk, files.layout)
+        files.disk.erase(files.layout.candidate)
         if change is not None:
             journal.clear_journal(files.disk, files.layout)
 
@@ -362,7 +297,7 @@ class StoreTransaction:
                     self.files.enter(*entries)
                 release = answer
             self.catch_up()
-            models.destroy_candidate(self.files.disk, self.files.layout)
+            self.files.disk.erase(self.files.layout.candidate)
             journal.clear_journal(self.files.disk, self.files.layout)
         if failure is not None:
             raise StoreError(
@@ -380,8 +315,8 @@ class StoreTransaction:
         """
         files, plan, model = self.files, self.ledger.plan, self.files.model()
         if change.drawn:
-            return change, models.kept_candidate(files.layout.candidate, plan, change.stamp)
-        models.destroy_candidate(files.disk, files.layout)
+            return change, candidate.kept_candidate(files.layout.candidate, plan, change.stamp)
+        files.disk.erase(files.layout.candidate)
         after = None if model is None else self.table.find_continuation(model, self.pending)
         if after is None or self.table.has_stamp(change.stamp):
             return change, None

@@ -20,7 +20,7 @@ from noisygd_delete.features.maps.codec import RowCodec, codec_of
 from noisygd_delete.features.schema import Encoded, files
 from noisygd_delete.records import CodedRows
 from noisygd_delete.store import Store
-from noisygd_delete.store.training_table import equal_rows
+from noisygd_delete.store.row_matching import count_equal
 
 ROWS = 3000
 
@@ -140,7 +140,7 @@ def test_equal_rows_counts_the_same_by_codes_and_by_features() -> None:
                     )
                     for a in range(0, 30, 7)
                 ]
-                assert equal_rows(parts, Encoded(here, labels, None, None)) == expected
+                assert count_equal(parts, Encoded(here, labels, None, None)) == expected
 
 
 def map_rows(codes: np.ndarray) -> list[tuple[int, ...]]:

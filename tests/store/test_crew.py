@@ -13,8 +13,9 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.engine.execution import Group
 from noisygd_delete.errors import AssumptionViolated, ProcessLost
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store import Store, transaction
-from noisygd_delete.store.transaction import GroupTask, follow_group, lead_group
+from noisygd_delete.store import Store
+from noisygd_delete.store import group as groups
+from noisygd_delete.store.group import GroupTask, follow_group, lead_group
 
 from .conftest import plan
 
@@ -42,12 +43,12 @@ def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) ->
     with Store.open(path) as store:
         events, model = store.accountant.events, store.model
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
-    ran, right = [], transaction.make_release
+    ran, right = [], groups.make_release
 
     def noted(*given):
         ran.append(right(*given)[1].kind)
 
-    monkeypatch.setattr(transaction, "make_release", noted)
+    monkeypatch.setattr(groups, "make_release", noted)
     group = Hearing(tasks=[task(learn=True), task(events, model, 1), None])
     follow_group(path, Execution(group=group))
     assert ran == ["learn", "unlearn"]
@@ -60,7 +61,7 @@ def test_a_refusal_is_everybodys_and_a_lost_process_ends_the_run(path: Path, mon
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(transaction, "make_release", fails)
+    monkeypatch.setattr(groups, "make_release", fails)
     group = Hearing(tasks=[task(learn=True), None])
     if heard:
         follow_group(path, Execution(group=group))

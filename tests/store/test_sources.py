@@ -21,7 +21,7 @@ from noisygd_delete.store import Store, destinations, release_schedule
 from noisygd_delete.store.artifact import current_artifact
 from noisygd_delete.store.byte_search import Needles
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.entry import extend_position, position_covers
+from noisygd_delete.store.position import extend_position, position_covers
 from noisygd_delete.store.source_kinds import Erased
 from noisygd_delete.store.tombstones import Tombstones
 from noisygd_delete.store.training_table import TrainingTable

@@ -23,7 +23,7 @@ from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
 from noisygd_delete.privacy.guarantee import Worlds
-from noisygd_delete.store import Store, file_footer, models, release_schedule, status, verify
+from noisygd_delete.store import Store, candidate, file_footer, release_schedule, status, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import StoreTransaction
@@ -235,8 +235,8 @@ def candidate_of(path: Path) -> np.ndarray | None:
     change = journal.read_in_flight(layout)
     if change is None or not change.drawn:
         return None
-    kept = models.kept_candidate(layout.candidate, Ledger.read(layout.ledger).plan, change.stamp)
-    if isinstance(kept, models.DrawnPatch):
+    kept = candidate.kept_candidate(layout.candidate, Ledger.read(layout.ledger).plan, change.stamp)
+    if isinstance(kept, candidate.DrawnPatch):
         return kept.after.sums
     return None if kept is None else kept.model.sums
 
@@ -290,9 +290,9 @@ def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, 
     elif harm == "taken away":
         file.unlink()
     else:
-        kept = models.kept_candidate(Layout(path).candidate, plan(), candidate_stamp(path))
+        kept = candidate.kept_candidate(Layout(path).candidate, plan(), candidate_stamp(path))
         with Store.open(tmp_path / "whole") as store:
-            models.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path).candidate)
+            candidate.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path).candidate)
     drawn.clear()
     with Store.open(path) as store:
         assert store.recovered_release.kind == "relearn"
@@ -331,7 +331,7 @@ def later_by_one_of_them(store: Store) -> None:
 
 
 def patch_of(path: Path):
-    return models.patch_now(Layout(path), Ledger.read(Layout(path).ledger))
+    return candidate.patch_now(Layout(path), Ledger.read(Layout(path).ledger))
 
 
 def test_edits_published_later_leave_patches_that_releases_go_on_from(path: Path, drawn) -> None:
@@ -481,13 +481,13 @@ def is_swept(self, disk, path) -> None:
         DRAWN_PATCH_KEEP(self, disk, path)
 
 
-DRAWN_PATCH_KEEP = models.DrawnPatch.keep
+DRAWN_PATCH_KEEP = candidate.DrawnPatch.keep
 
 
 @pytest.mark.parametrize(
     ("owner", "attribute", "fault", "said"),
     [
-        (models.DrawnPatch, "keep", is_swept, "no patch"),
+        (candidate.DrawnPatch, "keep", is_swept, "no patch"),
         (StoreTransaction, "_drawn", lambda self, change, execution: (change, None), "no patch"),
         (IntegerMoments, "noise", silent, "not a patch of the one before"),
     ],
@@ -509,11 +509,11 @@ def test_a_patch_that_is_none_of_the_table_cuts_the_chain(path: Path, tmp_path: 
         elif harm == "taken away":
             file.unlink()
         elif harm == "of another table":
-            models.DrawnPatch("0" * 32, after).keep(disk, file)
+            candidate.DrawnPatch("0" * 32, after).keep(disk, file)
         elif harm == "of no draw":
-            models.DrawnPatch(stamp, replace(after, number=2)).keep(disk, file)
+            candidate.DrawnPatch(stamp, replace(after, number=2)).keep(disk, file)
         else:
-            models.DrawnPatch(stamp, replace(after, sums=np.append(after.sums, 1))).keep(disk, file)
+            candidate.DrawnPatch(stamp, replace(after, sums=np.append(after.sums, 1))).keep(disk, file)
         drawn.clear()
         assert store.dry_run(EditRequest.delete([name(4)]))["publication"] == "published"
         release = store.serve(EditRequest.delete([name(4)]))

@@ -41,11 +41,12 @@ from noisygd_delete.methods import external_row_methods
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import EditCounts, EditRequest, Names, Records, check_token, limited_io
 from noisygd_delete.store import journal as stored_journal
-from noisygd_delete.store import models, training_table
+from noisygd_delete.store import models, row_matching
 from noisygd_delete.store.disk import Disk, explain_disk_errors, read_file
-from noisygd_delete.store.entry import Entry, EntryKinds, check_position, position_covers
+from noisygd_delete.store.entry import Entry, EntryKinds
 from noisygd_delete.store.journal import add_checksum, read_journal, strip_checksum
 from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.position import check_position, position_covers
 from noisygd_delete.store.source_kinds import Erased
 from noisygd_delete.store.training_table import NOTHING_CHANGED, Change, OpenedStore, TrainingTable
 
@@ -206,9 +207,9 @@ class TableInSource(TrainingTable):
             parts = (
                 records.parts()
                 if isinstance(records, ScratchRecords)
-                else training_table.table_parts(local_rows(records))
+                else row_matching.table_parts(local_rows(records))
             )
-            return training_table.equal_rows(parts, encoded)
+            return row_matching.count_equal(parts, encoded)
 
     def matched_by(self, encoded: Encoded) -> str:
         return "content" if self.source.table is None else super().matched_by(encoded)
