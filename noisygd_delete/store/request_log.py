@@ -212,7 +212,7 @@ class RequestLog:
         if not rollback_guard.is_register_restored(
             self._layout
         ):  # from now on, a register without this change is stale
-            rollback_guard.note_register(self._disk, self._layout.ledger, change)
+            rollback_guard.note_change(self._disk, self._layout.ledger, register=change)
 
 
 def _salts(layout: Layout, tokens: Sequence[str]) -> dict[str, bytes]:

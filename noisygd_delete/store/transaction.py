@@ -163,16 +163,6 @@ class StoreTransaction:
         self.recovered: Release | None = None
         self._synced: tuple[str | None] | None = None  # the last release that destinations were brought to
 
-    @property
-    def ledger(self) -> Ledger:
-        """The ledger after the last entry."""
-        return self.files.ledger
-
-    @property
-    def pending(self) -> EditCounts:
-        """Edits that no release covers yet."""
-        return self.files.pending
-
     @contextmanager
     def open_task(
         self,
@@ -193,10 +183,12 @@ class StoreTransaction:
             edits: Edits that the release covers and the rows do not have yet.
         """
         with self.table.read(plan, execution) as records:
-            account, model, pending = self.ledger.account, self.files.model(), self.pending + ahead
+            account, model, pending = self.files.ledger.account, self.files.model(), self.files.pending + ahead
             after = None if model is None else self.table.find_continuation(model, pending)
             task = ReleaseTask(plan, account, model, pending, after, edits, learn)
-            execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, task, self.ledger.codec))
+            execution.group.share(
+                GroupTask(self.files.ledger.plan, self.files.with_subjects, task, self.files.ledger.codec)
+            )
             yield training_table.with_slots(records, plan.problem.records), task
 
     @contextmanager
@@ -219,10 +211,10 @@ class StoreTransaction:
 
         A failed one is tried once per release, or once more with `again`.
         """
-        aim = (destinations.wanted_release(self.ledger),)
+        aim = (destinations.wanted_release(self.files.ledger),)
         if again or self._synced != aim:
             self._synced = aim
-            destinations.run_hook(self.destination_file, self.ledger, self._artifact)
+            destinations.run_hook(self.destination_file, self.files.ledger, self._artifact)
 
     @property
     def destination_file(self) -> DestinationFile:
@@ -235,7 +227,7 @@ class StoreTransaction:
 
         model = self.files.model()
         assert model is not None
-        return make_artifact(self.files.layout, self.ledger, model, self.files.schema)
+        return make_artifact(self.files.layout, self.files.ledger, model, self.files.schema)
 
     def _settle(self, execution: Execution) -> None:
         files = self.files
@@ -245,8 +237,8 @@ class StoreTransaction:
         files.model()  # raises if the named model is missing, before anything is cleaned up
         change = self.table.read_change()
         self.table.check()
-        catch_up(files.disk, files.layout, self.ledger)
-        sweep_leftovers(files.disk, files.layout, self.ledger)
+        catch_up(files.disk, files.layout, self.files.ledger)
+        sweep_leftovers(files.disk, files.layout, self.files.ledger)
         if change is not None and self.table.is_unfinished(change):
             self.recovered = self.finish(change, execution)
             return
@@ -263,9 +255,9 @@ class StoreTransaction:
             release: Release | None = None
             failure: NoisyGDDeleteError | None = None
             drawn: DrawnRelease | DrawnPatch | None = None
-            publish = change.publish and self.ledger.releases > 0
+            publish = change.publish and self.files.ledger.releases > 0
             edits = change.of_slots
-            if edits is not None and self.ledger.plan.mechanism.carries and self.ledger.releases:
+            if edits is not None and self.files.ledger.plan.mechanism.carries and self.files.ledger.releases:
                 try:
                     change, drawn = self._drawn(edits, execution)
                 except (StoreError, ProcessLost):
@@ -278,10 +270,10 @@ class StoreTransaction:
                     assert not isinstance(drawn, DrawnPatch)
                     if drawn is None:
                         ahead = change.counts if entries else NO_EDITS
-                        with self.open_task(self.ledger.plan, execution, ahead=ahead) as (records, task):
+                        with self.open_task(self.files.ledger.plan, execution, ahead=ahead) as (records, task):
                             release, event = make_release(records, task, execution)
                     else:
-                        release, event = drawn.release(self.ledger.accountant), drawn.event
+                        release, event = drawn.release(self.files.ledger.accountant), drawn.event
                     release = self._commit_covering(change, entries, release, event)
                 except CountBroken as error:
                     failure = error  # the next command could not continue by itself
@@ -301,7 +293,7 @@ class StoreTransaction:
             journal.clear_journal(self.files.disk, self.files.layout)
         if failure is not None:
             raise StoreError(
-                f"{root}: {self.table.edited} and {self.pending.total} edits wait for a release, but none could be made: {failure}"
+                f"{root}: {self.table.edited} and {self.files.pending.total} edits wait for a release, but none could be made: {failure}"
             ) from failure
         return release
 
@@ -313,11 +305,11 @@ class StoreTransaction:
         The draw is durable when this returns. It is omitted (None) where the chain is cut: edits are pending for which
         nothing was drawn, the budget is exhausted, or the draw cannot be read.
         """
-        files, plan, model = self.files, self.ledger.plan, self.files.model()
+        files, plan, model = self.files, self.files.ledger.plan, self.files.model()
         if change.drawn:
             return change, candidate.kept_candidate(files.layout.candidate, plan, change.stamp)
         files.disk.erase(files.layout.candidate)
-        after = None if model is None else self.table.find_continuation(model, self.pending)
+        after = None if model is None else self.table.find_continuation(model, self.files.pending)
         if after is None or self.table.has_stamp(change.stamp):
             return change, None
         drawn: DrawnRelease | DrawnPatch
@@ -385,8 +377,8 @@ class StoreTransaction:
 
     def catch_up(self) -> None:
         """Apply the consequences of the newest entry: remove old models, update the plan and the number of slots."""
-        sweep_leftovers(self.files.disk, self.files.layout, self.ledger)
+        sweep_leftovers(self.files.disk, self.files.layout, self.files.ledger)
         self.table.catch_up()
-        if self.ledger.head.plan is not None:
+        if self.files.ledger.head.plan is not None:
             self.table.forget()
-            catch_up(self.files.disk, self.files.layout, self.ledger)
+            catch_up(self.files.disk, self.files.layout, self.files.ledger)
