@@ -295,7 +295,12 @@ def is_blank(path: Path) -> bool:
     if not path.exists():
         return True
     with open_own(path) as file:
-        return all(not piece.strip(b"\0") for piece in iter(lambda: file.read(len(_ZEROS)), b""))
+        for first, last in _written_parts(file.fileno()):
+            file.seek(first)
+            for place in range(first, last, len(_ZEROS)):
+                if file.read(min(len(_ZEROS), last - place)).strip(b"\0"):
+                    return False
+    return True
 
 
 def is_odd(path: Path) -> bool:

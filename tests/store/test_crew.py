@@ -17,7 +17,7 @@ from noisygd_delete.store import Store
 from noisygd_delete.store import group as groups
 from noisygd_delete.store.group import GroupTask, follow_group, lead_group
 
-from .conftest import plan
+from .conftest import contents, plan
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def task(events=(), model=None, pending: int = 0, *, learn: bool = False) -> Gro
 def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) -> None:
     with Store.open(path) as store:
         events, model = store.accountant.events, store.model
-    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    before = contents(path)
     ran, right = [], groups.make_release
 
     def noted(*given):
@@ -53,7 +53,7 @@ def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) ->
     follow_group(path, Execution(group=group))
     assert ran == ["learn", "unlearn"]
     assert group.tasks == []
-    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before, "only process 0 writes"
+    assert contents(path) == before, "only process 0 writes"
 
 
 @pytest.mark.parametrize(("error", "heard"), [(AssumptionViolated("planted"), True), (ProcessLost("planted"), False)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,5 +105,6 @@ def test_an_exchange_that_was_stopped_is_ended_by_another(stopped: int, tmp_path
         assert path.read_bytes() == b"new"
         assert old.read() == bytes(12)
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
-    Disk().exchange(path)  # there is nothing to exchange: the file stays
+    os.link(path, beside(path, FORMER))
+    Disk().exchange(path)  # there is nothing to exchange, or the new one was taken away: the file stays
     assert (path.read_bytes(), beside(path, FORMER).exists()) == (b"new", False)

@@ -15,7 +15,7 @@ from noisygd_delete import EditRequest
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
 
-from .conftest import SCHEMA, name, plan, records, row
+from .conftest import made, name, row
 
 SOMEBODY = (b"identifier-token", b"subject-token", b"request-of-somebody", *(row(k).tobytes() for k in range(9)))
 
@@ -63,8 +63,7 @@ def unlinked(path: Path, work: Callable[[Path], None], monkeypatch: pytest.Monke
 
 @pytest.fixture
 def served(tmp_path: Path) -> Path:
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
-        store.learn()
+    with Store.open(made(tmp_path / "store")) as store:
         store.serve(EditRequest.delete([name(0)], request_id="request-of-somebody-1"))
     return tmp_path / "store"
 

@@ -26,11 +26,7 @@ from noisygd_delete.store import Store, budget, file_footer, status, training_ta
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
-from .conftest import ROWS, SCHEMA, SLOTS, Crash, CrashAt, found, name, person, plan, records, row, traces
-
-
-def everything(path: Path) -> dict[str, bytes]:
-    return {str(file): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+from .conftest import ROWS, SCHEMA, SLOTS, Crash, CrashAt, contents, found, name, person, plan, records, row, traces
 
 
 def public(release: Release) -> dict:
@@ -168,7 +164,7 @@ def test_replacing_forgets_the_old_row_and_keeps_the_id(path: Path) -> None:
 def test_a_repeated_request_id_gets_its_answer_and_costs_nothing(path: Path) -> None:
     with Store.open(path) as store:
         first = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
-    before = everything(path)
+    before = contents(path)
     with Store.open(path) as store:
         again = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
         assert public(again) == public(first)
@@ -177,7 +173,7 @@ def test_a_repeated_request_id_gets_its_answer_and_costs_nothing(path: Path) -> 
         with pytest.raises(InvalidRequest, match="other contents"):
             store.serve(EditRequest.delete([name(2)], request_id="random-1"))
         assert name(2) in store.records
-    assert everything(path) == before
+    assert contents(path) == before
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(2)]))
         again = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
@@ -188,14 +184,14 @@ def test_a_repeat_without_request_id_is_an_unknown_id_and_hits_nobody(path: Path
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(1)]))
         store.serve(EditRequest.insert(["somebody-else"], [row(60)], [1.0], subjects=["else"]))
-    before = everything(path)
+    before = contents(path)
     with Store.open(path) as store:
         assert store.records.ids_by_slot[1] == "somebody-else"  # the slot is used again, the id is not
         with pytest.raises(InvalidRequest, match="not in the table"):
             store.serve(EditRequest.delete([name(1)]))
         with pytest.raises(InvalidRequest, match="in use"):
             store.serve(EditRequest.insert(["somebody-else"], [row(61)], [1.0], subjects=["x"]))
-    assert everything(path) == before
+    assert contents(path) == before
 
 
 @pytest.mark.parametrize(
@@ -213,22 +209,22 @@ def test_a_repeat_without_request_id_is_an_unknown_id_and_hits_nobody(path: Path
     ],
 )
 def test_an_invalid_request_changes_no_byte(path: Path, request_: EditRequest) -> None:
-    before = everything(path)
+    before = contents(path)
     with Store.open(path) as store, pytest.raises(InvalidRequest):
         store.serve(request_)
-    assert everything(path) == before
+    assert contents(path) == before
     with Store.open(path) as store, pytest.raises(InvalidRequest):
         store.dry_run(request_)
 
 
 def test_a_dry_run_says_what_would_happen_and_changes_no_byte(path: Path) -> None:
-    before = everything(path)
+    before = contents(path)
     with Store.open(path) as store:
         answer = store.dry_run(EditRequest.delete(subjects=[person(0)]))
         steps = store.plan.calibration.delete_steps
     expected = {"edits": 2, "request_id_answered_before": False, "publication": "published", "steps": steps}
     assert expected.items() <= answer.items()
-    assert everything(path) == before
+    assert contents(path) == before
 
 
 def test_erase_now_publish_later(path: Path) -> None:
@@ -262,10 +258,10 @@ def test_a_forced_redo_is_a_new_charged_release_while_the_budget_lasts(tmp_path:
         assert not np.array_equal(again.model.weights, first.model.weights)
         assert store.accountant.dp_cumulative().gdp > spent
         assert store.serve(EditRequest.delete([name(0)], request_id="r")).release == 2  # still what answered it
-        before = everything(path)
+        before = contents(path)
         with pytest.raises(BudgetExceeded):
             store.publish(force=True)
-        assert everything(path) == before
+        assert contents(path) == before
         assert np.array_equal(store.model.weights, again.model.weights)  # nobody's erasure waits: it stays in force
 
 

@@ -22,7 +22,7 @@ from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.records import limited_io
 from noisygd_delete.store import Store, status
 
-from .conftest import ROWS, SCHEMA, Crash, CrashAt, made, name, person, plan, records, row
+from .conftest import ROWS, SCHEMA, Crash, CrashAt, contents, made, name, person, plan, records, row
 
 REQUESTS = [EditRequest.delete([name(k)], request_id=f"token-{k}") for k in range(5)]
 LINES = [json.dumps({"request_id": f"token-{k}", "delete": [name(k)]}) for k in range(5)]
@@ -219,11 +219,11 @@ def test_a_csv_stream_that_would_lose_a_value_stops(path, tmp_path, capsys, text
 
 
 def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, as_json, complaint) -> None:
-    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    before = contents(path)
     answer = as_json("audit", str(path), "--chains", "2000", "--seed", "1")
     assert answer["verdict"] == "pass"
     assert f"n={plan().problem.records}" in answer["notes"][0]
-    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    assert contents(path) == before
     assert "a plan already" in complaint("audit", str(path), "--plan", "plan.toml")
     assert "needs a STORE" in complaint("audit")
 

@@ -48,6 +48,7 @@ from .conftest import (
     traces,
 )
 from .conftest import plan as usual_plan
+from .operations import DELETE, SUBJECT, serve
 
 __all__ = ["drawn"]  # a fixture
 
@@ -111,16 +112,8 @@ def is_one_of(rest: np.ndarray, noises: list[np.ndarray]) -> bool:
     return any((rest == noise).all() for noise in noises)
 
 
-def delete(store: Store) -> None:
-    store.serve(EditRequest.delete([name(3)], request_id="r"))
-
-
-def delete_a_subject(store: Store) -> None:
-    store.serve(EditRequest.delete(subjects=[person(3)], request_id="r"))
-
-
-def insert(store: Store) -> None:
-    store.serve(EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r"))
+delete, delete_a_subject, later = serve(DELETE), serve(SUBJECT), serve(DELETE, publish=False)
+insert = serve(EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r"))
 
 
 def several(store: Store) -> None:
@@ -319,10 +312,6 @@ def candidate_stamp(path: Path) -> str:
     from noisygd_delete.store import journal
 
     return journal.read_in_flight(Layout(path)).stamp
-
-
-def later(store: Store) -> None:
-    store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
 
 
 def later_by_one_of_them(store: Store) -> None:
