@@ -13,7 +13,8 @@ from noisygd_delete_compliance.register import Register
 
 from noisygd_delete import EditRequest
 from noisygd_delete.store import Store
-from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.disk import Disk, is_blank
+from noisygd_delete.store.layout import Layout
 
 from .conftest import made, name, row
 
@@ -71,6 +72,7 @@ def served(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("work", WORK)
 def test_no_file_loses_its_name_with_somebody_in_it(served: Path, monkeypatch, work: str) -> None:
     assert unlinked(served, WORK[work], monkeypatch) == []
+    assert all(map(is_blank, Layout(served).leftovers()))
 
 
 def test_a_disk_that_only_removes_is_caught(served: Path, monkeypatch) -> None:

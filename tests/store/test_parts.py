@@ -13,9 +13,9 @@ import pytest
 
 from noisygd_delete import EditRequest, Model, Records, Schema, losses
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
-from noisygd_delete.store import Store, journal, models, verify
+from noisygd_delete.store import Store, journal, models
 from noisygd_delete.store import disk as database
-from noisygd_delete.store.disk import Disk, is_blank, read_file
+from noisygd_delete.store.disk import Disk, read_file
 from noisygd_delete.store.entry import Entry, utc_now
 from noisygd_delete.store.layout import Layout, Lock
 from noisygd_delete.store.ledger import Ledger
@@ -30,28 +30,6 @@ def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
             pragmas = ("secure_delete", "journal_mode", "synchronous", "temp_store")
             values = [connection.execute(f"PRAGMA {pragma}").fetchone()[0] for pragma in pragmas]
             assert values == [1, "persist", 3, 2]
-
-
-def test_what_sqlite_would_leave_on_the_disk_is_overwritten_first(path: Path) -> None:
-    """At the moment a file is removed, every byte of it is zero. Below the file layer, SQLite's own calls included,
-    `fault_table` looks at what the file system is handed back."""
-    removed: dict[str, bytes] = {}
-
-    class Watching(Disk):
-        def reached(self, operation: str, path: Path) -> None:
-            if operation == "remove":
-                removed[path.name] = path.read_bytes()
-            if operation == "write" and path.name == "request.json.tmp" and path.exists():
-                held.append(path.read_bytes())
-
-    held: list[bytes] = []
-    with Store.open(path, disk=Watching()) as store:
-        store.serve(EditRequest.replace({name(3): (row(70), 1.0)}))
-    assert any(b"identifier-token-" in content for content in held), "there was something to overwrite"
-    assert {"request.json.tmp", "model-1.safetensors"} <= set(removed)
-    assert not any(any(content) for content in removed.values())
-    assert [is_blank(left) for left in Layout(path).leftovers()] == [True]
-    assert verify(path).faults == ()
 
 
 def test_a_sqlite_that_refuses_to_overwrite_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
