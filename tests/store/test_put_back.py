@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 
 import pytest
@@ -123,7 +123,8 @@ def test_no_mix_of_two_moments_is_taken_for_a_store(tmp_path: Path, transaction:
     states = [of(), of(*in_parts(before), *in_parts(after))]
     assert None not in states
     assert states[0] != states[1]
-    for mix in mixes(before, after):
+    step = 1 if transaction in ("delete", "publish", "withdraw", "grow") else 3  # the others change the same files
+    for mix in islice(mixes(before, after), 0, None, step):
         tried += 1
         found = of(*mix)
         refused += found is None
