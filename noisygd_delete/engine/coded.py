@@ -33,7 +33,7 @@ from ..features.maps.coding import NO_ENTRY
 from ..losses.base import Loss
 from ..records import CodedRows
 from .execution import run_parallel
-from .nested import SAMPLED, select_curved
+from .nested import sample_size, select_curved
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -230,7 +230,7 @@ class CodedSums:
 
     def strided(self, rows: int) -> tuple[Any, Vector]:
         """Return the rows and labels of about `rows` evenly spaced slots."""
-        return self.every(max(1, self.slots // max(rows, SAMPLED)))
+        return self.every(max(1, self.slots // sample_size(rows, self.slots)))
 
 
 class CodedPart:

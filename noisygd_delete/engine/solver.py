@@ -43,6 +43,7 @@ from .objective import PreciseObjective
 # * for one output: for the sample's Hessian, by a Cholesky factor of features by features or, for wide tables, of rows
 #   by rows (Woodbury), so that no matrix of features by features is formed; or for a multiple of I if no direction of a
 #   wide table is significant;
+# * for nested rows, by conjugate gradients with products of the sample;
 # * for several outputs: for Ā ⊗ M + λI, Ā and M the means of A_i and of x_i x_iᵀ (K-FAC; Martens & Grosse 2015), by
 #   their eigenvectors; those of M are computed from the smaller of its two sides. The null direction of softmax, the
 #   same vector added to every class, is then exact.
@@ -62,6 +63,7 @@ _CELLS = 1 << 18  # numbers of sparse rows expanded at a time
 _LOST = 2.0**-20  # relative to the trace
 _COMPARED, _STANDS_OUT = 64, 1.5  # rows of a wide sample compared; least ratio of an eigenvalue to the largest of noise
 _ASKED = 256  # rows used to compare two starts
+_SAMPLED_RESIDUAL, _MOST_PRODUCTS = 0.1, 20  # of conjugate gradients on a nested sample
 _STEP = 2.5e-3  # step of the differences, relative to the range of scores over which a slope changes
 
 
@@ -194,17 +196,26 @@ class Sample:
         return self._objective.regularization + own / self._objective.slots + noise**2 / (own * len(products))
 
     def _nested(self, bend: NDArray[np.float32]) -> Operator:
-        """Return the inverse for nested rows: columns of large curvature jointly, the others separately."""
+        """Return the inverse for nested rows, by conjugate gradients.
+
+        The columns of largest curvature jointly, and the others separately, are its preconditioner.
+        """
         chosen, matrix, diagonal = self._rows.hessian(bend, self._objective.regularization)
         unseen = self._unseen(float(diagonal.sum()))
         solve, rest = _solver(matrix, unseen), diagonal + unseen
+        shares = bend[:, None] / np.float32(len(bend))
 
-        def step(gradient: Vector) -> Vector:
+        def approximate(gradient: Vector) -> Vector:
             made: Vector = gradient / rest
             made[:, chosen] = solve(gradient[:, chosen].T).T
             return made
 
-        return step
+        def multiply(direction: Vector) -> Vector:
+            self.passes += self._share
+            product: Vector = (shares * self._scores(direction)).T @ self._rows + unseen * direction
+            return product
+
+        return lambda gradient: solve_by_products(multiply, gradient, _SAMPLED_RESIDUAL, _MOST_PRODUCTS, approximate)[0]
 
     def _several_outputs(self, scores: NDArray[Any]) -> Operator:
         if self._moment is None:
@@ -491,23 +502,43 @@ def newton_cg(function: Gradient, point: Vector, *, passes: int) -> None:
 def _newton_step(function: Gradient, point: Vector, gradient: Vector, most: int) -> tuple[Vector, int]:
     """Return an approximation of H⁻¹∇, by conjugate gradients to a residual of `_RESIDUAL`, and the passes used."""
     length = _DIFFERENCE * (1 + float(np.linalg.norm(point)))
-    step, residual, direction = np.zeros_like(gradient), gradient, gradient
-    square = float(np.vdot(residual, residual))
-    enough = _RESIDUAL**2 * square
-    used = 0
+
+    def multiply(direction: Vector) -> Vector:
+        scale = length / float(np.linalg.norm(direction))
+        return (function(point + scale * direction) - gradient) / scale
+
+    step, used = solve_by_products(multiply, gradient, _RESIDUAL, most)
+    return (step if step.any() else gradient), used
+
+
+def solve_by_products(
+    multiply: Operator, right: Vector, residual: float, most: int, approximate: Operator = np.copy
+) -> tuple[Vector, int]:
+    """Return an approximation of H⁻¹ `right` by preconditioned conjugate gradients, and the number of products used.
+
+    Args:
+        multiply: Returns H v.
+        right: The right-hand side.
+        residual: Relative tolerance of the residual, in the norm of `approximate`.
+        most: Most products.
+        approximate: Returns an approximation of H⁻¹ v.
+    """
+    solution, left, direction = np.zeros_like(right), right, approximate(right)
+    square = float(np.vdot(left, direction))
+    enough, used = residual**2 * square, 0
     while used < most:
-        scale, used = length / float(np.linalg.norm(direction)), used + 1
-        image = (function(point + scale * direction) - gradient) / scale
+        image, used = multiply(direction), used + 1
         curvature = float(np.vdot(direction, image))
         if not curvature > 0:  # dominated by rounding: no further progress
             break
-        step = step + square / curvature * direction
-        residual = residual - square / curvature * image
-        before, square = square, float(np.vdot(residual, residual))
+        solution = solution + square / curvature * direction
+        left = left - square / curvature * image
+        turned = approximate(left)
+        before, square = square, float(np.vdot(left, turned))
         if square <= enough:
             break
-        direction = residual + square / before * direction
-    return (step if step.any() else gradient), used
+        direction = turned + square / before * direction
+    return solution, used
 
 
 NEWTON_PASSES = 500

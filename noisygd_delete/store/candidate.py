@@ -25,7 +25,7 @@ from ..curator.model import Continuation, Model, Training
 from ..curator.release import Release, record_release
 from ..errors import InvalidParameter, StoreError, check_count
 from ..methods.plan import Plan
-from ..methods.problem import CarriedSums
+from ..methods.procedure import CarriedSums
 from ..records import limited_io
 from . import file_footer, journal
 from .disk import Disk, read_file

@@ -27,6 +27,7 @@ from ..records import (
     EditRequest,
     Id,
     Insertion,
+    Labels,
     Records,
     Rows,
     SlotEdits,
@@ -34,9 +35,10 @@ from ..records import (
     check_size,
 )
 from ..records.values import append_rows, null_rows
-from . import candidate, file_footer, journal, models, names, row_matching
+from . import candidate, file_footer, journal, models, names
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
+from .equal_rows import equal_rows
 from .held_out import forget_held_out
 from .layout import LABEL, ROW, Layout, Lock
 from .ledger import Ledger
@@ -141,6 +143,7 @@ def entry_of(kind: EntryKinds, release: Release, model: str | None, **facts: Any
 _LABEL_BYTES = np.dtype(LABEL).itemsize
 _ROW_BYTES = np.dtype(ROW).itemsize
 _BLOCK = 1 << 22  # numbers written at a time
+_PART = 2048  # slots read at a time
 _NAMES = 1 << 16  # names looked up at a time
 
 
@@ -279,6 +282,15 @@ def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
     )
 
 
+def table_parts(records: Records) -> Iterator[tuple[Rows | CodedRows, Labels]]:
+    """Yield the records, block by block, as codes if the table holds these."""
+    used = records.occupied
+    for start in range(0, records.slots, _PART):
+        here = slice(start, start + _PART)
+        coded = None if records.coded_rows is None else records.coded_rows.select(here).select(used[here])
+        yield records.features[here][used[here]] if coded is None else coded, records.labels[here][used[here]]
+
+
 NOTHING_CHANGED = "nothing was changed"
 
 
@@ -382,7 +394,7 @@ class TrainingTable:
             while some := list(islice(ids, _NAMES)):
                 found[self.records.names.find(some)] = True
             return int(found.sum())
-        return row_matching.count_equal(row_matching.table_parts(self.records), encoded)
+        return equal_rows(table_parts(self.records), encoded)
 
     def matched_by(self, encoded: Encoded) -> str:
         """Return what `rows_among` compares: "id" or "content".

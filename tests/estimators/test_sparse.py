@@ -14,7 +14,7 @@ from scipy import sparse
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.estimators.rows import RowScaling
+from noisygd_delete.estimators.scaling import RowScaling
 
 pytestmark = pytest.mark.filterwarnings("ignore::noisygd_delete.errors.ValuesClipped")  # `texts` are meant to be
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)

@@ -19,7 +19,7 @@ from noisygd_delete.methods import SampledGaussian
 from noisygd_delete.methods.counted import CountedRecords
 from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
 from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
-from noisygd_delete.methods.staged import StagedRun
+from noisygd_delete.methods.staged_run import StagedRun
 from proofs_check import closed_forms
 from tests.oracles import stage_chain
 

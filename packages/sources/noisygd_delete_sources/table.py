@@ -41,9 +41,10 @@ from noisygd_delete.methods import external_row_methods
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import EditCounts, EditRequest, Names, Records, check_token, limited_io
 from noisygd_delete.store import journal as stored_journal
-from noisygd_delete.store import models, row_matching
+from noisygd_delete.store import models, training_table
 from noisygd_delete.store.disk import Disk, explain_disk_errors, read_file
 from noisygd_delete.store.entry import Entry, EntryKinds
+from noisygd_delete.store.equal_rows import equal_rows
 from noisygd_delete.store.journal import add_checksum, read_journal, strip_checksum
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.position import check_position, position_covers
@@ -207,9 +208,9 @@ class TableInSource(TrainingTable):
             parts = (
                 records.parts()
                 if isinstance(records, ScratchRecords)
-                else row_matching.table_parts(local_rows(records))
+                else training_table.table_parts(local_rows(records))
             )
-            return row_matching.count_equal(parts, encoded)
+            return equal_rows(parts, encoded)
 
     def matched_by(self, encoded: Encoded) -> str:
         return "content" if self.source.table is None else super().matched_by(encoded)
