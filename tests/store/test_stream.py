@@ -6,7 +6,6 @@ import errno
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -121,27 +120,6 @@ def test_a_pipe_is_served_as_it_comes_and_the_deadline_is_kept(path) -> None:
         process.stdin.close()
         assert process.wait(timeout=60) == 0
     assert status(path)["releases"] == 3
-
-
-def test_a_killed_command_goes_on_at_the_right_request(path, tmp_path) -> None:
-    with Store.open(path) as store:
-        before = len(store.ledger.entries)
-    command = [sys.executable, "-m", "noisygd_delete", "stream", str(path), "-", "--batch", "2"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
-        assert process.stdin is not None
-        process.stdin.write("\n".join(LINES[:2]) + "\n")
-        process.stdin.flush()
-        wait_for(lambda: status(path)["releases"] == 2)
-        process.stdin.write(LINES[2] + "\n")
-        process.stdin.flush()
-        wait_for(lambda: status(path)["pending_edits"] == 1 and status(path)["releases"] == 2)
-        process.send_signal(signal.SIGKILL)
-    file = tmp_path / "requests.jsonl"
-    file.write_text("\n".join(LINES))
-    assert main(["stream", str(path), str(file), "--batch", "2"]) == 0
-    with Store.open(path) as store:
-        assert [event.edits for event in store.accountant.events] == [0, 2, 2, 1]
-        assert len(store.ledger.entries) == before + 5 + 3  # every request once, every release once
 
 
 def wait_for(condition, seconds: float = 60.0) -> None:
