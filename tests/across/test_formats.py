@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from noisygd_delete_compliance import restricted_records
+from noisygd_delete_compliance.certificate_log import check_log_proof, enter_certificate
 from noisygd_delete_compliance.restricted_records import RestrictedRecords
 from noisygd_delete_sources.table import read_deletion
 
 from noisygd_delete import Store
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
 from noisygd_delete.evidence import sign_document, verify_certificate
-from noisygd_delete.evidence.certificate_log import check_log_proof, enter_certificate
 from noisygd_delete.features.schema.published import PublishedModel
 from noisygd_delete.records import limited_io
 from noisygd_delete.store import journal
