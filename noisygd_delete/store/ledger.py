@@ -222,7 +222,7 @@ class Ledger:
         account, digest = self.account, self.digest
         from . import request_log  # imported on use: most commands only read
 
-        known = request_log.note(disk, self._store, (added.request_id for added in more))
+        known = request_log.record_ids(disk, self._store, (added.request_id for added in more))
         entries: list[Entry] = []
         rows: list[tuple[int, str, str]] = []
         for number, added in enumerate(more, start=self.length + 1):

@@ -59,7 +59,7 @@ def commitment(salt: bytes, token: str) -> str:
     return hashlib.sha256(b"noisygd-delete request\0" + salt + token.encode()).hexdigest()
 
 
-def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, str]:
+def record_ids(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, str]:
     """Record request ids; return the commitment of each. A known id keeps its salt."""
     wanted = list(dict.fromkeys(token for token in tokens if token is not None))
     if not wanted:
