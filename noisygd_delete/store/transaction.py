@@ -233,7 +233,8 @@ class StoreTransaction:
         files = self.files
         files.ledger = Ledger.read(files.layout.ledger)
         self.table.forget()
-        journal.finish_interrupted(files.disk, files.layout)
+        if files.layout.former_request.exists():  # of an interrupted `journal.mark_drawn`
+            files.disk.exchange(files.layout.request)
         files.model()  # raises if the named model is missing, before anything is cleaned up
         change = self.table.read_change()
         self.table.check()
