@@ -295,7 +295,7 @@ def is_blank(path: Path) -> bool:
     if not path.exists():
         return True
     with open_own(path) as file:
-        for first, last in _written_parts(file.fileno()):
+        for first, last in list(_written_parts(file.fileno())):  # before reading: it moves the file's position
             file.seek(first)
             for place in range(first, last, len(_ZEROS)):
                 if file.read(min(len(_ZEROS), last - place)).strip(b"\0"):
