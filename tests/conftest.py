@@ -95,7 +95,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     return of
 
 
-# Tests of more than a second are listed in slow.txt (`python -m tests.slow`) and marked; every test states its processor time in a JUnit report.
+# Tests of more than a second or two are listed in slow.txt (`python -m tests.slow`) and marked; every test states its processor time in a JUnit report.
 
 _BEGAN = pytest.StashKey[float]()
 
