@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -142,6 +143,7 @@ def test_curvature_of_a_sample_is_inverted_beyond_the_columns_that_are_factorize
     """The oracle is the dense Hessian of the sample's rows; the planted fault leaves the other columns to a diagonal."""
     loss, rng, labels, convexity = losses.Logistic(1.0), np.random.default_rng(7), labels_of(LOSSES[0]), 1e-3
     weights, gradient = rng.standard_normal((2, 1, rows.shape[1]))
+    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_BESIDE", 9.0)
     sample = Sample(PreciseObjective(Records(rows, labels), loss, regularization=convexity), 100.0)
     every = slice(None, None, N // sample_size(1, N))
     dense, step = np.asarray(rows.select(every), np.float64), 1e-4
@@ -158,8 +160,26 @@ def test_curvature_of_a_sample_is_inverted_beyond_the_columns_that_are_factorize
     assert error() < 0.2
     monkeypatch.setattr("noisygd_delete.engine.solver._SAMPLED_RESIDUAL", 1e-4)
     assert error() < 1e-3
-    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_PRODUCTS", 1)
+    sample._products = 1
     assert error() > 0.3
+
+
+def test_a_sample_saves_passes_with_several_outputs(rows, monkeypatch) -> None:
+    """The planted fault is a sample whose products are left out: the rounded Kronecker factors alone."""
+    loss = losses.Softmax(1.0, classes=3)
+    scores = np.random.default_rng(8).standard_normal((rows.shape[1], 3))
+    labels = np.argmax(np.asarray(rows) @ (3 * scores), axis=1).astype(float)
+    made = PreciseObjective(Records(rows, labels), loss, regularization=1e-4)
+    monkeypatch.setattr(module, "_CHEAP", 1)
+    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_BESIDE", 9.0)
+
+    def passes() -> int:
+        found = solve(made, start=None, tolerance=1e-6, strong_convexity=1e-4, objective_smoothness=0.51)
+        return found.gradient_passes - math.ceil(found.sample.passes)
+
+    few = passes()
+    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_PRODUCTS", 1)
+    assert 1.5 * few < passes()
 
 
 def test_a_slope_beyond_the_bound_and_a_code_of_no_block_are_refused(rows) -> None:
