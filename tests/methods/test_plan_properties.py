@@ -156,7 +156,7 @@ def check_figures(plan: Plan, present: int, gone: int, *, room: float, samples: 
             stated = run.interval(worlds.about, worlds, **steps).renyi(order)
             true = linear_release.renyi(run, order, worlds.between_records, present, later)
             assert stated >= true * (1 - 1e-9) - 1e-30, (worlds, present, later)
-            assert stated == 0 or true > 0, "what leaves nothing is charged nothing"
+            assert stated < 1e-12 or true > 0, "what leaves nothing is charged next to nothing"
             if not (later or (samples and worlds.between_records)):
                 assert stated <= true * room, (worlds, stated / true)
         assert run.interval(worlds.about, worlds, steps_with=0).renyi(order) == 0
