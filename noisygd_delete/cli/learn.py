@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the commands `learn` and `relearn`, each with --request-id, --dry-run, --explain, --device and --memory.
-
-    `relearn` also takes --slots and --plan.
-    """
+    """Add the commands `learn` and `relearn` and their options to the parser."""
     parser = store_command(commands, "learn", "learn STORE", learn)
     parser.take("--dry-run", "--explain", "--device", "--memory")
     add_request_id(parser)
@@ -109,7 +106,7 @@ def _relearn_cost(plan: Plan, spent: Accountant) -> dict[str, Any]:
 
 
 def _relearning_text(foreseen: Mapping[str, Any]) -> str:
-    from ..privacy.guarantee import FIXED_SCHEDULE
+    from ..privacy.worlds import FIXED_SCHEDULE
     from .remaining_budget import before_and_after
 
     text = f"Release: {foreseen['publication']}. A record still there, over all releases, if {FIXED_SCHEDULE}:\n{before_and_after(foreseen)}."

@@ -30,10 +30,7 @@ _AT_ONCE = 500  # lines of a file held in memory at once
 
 
 def register(commands: Any) -> None:
-    """Add the `stream` command: STORE, FILE of requests, --csv, the batching options, and those of an edit request.
-
-    The latter are --wait, the statements about receipt, --tombstones with its key, --device, --memory and --json.
-    """
+    """Add the `stream` command and its options to the parser."""
     parser = add_command(
         commands,
         "stream",
@@ -198,8 +195,9 @@ class _Listening:
 
 def _format_summary(summary: StreamSummary, delta: float) -> str:
     from ..accountant import Statuses
-    from ..privacy.guarantee import FIXED_TOTAL, describe_guarantee
+    from ..privacy.guarantee import describe_guarantee
     from ..privacy.sentences import format_bound
+    from ..privacy.worlds import FIXED_TOTAL
 
     published = [one for one in summary.publications if one.status is not Statuses.WITHHELD]
     lines = [

@@ -15,14 +15,14 @@ import pytest
 from noisygd_delete import Budget, EditRequest, Records, Schema
 from noisygd_delete.accountant import Forecast
 from noisygd_delete.cli import main
-from noisygd_delete.curator import PublishedSums, carried_noise
-from noisygd_delete.curator.carried_noise import moments_of
+from noisygd_delete.curator import carried_noise
+from noisygd_delete.curator.carried_noise import PublishedSums, moments_of
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.execution import Group
 from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.store import Store, file_footer, models, release_schedule, status, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
