@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the commands `learn` and `relearn`, each with --request-id, --dry-run, --explain, --device and --memory.
-
-    `relearn` also takes --slots and --plan.
-    """
+    """Add the commands `learn` and `relearn` and their options to the parser."""
     parser = store_command(commands, "learn", "learn STORE", learn)
     parser.take("--dry-run", "--explain", "--device", "--memory")
     add_request_id(parser)

@@ -319,22 +319,6 @@ def test_forecasts_count_the_fresh_learns_that_the_horizon_asks_for(releases, af
         assert published == left
 
 
-def test_composition_noise_meets_both_budgets():
-    for budget in (
-        BUDGET,
-        Budget.from_gdp(dp=0.5, deletion=0.4),
-        Budget.from_epsilon_delta(dp=(1, 1e-5), deletion=(1, 1e-5)),
-    ):
-        plan = plan_for("noisy-gd:analysis=composition", budget=budget, releases=4, requests_per_learn=5)
-        accountant = chain(plan)
-        assert accountant.dp_cumulative().gdp <= budget.dp_gdp() * (1 + 1e-9)
-        assert plan.deletion.gdp <= budget.deletion_gdp() * (1 + 1e-9)
-        worst = plan.mechanism.interval(
-            "deletion", "erased-vs-never", steps_with=plan.calibration.learn_steps + 4 * plan.calibration.delete_steps
-        )
-        assert worst.gdp <= budget.deletion_gdp()
-
-
 # ---------------------------------------------------------------- end to end, audited exactly
 
 

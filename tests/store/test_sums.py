@@ -15,8 +15,8 @@ import pytest
 from noisygd_delete import Budget, EditRequest, Records, Schema
 from noisygd_delete.accountant.accountant import Forecast
 from noisygd_delete.cli import main
-from noisygd_delete.curator import PublishedSums, carried_noise
-from noisygd_delete.curator.carried_noise import moments_of
+from noisygd_delete.curator import carried_noise
+from noisygd_delete.curator.carried_noise import PublishedSums, moments_of
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.execution import Group
 from noisygd_delete.engine.moments import IntegerMoments
