@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..accountant import Account, Accountant, Event
-from ..accountant import account as written
+from ..accountant import serialization as written
 from ..errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, StoreCorrupt
 from ..methods.plan import Plan
 from ..methods.serialization import plan_from_dict

@@ -749,7 +749,7 @@ class Store:
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return {"publication": "withheld", "left": left, "left_after": left}
         ahead.add(event)
-        foreseen = ahead.foresight(delta)
+        before, after = ahead.foresight(delta)
         alone, observed = ahead.deletion(delta) if event.counts.erased else (None, None)
         return {
             "publication": "published",
@@ -758,8 +758,8 @@ class Store:
             "steps": event.steps,
             "gradient_evaluations": self.plan.count_gradients()["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
-            "epsilon_before": foreseen.before,
-            "epsilon_after": foreseen.after,
+            "epsilon_before": before,
+            "epsilon_after": after,
             "epsilon_deletion": alone,
             "epsilon_deletion_observed": observed,
         }

@@ -315,10 +315,10 @@ class StoreTransaction:
             return change, None
         drawn: DrawnRelease | DrawnPatch
         if not change.publish:
-            from ..curator.carried_noise import change_of_edits, make_patch
+            from ..curator.carried_noise import draw_patch
 
             alone = Execution()  # no group: its other processes wait for runs
-            patch = make_patch(change_of_edits(self.table.records, plan, change.edits), plan, after, alone)
+            patch = draw_patch(self.table.records, plan, change.edits, after, alone)
             if patch is None:
                 return change, None
             drawn = DrawnPatch(change.stamp, patch)

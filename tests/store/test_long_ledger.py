@@ -12,7 +12,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.accountant import Account, Accountant, Event, events, history
-from noisygd_delete.accountant import account as written
+from noisygd_delete.accountant import serialization as written
 from noisygd_delete.curator.stream import Stream
 from noisygd_delete.errors import StoreCorrupt
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of, ledger_status

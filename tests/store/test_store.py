@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Accountant, Budget, EditRequest, Records, Release
-from noisygd_delete.accountant import Account, Event, account
+from noisygd_delete.accountant import Account, Event, serialization
 from noisygd_delete.errors import (
     AssumptionViolated,
     BudgetExceeded,
@@ -122,7 +122,7 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
     for entry in entries:
         if entry["event"] is not None:
             so_far.record(Event.from_dict(entry["event"]))
-        assert entry["account"] == account.to_dict(so_far)
+        assert entry["account"] == serialization.to_dict(so_far)
     assert set(events[0]) == {"kind", "steps", "edits", "counts", "mechanism"}
     kept = {file.name for file in path.rglob("*") if file.is_file()}
     expected = {

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, Records, Schema
-from noisygd_delete.accountant.accountant import Forecast
+from noisygd_delete.accountant import Forecast
 from noisygd_delete.cli import main
 from noisygd_delete.curator import carried_noise
 from noisygd_delete.curator.carried_noise import PublishedSums, moments_of
