@@ -52,6 +52,7 @@ HEAVY = {
             "duckdb",
             "deltalake",
             "fsspec",
+            "onnx",
             "mlflow",
             "ray",
             "pyspark",
@@ -61,7 +62,6 @@ HEAVY = {
             COMPLIANCE.name,
         )
     },  # beside the package
-    "onnx": {"store"},
 }
 
 
