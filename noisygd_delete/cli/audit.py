@@ -23,7 +23,7 @@ WAYS = ("chains", "releases", "one-run")
 
 
 def register(commands: Any) -> None:
-    """Add the `audit` command: STORE or --plan, --by, --chains, --later-releases, --runs, --seed, --wait, --json."""
+    """Add the `audit` command and its options to the parser."""
     parser = add_command(
         commands,
         "audit",

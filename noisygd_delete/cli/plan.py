@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the `plan` command: the options of `add_problem_arguments`, --accuracy, --out, --compare, --explain, --json."""
+    """Add the `plan` command and its options to the parser."""
     parser = add_command(
         commands,
         "plan",
