@@ -12,14 +12,9 @@ from ..errors import NotLearned, check_probability
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_bound, format_number
 from ..privacy.worlds import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE, check_delta
-from .accountant import Accountant, Outlook
+from .accountant import Accountant
 
 Measure = Callable[[Guarantee], dict[str, Any]]
-
-
-def forecast_requests(accountant: Accountant, requests: int, batch: int = 1) -> Outlook:
-    """Return the cost of the next `requests` requests if each release covers `batch` of them. Nothing is recorded."""
-    return accountant.forecast().outlook(requests, batch)
 
 
 @dataclass(frozen=True)
@@ -129,10 +124,7 @@ def build_report(
         }
         answers["forecast"] = [
             {**asdict(ahead), "added": measure(ahead.added), "total": measure(ahead.total)}
-            for ahead in (
-                forecast_requests(accountant, requests),
-                forecast_requests(accountant, requests, batch=requests),
-            )
+            for ahead in (accountant.forecast().outlook(requests, batch) for batch in (1, requests))
         ]
     return Statement(answers, tuple(_notes(accountant)))
 

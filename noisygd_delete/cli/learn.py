@@ -162,12 +162,12 @@ def _relearn_cost(plan: Plan, spent: Accountant) -> dict[str, Any]:
     event = ahead.planned_event("relearn" if spent.releases else "learn")
     affordable = ahead.affordable(event)
     ahead.add(event)
-    foreseen = ahead.foresight(before.delta)
+    now, then = ahead.foresight(before.delta)
     return {
         "publication": "published" if affordable else "refused",
-        "epsilon_before": foreseen.before or 0.0,
-        "epsilon_after": foreseen.after,
-        "delta": foreseen.delta,
+        "epsilon_before": now or 0.0,
+        "epsilon_after": then,
+        "delta": before.delta,
         "left": before.to_dict(),
         "left_after": ahead.remaining().to_dict(),
     }

@@ -275,7 +275,7 @@ def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar
     Raises:
         InvalidParameter: If a number is not positive.
     """
-    from ..curator.stream.serving import Batching
+    from ..curator.stream import Batching
     from ..store.release_schedule import default_schedule
 
     period = None if parsed.period is None else check_positive("--period", parsed.period) * _DAY

@@ -271,14 +271,13 @@ class CodedPart:
         columns = np.column_stack([self._places % (len(within) - 1), np.full(taken, len(within) - 1)])
         places, values = within[columns] % (side + 1), sums.values_of(self._places) * np.sqrt(bend / taken)[:, None]
         one, other = np.triu_indices(places.shape[1])
-        values_of_one = values[:, one] * np.where(one == other, 0.5, 1.0)
         matrix = np.zeros((side + 1) ** 2)
+        halved = np.where(one == other, 0.5, 1.0)
         for first in range(0, taken, step := max(1, _PAIRS // len(one))):
             part = slice(first, first + step)
             pairs = places[part, one] * (side + 1) + places[part, other]
-            matrix += np.bincount(
-                pairs.reshape(-1), (values_of_one[part] * values[part, other]).reshape(-1), len(matrix)
-            )
+            products = values[part, one] * values[part, other] * halved
+            matrix += np.bincount(pairs.reshape(-1), products.reshape(-1), len(matrix))
         square = matrix.reshape(side + 1, -1)[:side, :side]
         square, above = square + square.T, last[sums.parents[chosen]]
         for _ in range(2):  # rows, then columns: a code counts for all columns that its last one implies

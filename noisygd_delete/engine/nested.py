@@ -25,7 +25,7 @@ _TOGETHER = 1 << 18  # entries per block
 _DEEPEST = 32  # longest chain, in entries
 _PAYS = 2  # required reduction factor of the entries
 _SAMPLED = 4096  # least number of rows used for the curvature
-_SHARE = 128  # of so many rows, one at least is used
+_SHARE, _MOST_SAMPLED = 128, 1 << 16  # of so many rows, one at least is used, up to this many
 _SIDE = 256  # largest side of the factorized matrix
 _LEAST_CURVED = 0.05  # relative to λ: a column of less curvature hardly interacts with others
 
@@ -163,7 +163,7 @@ def _expand_parents(parents: NDArray[np.int32]) -> Any:
 
 def sample_size(rows: int, slots: int) -> int:
     """Return the number of rows from which curvature is computed, `rows` or more: products with them are cheap."""
-    return max(rows, _SAMPLED, slots // _SHARE)
+    return max(rows, _SAMPLED, min(slots // _SHARE, _MOST_SAMPLED))
 
 
 def select_curved(diagonal: Vector, parents: NDArray[np.int32], regularization: float) -> tuple[Indices, Indices]:

@@ -13,7 +13,7 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Account, Accountant, Event, PrivacyFilter
-from noisygd_delete.accountant.account import from_dict, to_dict
+from noisygd_delete.accountant.serialization import from_dict, to_dict
 from noisygd_delete.accountant.tallies import tally_events
 from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter

@@ -21,22 +21,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, EditRequest, Execution, Model, Records, learn, losses, make_plan
+from noisygd_delete import Budget, EditRequest, Execution, Model, Records, learn, losses
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine import noise as noise_module
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store import Store
+from tests.bank import sized_plan
 from tests.store.conftest import SCHEMA, Crash, CrashAt, made, name, plan, records
 
-FEW = make_plan(
-    losses.Logistic(1.0),
-    records=4,
-    features=3,
-    regularization=0.05,
-    budget=Budget(order=4, dp=2.0, deletion=0.5),
-    method="noisy-gd",
-)
+FEW = sized_plan(losses.Logistic(1.0), 4, 3, 0.05, Budget(order=4, dp=2.0, deletion=0.5), method="noisy-gd")
 TABLE = Records(np.zeros((4, 3)), np.ones(4))
 
 
@@ -253,7 +247,8 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
     monkeypatch.setattr(SecureNoise, "__init__", lambda self, key=None: sources.append(self) or make(self, key))
     caplog.set_level(logging.DEBUG)
     path = tmp_path / "store"
-    made(path)
+    with Store.create(path, records(), SCHEMA, plan()) as store:
+        store.learn()
     for number, at in enumerate((5, 20, 30, 40)):
         try:
             with Store.open(path, disk=CrashAt(at)) as store:
@@ -277,18 +272,9 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
         assert any(form in b"..." + planted + b"..." for form in forms(keys[0]))
 
 
-WIDE = make_plan(
-    losses.Linear(1.0),
-    records=2,
-    features=100_000,
-    regularization=1.0,
-    budget=Budget(order=4, dp=2.0, deletion=1.99),
-    method="noisy-gd",
-    utility=False,
-    step_size=0.5,
-    dtype="float64",
-    exact=False,  # steps in floating point, whose last noise is on no grid by itself
-)
+STEPS = {"method": "noisy-gd", "utility": False, "step_size": 0.5, "dtype": "float64"}
+# steps in floating point, whose last noise is on no grid by itself
+WIDE = sized_plan(losses.Linear(1.0), 2, 100_000, 1.0, Budget(order=4, dp=2.0, deletion=1.99), **STEPS, exact=False)
 
 
 def published(start: float) -> np.ndarray:

@@ -417,16 +417,3 @@ def test_functions_are_judged_by_what_they_do(name: str, gaps: bool) -> None:
     function, right = FUNCTIONS[name]
     table = FRAME if gaps or name == "dropped" else FRAME.fillna(5.0)
     assert accepted(FunctionTransformer(function), table) == right
-
-
-def test_a_rare_category_does_not_survive_its_deletion() -> None:
-    """The case of which this file is the class: the columns of an encoder that counts are refused before anything is learned."""
-    pipeline = RecordWisePipeline(
-        [
-            ("s", OneHotEncoder(categories=[["a", "b", "z"]], min_frequency=2, handle_unknown="infrequent_if_exist")),
-            ("m", NoisyGDClassifier(feature_bounds=(-1, 1))),
-        ]
-    )
-    with pytest.raises(AssumptionViolated):
-        pipeline.fit(TABLES["town"], LABELS)
-    assert not hasattr(pipeline[-1], "plan_")

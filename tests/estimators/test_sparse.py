@@ -74,13 +74,6 @@ def test_a_value_named_twice_is_clipped_as_the_sum() -> None:
     np.testing.assert_array_equal(twice.data, [1.5, 1.5, -3.0])
 
 
-def test_other_bounds_make_a_dense_table() -> None:
-    X = texts()
-    model = NoisyGDClassifier(**{**COMMON, "feature_bounds": (0, 2)}).fit(X, labels(X, 2))
-    assert model._curator.records.sparse is None
-    np.testing.assert_array_equal(model.predict(X), model.predict(X.toarray()))
-
-
 def test_an_unpickled_model_gets_its_sparse_rows_back() -> None:
     X = texts()
     y = labels(X, 2)
