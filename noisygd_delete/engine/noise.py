@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import accumulate
-from typing import Any, NoReturn, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
@@ -124,10 +124,23 @@ class Noise(Protocol):
         """Draw independent uniform 64-bit words."""
 
 
-class SecureNoise:
+class NeverCopied:
+    """An object that refuses to be copied, pickled or stored, and says why in `refusal`."""
+
+    __slots__ = ()
+
+    refusal: ClassVar[str]
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError(self.refusal)
+
+    __reduce_ex__ = __reduce__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
+
+
+class SecureNoise(NeverCopied):
     """Standard normals under a key that exists only in this object.
 
-    It refuses pickling, copying and use after a fork; threads that share it never get the same draw. No draw is
+    It refuses use after a fork; threads that share it never get the same draw. No draw is
     infinite, and none is larger than `LARGEST`: p is at least 2⁻⁹⁶¹.
 
     Args:
@@ -135,6 +148,7 @@ class SecureNoise:
     """
 
     certified = True
+    refusal = "a noise source is never copied, pickled or stored: repeated noise cancels"
 
     def __init__(self, key: bytes | None = None) -> None:
         self._process = os.getpid()
@@ -182,11 +196,6 @@ class SecureNoise:
         quantiles = lower_normal_quantile(tails)
         normals: NDArray[np.float64] = np.copysign(quantiles, 0.5 - (words & np.uint64(1)).view(np.int64))
         return normals
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError("a noise source is never copied, pickled or stored: repeated noise cancels")
-
-    __reduce_ex__ = __reduce__ = __copy__ = __deepcopy__ = _refuse
 
 
 def _below_one(
@@ -422,10 +431,12 @@ _ROUNDOFF = 2.0**-53
 _UNUSUAL = 9.0  # P(‖b‖ > ‖s√v‖ + 9 max s√v) < e^{−81/2} (Gaussian concentration)
 
 
-class LinearTerm:
+class LinearTerm(NeverCopied):
     """The linear term b of objective perturbation: (outputs, features), float64, in units of the gradient sum."""
 
     __slots__ = ("_vector", "norm", "rounding")
+
+    refusal = "the linear term is never copied, pickled or stored: beside the model it reveals the gradient sum"
 
     def __init__(self, vector: NDArray[np.float64], rounding: float, usual: float) -> None:
         self._vector = vector
@@ -443,13 +454,6 @@ class LinearTerm:
 
     def __repr__(self) -> str:
         return "LinearTerm(hidden)"
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError(
-            "the linear term is never copied, pickled or stored: beside the model it reveals the gradient sum"
-        )
-
-    __reduce_ex__ = __reduce__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
 
 
 def tail_normals(size: int, noise: Noise) -> NDArray[np.float64]:
