@@ -396,6 +396,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "bank.py",
         "conftest.py",
         "fingerprint.py",
+        "forks.py",
         "rooms.py",
         "slow.py",
         "trips.py",

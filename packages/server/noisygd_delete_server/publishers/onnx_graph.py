@@ -17,9 +17,11 @@ import numpy as np
 from noisygd_delete.errors import InvalidParameter, MissingDependency
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.base import HEADROOM
-from noisygd_delete.features.schema.columns import Boolean, Category, Kind, Moment, Numeric
+from noisygd_delete.features.schema.columns import Kind, Numeric
 from noisygd_delete.features.schema.hashed import Hashed
-from noisygd_delete.features.schema.values import make_spelling_patterns
+from noisygd_delete.features.schema.listed import Boolean, Category
+from noisygd_delete.features.schema.moments import Moment
+from noisygd_delete.features.schema.spelling import make_spelling_patterns
 from noisygd_delete.store.plain_model import PlainModel
 
 _OPSET, _ML_OPSET, _IR = 20, 3, 9  # supported by current runtimes
