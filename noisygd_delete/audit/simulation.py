@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Objective
-from ..engine.noise import Noise, ResearchNoise, draw_linear_term, on_noisy_grid
+from ..engine.linear_term import draw_linear_term
+from ..engine.noise import Noise, ResearchNoise, on_noisy_grid
 from ..engine.noisygd import initial_weights, on_grid, publication_grid, run_noisy_steps
 from ..losses.base import Loss
 from ..records import Records
