@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from .events import Event, EventKinds, Statuses, is_within_budget, release_label
     from .filter import PrivacyFilter
     from .forecast import Forecast, Outlook, Remaining
+    from .format_statement import statement_text
     from .history import EventSource
-    from .statement import Statement, build_report, statement_text
+    from .statement import Statement, build_report
 
 __all__ = [
     "Account",
@@ -43,6 +44,7 @@ __getattr__ = on_first_use(
         "PrivacyFilter": "filter",
         "EventSource": "history",
         "is_within_budget": "events",
-        **dict.fromkeys(("Statement", "build_report", "statement_text"), "statement"),
+        **dict.fromkeys(("Statement", "build_report"), "statement"),
+        "statement_text": "format_statement",
     },
 )
