@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -331,18 +332,7 @@ def test_columns_keep_the_order_of_the_schema(folder: Path, capsys: pytest.Captu
 
 def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, capsys) -> None:
     (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
-    command = [
-        "init",
-        "store",
-        "--data",
-        "people.csv",
-        "--schema",
-        "schema.toml",
-        "--method",
-        "noisy-gd",
-        "--clip",
-        "0.5",
-    ]
+    command = shlex.split("init store --data people.csv --schema schema.toml --method noisy-gd --clip 0.5")
     ridge = ["--regularization", "0.01", "--ridge", "forecast", "--model-norm", "3", "--no-total"]
     assert main([*command, *ridge]) == main(["learn", "store"]) == 0
     capsys.readouterr()
