@@ -160,7 +160,7 @@ def test_nothing_is_answered_while_a_model_with_them_is_in_force(store: Path, dr
     for _ in range(3):
         lists.turn()
         lists.desk.turn()
-    assert lists.desk.look(f"drop-{item(1)}").json()["state"] == "pending"
+    assert lists.desk.state(f"drop-{item(1)}") == "pending"
     # the person is no longer in the table, so a second list does not find them; that is not said before it is true of the model
     later = lists.put("Phone", (item(2), by_phone(1)))
     lists.turn()

@@ -28,8 +28,6 @@ from noisygd_delete.errors import (
     SourceError,
     StoreCorrupt,
 )
-from noisygd_delete.evidence import erasure_certificate
-from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.records import NONE_LEFT_OUT
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.source_kinds import source_from
@@ -39,8 +37,8 @@ from tests.sources.rows import records_of
 from ..evidence.reading_papers import figure
 from .clusters.in_process import InProcess
 from .conftest import ROWS, SCHEMA, SLOTS, learned, people
-from .test_lake import arrow, deltalake, in_delta, in_duckdb, in_parquet, pyarrow
-from .test_postgres import files_holding
+from .tables import arrow, deltalake, in_delta, in_duckdb, in_parquet, pyarrow
+from .test_postgres import files_holding, paper
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -179,8 +177,7 @@ def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str
             assert store.publish(erased=1, request_id="r").release == 2
             with pytest.raises(InvalidRequest, match="--erased N"):
                 store.serve(EditRequest.delete(["identifier-token-0003"], request_id="other"))
-            erasure, made, events = erasure_in(store.ledger, request_id="r")
-            papers[named] = erasure_certificate(erasure, plan=made, events=events)
+            papers[named] = paper(store)
         assert verify(tmp_path / named).passed
         assert files_holding(tmp_path / named, b"identifier-token") == []
     numbers = [
@@ -220,8 +217,7 @@ def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Pat
     with learned(blank / "store", source) as store:
         deltalake.DeltaTable(address).delete("id = 'identifier-token-0009'")
         assert store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r")).release == 2
-        erasure, made, events = erasure_in(store.ledger, request_id="r")
-        stated = erasure_certificate(erasure, plan=made, events=events)["evidence"]
+        stated = paper(store)["evidence"]
         assert (stated["deleted_at"], stated["read_at"], stated["counted"]) == ("version:2", "version:2", "versions")
         assert store.accountant.last.counts.deleted == 2, "one of them nobody told of"
         with source.open_rows(SCHEMA, SLOTS) as (held, position, _):
