@@ -37,7 +37,8 @@ from ..errors import InvalidParameter, check_count, check_probability
 from ..methods.base import Mechanism, are_contradictory
 from ..methods.plan import Plan
 from ..privacy.budget import Total
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase, summarize_guarantee
+from ..privacy.guarantee import Guarantee, WorstCase, summarize_guarantee
+from ..privacy.worlds import NON_ADAPTIVE, Worlds
 from ..records import EditCounts
 from .account import CONTRADICTION, Account, hidden_past
 from .events import (

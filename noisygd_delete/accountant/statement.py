@@ -9,8 +9,9 @@ from typing import Any
 
 from ..bounds import adaptive
 from ..errors import NotLearned, check_probability
-from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE, Guarantee, check_delta
+from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_bound, format_number
+from ..privacy.worlds import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE, check_delta
 from .accountant import Accountant, Outlook
 
 Measure = Callable[[Guarantee], dict[str, Any]]

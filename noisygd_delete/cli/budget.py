@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from ..errors import StoreLocked
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.sentences import format_bound
+from ..privacy.worlds import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import parse_integer, parse_number, store_command

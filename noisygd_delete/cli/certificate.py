@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..dates import parse_datetime
 from ..errors import InvalidParameter, StoreCorrupt
 from ..evidence.atomic_write import check_output, check_outside_store
-from ..extensions import load_extension
+from ..extensions import load_extension, require_extension
 from ..records import limited_io
 from .arguments import add_command, parse_integer, parse_number
 from .keygen import add_passphrase_file, passphrase_of
@@ -87,10 +87,9 @@ def register(commands: Any) -> None:
 
 
 def _certificate(parsed: argparse.Namespace) -> int:
-    from ..evidence import certificate_log, erasure_certificate, plain_words, sign_document
+    from ..evidence import erasure_certificate, plain_words, sign_document
     from ..evidence.erasure import erasure_in, ledger_of
     from ..evidence.signing import BEGINS, make_envelope
-    from ..evidence.timestamp import request_timestamp
     from ..reports import certificate_html
     from ..reports.html import PAGE, file_text
     from .audit import audit_from
@@ -102,26 +101,9 @@ def _certificate(parsed: argparse.Namespace) -> int:
     envelope = (
         None if parsed.envelope is None else check_output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
     )
-    stamp = (
-        None if parsed.timestamp is None else check_output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
-    )
-    proof = None
-    if parsed.log is not None:
-        check_output("--log", parsed.log, begins=certificate_log.BEGINS, inputs=[*read, parsed.out])
-    if parsed.log_proof is not None:
-        proof = check_output(
-            "--log-proof", parsed.log_proof, begins=certificate_log.PROOF, inputs=[*read, parsed.out, parsed.log]
-        )
-    if (parsed.log is None) != (proof is None) or (proof is not None and (parsed.key is None or out is None)):
-        raise InvalidParameter(
-            "--log, --log-proof, --out and --key go together: the signed file of --out is what is entered"
-        )
+    obtain = _check_further_files(parsed, [*read, parsed.out])
     if parsed.envelope is not None and parsed.key is None:
         raise InvalidParameter("--envelope needs --key: an envelope holds a signed certificate")
-    if not (parsed.timestamp_server is None) == (stamp is None) or (stamp is not None and out is None):
-        raise InvalidParameter(
-            "--timestamp-server, --timestamp and --out go together: the file of --out is what is stamped"
-        )
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
     stated = _operator_statements(parsed)
     erasure, plan, events = erasure_in(
@@ -144,16 +126,11 @@ def _certificate(parsed: argparse.Namespace) -> int:
     if parsed.key is not None:
         paper = sign_document(paper, parsed.key, password=password)
     text = file_text(paper)
-    answered = None if stamp is None else request_timestamp(text.encode(), parsed.timestamp_server)
-    entry = (
-        None if proof is None else certificate_log.enter_certificate(parsed.log, paper, parsed.key, password=password)
-    )
+    further = [] if obtain is None else obtain(paper, text, password)
     if out is not None:
         out.write(text)
-    if proof is not None:
-        proof.write(json.dumps(entry, indent=2) + "\n")
-    if stamp is not None and answered is not None:
-        stamp.write(answered)
+    for output, content in further:
+        output.write(content)
     if envelope is not None:
         envelope.write(json.dumps(make_envelope(paper, parsed.key, password=password), indent=2) + "\n")
     _warn_of_overclaims(erasure)
@@ -168,6 +145,15 @@ def _certificate(parsed: argparse.Namespace) -> int:
         "\n".join([*plain_words(paper), "", signed, *(f"wrote {file}" for file in files if file is not None)]),
     )
     return 0
+
+
+def _check_further_files(parsed: argparse.Namespace, inputs: list[str | None]) -> Any:
+    """Check the paths of the time stamp and the log; return what obtains these files, or None if none is asked for."""
+    names = ("timestamp_server", "timestamp", "log", "log_proof")
+    given = next((name for name in names if getattr(parsed, name) is not None), None)
+    if given is None:
+        return None
+    return require_extension("hooks", "certificate-files", "compliance", parsed.options[given])(parsed, inputs)
 
 
 def _operator_statements(parsed: argparse.Namespace) -> OperatorStatements:

@@ -109,7 +109,7 @@ def _relearn_cost(plan: Plan, spent: Accountant) -> dict[str, Any]:
 
 
 def _relearning_text(foreseen: Mapping[str, Any]) -> str:
-    from ..privacy.guarantee import FIXED_SCHEDULE
+    from ..privacy.worlds import FIXED_SCHEDULE
     from .remaining_budget import before_and_after
 
     text = f"Release: {foreseen['publication']}. A record still there, over all releases, if {FIXED_SCHEDULE}:\n{before_and_after(foreseen)}."

@@ -91,7 +91,7 @@ def _plan_from_file(parsed: argparse.Namespace, options: dict[str, Any]) -> tupl
             raise InvalidParameter(
                 f"give --records and --features; or write the options for other commands: {plan_command(options)}"
             )
-        from ..privacy.guarantee import check_delta
+        from ..privacy.worlds import check_delta
 
         for name in sorted({"delta", "total_delta"} & options.keys()):
             check_delta(name, options[name])

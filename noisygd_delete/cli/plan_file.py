@@ -19,8 +19,8 @@ from ..errors import InvalidParameter, check_choice
 from ..methods.base import AUTO, DEFAULT_METHOD, PROOFS, RIDGES, WEIGHTINGS
 from ..methods.problem import DTYPES
 from ..methods.specs import parse_spec
-from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..privacy.release_dates import ADJACENCY
+from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import parse_integer, parse_number
 
 HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"

@@ -198,8 +198,9 @@ class _Listening:
 
 def _format_summary(summary: StreamSummary, delta: float) -> str:
     from ..accountant import Statuses
-    from ..privacy.guarantee import FIXED_TOTAL, describe_guarantee
+    from ..privacy.guarantee import describe_guarantee
     from ..privacy.sentences import format_bound
+    from ..privacy.worlds import FIXED_TOTAL
 
     published = [one for one in summary.publications if one.status is not Statuses.WITHHELD]
     lines = [

@@ -29,7 +29,7 @@ from ..engine.sums import exact_sums
 from ..errors import InvalidParameter, check_count, check_scale
 from ..features.maps.catalogue import coding_of
 from ..methods.plan import Plan
-from ..methods.problem import CarriedSums
+from ..methods.procedure import CarriedSums
 from ..privacy.guarantee import Guarantee
 from ..records import Records, SlotEdits
 from .model import Continuation, Model

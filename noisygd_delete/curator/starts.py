@@ -17,7 +17,7 @@ from ..engine.objective import PreciseObjective
 from ..engine.solver import solve
 from ..engine.sums import numbers_of, to_sparse_records
 from ..methods.plan import Plan
-from ..methods.problem import (
+from ..methods.procedure import (
     CarriedSums,
     InitialLaw,
     Minimizer,

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..bounds import forgetting_limits as bounds
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
-from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_bound, format_number
-from .problem import CarriedSums, Exactness, Problem, Procedure
+from ..privacy.worlds import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
+from .problem import Problem
+from .procedure import CarriedSums, Exactness, Procedure
 
 
 def plan_heading(problem: Problem) -> str:

@@ -19,8 +19,9 @@ from ..losses.base import Loss
 from ..losses.logistic import Logistic
 from ..losses.softmax import Softmax
 from ..losses.squared import Squared
-from ..privacy.guarantee import Guarantee, Worlds
-from . import problem as procedure
+from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
+from . import procedure
 from .base import BY_PERSON, Condition, Cost, SingleRelease, WeighedRun
 from .forecast import Prospects, estimated_norm
 from .plan import Calibration, Method, Plan

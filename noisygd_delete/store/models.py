@@ -18,7 +18,7 @@ from ..curator.model import Continuation, Model, Training
 from ..curator.release import Release, record_release
 from ..errors import InvalidParameter, StoreCorrupt, StoreError, check_count
 from ..methods.plan import Plan
-from ..methods.problem import CarriedSums
+from ..methods.procedure import CarriedSums
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts, limited_io
 from . import file_footer, journal

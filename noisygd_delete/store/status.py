@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import renyi_order
-from ..privacy.guarantee import Guarantee, check_delta, describe_guarantee
+from ..privacy.guarantee import Guarantee, describe_guarantee
+from ..privacy.worlds import check_delta
 from . import destinations, disk, file_footer
 from .layout import Layout
 from .ledger import Ledger

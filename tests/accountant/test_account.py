@@ -16,7 +16,7 @@ from noisygd_delete.accountant.events import compose_costs, iterate_stretches, r
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
-from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
+from noisygd_delete.methods.objective_perturbation_run import ObjectivePerturbationRun
 from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.records import EditCounts

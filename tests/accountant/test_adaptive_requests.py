@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
+from noisygd_delete.privacy.worlds import NON_ADAPTIVE
 from tests.accountant.checks import random_history
 
 N = 40

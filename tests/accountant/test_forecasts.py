@@ -11,7 +11,8 @@ from noisygd_delete import Accountant
 from noisygd_delete.accountant import Event
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.privacy.budget import Total
-from noisygd_delete.privacy.guarantee import FIXED_SCHEDULE, Guarantee
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.worlds import FIXED_SCHEDULE
 
 from ..bank import PROBLEMS, plan_by
 from ..reports.histories import history

@@ -19,7 +19,7 @@ from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.serialization import mechanism_from_dict
 from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun, _charges
-from noisygd_delete.privacy.guarantee import NON_ADAPTIVE, Worlds
+from noisygd_delete.privacy.worlds import NON_ADAPTIVE, Worlds
 from noisygd_delete.records import EditCounts
 from tests.oracles import sums_tree
 

@@ -20,7 +20,7 @@ from noisygd_delete.features.maps.codec import RowCodec, codec_of
 from noisygd_delete.features.schema import Encoded, files
 from noisygd_delete.records import CodedRows
 from noisygd_delete.store import Store
-from noisygd_delete.store.training_table import equal_rows
+from noisygd_delete.store.equal_rows import _HashedRows, equal_rows
 
 ROWS = 3000
 
@@ -119,7 +119,12 @@ def test_a_terminal_shows_the_rates_of_reading_and_filling(
     assert re.search(rf"fill: 100%.* {ROWS}/{ROWS} \[.*row/s\]", screen.getvalue())
 
 
-def test_equal_rows_counts_the_same_by_codes_and_by_features() -> None:
+@pytest.mark.parametrize("bits", [64, 9])
+def test_equal_rows_counts_the_same_by_codes_and_by_features(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With hashes of 9 bits, others are drawn until the rows have different ones; rows of the table collide with them."""
+    hashed, draws, drawn = _HashedRows._hash, list[None](), _HashedRows._draw_hashes
+    monkeypatch.setattr(_HashedRows, "_hash", lambda self, contents: hashed(self, contents) >> np.uint64(64 - bits))
+    monkeypatch.setattr(_HashedRows, "_draw_hashes", lambda self: (draws.append(None), drawn(self))[1])
     rng = np.random.default_rng(0)
     map = Additive((0, 3), levels=3)
     codec = codec_of(map, 1.0)
@@ -141,6 +146,8 @@ def test_equal_rows_counts_the_same_by_codes_and_by_features() -> None:
                     for a in range(0, 30, 7)
                 ]
                 assert equal_rows(parts, Encoded(here, labels, None, None)) == expected
+                assert not equal_rows(parts, Encoded(here[:0], labels[:0], None, None))
+    assert (len(draws) > 80) == (bits == 9)
 
 
 def map_rows(codes: np.ndarray) -> list[tuple[int, ...]]:

@@ -23,7 +23,7 @@ from noisygd_delete.engine import sums
 from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 
 MOST, WIDTH = 13, 5
 BUDGET = Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))

@@ -28,8 +28,9 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SERVER = tomllib.loads((ROOT / "packages" / "server" / "pyproject.toml").read_text())["project"]
 SOURCES = tomllib.loads((ROOT / "packages" / "sources" / "pyproject.toml").read_text())["project"]
+COMPLIANCE = tomllib.loads((ROOT / "packages" / "compliance" / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements" / "release.lock").read_text()
-LOCKED_EXTRAS = ("sklearn", "files", "fast", "stamp")
+LOCKED_EXTRAS = ("sklearn", "files", "fast")
 LOCKED_SOURCES = ("files", "postgres", "mysql")
 
 
@@ -43,7 +44,7 @@ def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
     assert there == {
         *LOCKED_EXTRAS,
-        *["torch", "publish", "serve", "compliance", "sources", "postgres", "mysql", "engines", "all", "dev"],
+        *["torch", "stamp", "publish", "serve", "compliance", "sources", "postgres", "mysql", "engines", "all", "dev"],
     }
     pages = [
         ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")
@@ -94,6 +95,7 @@ def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> N
         *SERVER["dependencies"][2:],
         *(line for extra in LOCKED_EXTRAS for line in PROJECT["optional-dependencies"][extra]),
         *(line for extra in LOCKED_SOURCES for line in SOURCES["optional-dependencies"][extra]),
+        *COMPLIANCE["optional-dependencies"]["stamp"],
     ]
     for line in asked:
         assert re.match(r"[\w-]+", line)[0].lower() in locked, line  # type: ignore[index]
@@ -125,7 +127,12 @@ def test_a_package_has_the_version_of_the_engine_and_brings_its_commands(package
 
 def test_the_extras_install_the_distributions_of_their_commands() -> None:
     extras = PROJECT["optional-dependencies"]
-    for extra, package in {"serve": "server", "compliance": "compliance", "publish": "server[publish]"}.items():
+    for extra, package in {
+        "serve": "server",
+        "compliance": "compliance",
+        "publish": "server[publish]",
+        "stamp": "compliance[stamp]",
+    }.items():
         assert extras[extra] == [f"noisygd-delete-{package}"]
     parts = {"sources": "files,postgres,mysql", "postgres": "postgres", "mysql": "mysql", "engines": "ray,spark"}
     assert {extra: extras[extra] for extra in parts} == {

@@ -19,9 +19,11 @@ from noisygd_delete.curator import starts
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, PlanInfeasible
 from noisygd_delete.losses import CATALOGUE
-from noisygd_delete.methods.problem import InitialLaw, Procedure
+from noisygd_delete.methods.procedure import InitialLaw, Procedure
 from noisygd_delete.planner import explain_plan
-from noisygd_delete.privacy.guarantee import FIXED_RECORD, FORMS, Guarantee
+from noisygd_delete.privacy.curves import FORMS
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.worlds import FIXED_RECORD
 
 ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3}
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)

@@ -14,7 +14,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.serialization import plan_from_dict
-from noisygd_delete.privacy.guarantee import LEAST_DELTA
+from noisygd_delete.privacy.worlds import LEAST_DELTA
 
 RENYI = Budget(order=10, dp=1.0, deletion=0.1)
 BOTH = Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))

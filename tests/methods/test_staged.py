@@ -16,10 +16,10 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Stage, Staged
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
-from noisygd_delete.methods.staged import KEPT
+from noisygd_delete.methods.staged_run import KEPT
 from noisygd_delete.planner import explain_plan
-from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
 from noisygd_delete.privacy.sentences import format_bound
+from noisygd_delete.privacy.worlds import NON_ADAPTIVE
 from noisygd_delete.store import Store
 from tests.bank import unit_rows
 from tests.cli.planned import main

@@ -211,7 +211,7 @@ def test_a_store_learns_deletes_certifies_and_is_audited(method, tmp_path, capsy
         assert store.plan == plan
         assert store.model.predict(rows).shape == (len(rows),)
     capsys.readouterr()
-    assert main(["audit", str(tmp_path / "store"), "--runs", "50", "--seed", "1", "--json"]) == 0
+    assert main(["audit", str(tmp_path / "store"), "--runs", "20", "--seed", "1", "--json"]) == 0
     audited = json.loads(capsys.readouterr().out)
     assert len(audited["rows"]) >= 2
     assert all(row["measured_lower_bound"] <= row["claimed_advantage"] for row in audited["rows"])

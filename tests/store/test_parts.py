@@ -22,6 +22,7 @@ from noisygd_delete.store.layout import Layout, Lock
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import to_json
 
+from ..forks import exit_status
 from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
 
 
@@ -223,9 +224,7 @@ def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path)
         connection.execute("CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT)")
         connection.executemany("INSERT INTO names VALUES (?, ?)", [(k, f"somebody-{k}" * 20) for k in range(400)])
     database.forget_database(Disk(), file)
-    if (child := os.fork()) == 0:
-        dying()
-    os.waitpid(child, 0)
+    assert exit_status(dying) == 0
     assert b"somebody-7" in (held := journal.read_bytes())
     assert held[0], "its header says that there is something to roll back"
     with database.connect_database(file) as connection:

@@ -22,7 +22,7 @@ from noisygd_delete.engine.execution import Group
 from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.store import Store, file_footer, models, release_schedule, status, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger

@@ -20,8 +20,7 @@ from ...errors import InvalidSchema
 from .files import Table
 from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
 from .published import DAY, NONE, number_reader, read_moment
-from .schema import without_label
-from .values import EMPTY, FloatColumn, Floats, Fractions, TextColumn, fold_spelling
+from .values import EMPTY, FloatColumn, Floats, Fractions, TextColumn, fold_spelling, without_label
 
 # --- recognise ---
 #

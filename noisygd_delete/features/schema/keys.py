@@ -51,7 +51,7 @@ _MOST_FEATURES = 100_000
 
 
 class _Fields:
-    """One table of the schema and its place in the file, for messages."""
+    """One table of the schema and its place in the file, for messages; every method raises InvalidSchema for a wrong value."""
 
     def __init__(self, fields: Any, where: str, keys: tuple[str, ...]) -> None:
         if not isinstance(fields, dict):
@@ -66,66 +66,42 @@ class _Fields:
         return InvalidSchema(f"{self.where}: {key} = {self.fields.get(key)!r} must be {wanted}")
 
     def truth(self, key: str, default: bool) -> bool:
-        """Return the boolean under `key`, or `default`.
-
-        Raises:
-            InvalidSchema: If it is not a boolean.
-        """
+        """Return the boolean under `key`, or `default`."""
         value = self.fields.get(key, default)
         if not isinstance(value, bool):
             raise self.fault(key, "true or false")
         return value
 
     def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
-        """Return the text under `key`, one of `choices`; by default `default`, else the first choice.
-
-        Raises:
-            InvalidSchema: If it is not one of them.
-        """
+        """Return the text under `key`, one of `choices`; by default `default`, else the first choice."""
         value = self.fields.get(key, default or choices[0])
         if not isinstance(value, str) or value not in choices:
             raise self.fault(key, " or ".join(f'"{choice}"' for choice in choices))
         return value
 
     def choices(self, key: str, among: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the list under `key`, different texts of `among`; () if absent.
-
-        Raises:
-            InvalidSchema: If it is not such a list.
-        """
+        """Return the list under `key`, different texts of `among`; () if absent."""
         value = self.fields.get(key, [])
         if not isinstance(value, list) or not all(part in among for part in value) or len(set(value)) != len(value):
             raise self.fault(key, "a list of some of " + ", ".join(f'"{part}"' for part in among))
         return tuple(value)
 
     def name(self, key: str) -> str | None:
-        """Return the name of a column under `key`; None if absent.
-
-        Raises:
-            InvalidSchema: If it is not a text, or blank.
-        """
+        """Return the name of a column under `key`; None if absent."""
         value = self.fields.get(key)
         if value is not None and (not isinstance(value, str) or not value.strip()):
             raise self.fault(key, "the name of a column")
         return value
 
     def count(self, key: str) -> int | None:
-        """Return the whole number under `key`, from 1 to 2^31 − 1; None if absent.
-
-        Raises:
-            InvalidSchema: If it is not such a number.
-        """
+        """Return the whole number under `key`, from 1 to 2^31 − 1; None if absent."""
         value = self.fields.get(key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 1 << 31):
             raise self.fault(key, "a whole number, at least 1")
         return value
 
     def number(self, key: str) -> float | None:
-        """Return the finite number under `key` as a float; None if absent.
-
-        Raises:
-            InvalidSchema: If it is not a finite number.
-        """
+        """Return the finite number under `key` as a float; None if absent."""
         value = self.fields.get(key)
         if value is None:
             return None
@@ -134,11 +110,7 @@ class _Fields:
         return float(value)
 
     def bounds(self) -> tuple[float, float]:
-        """Return (lo, hi) under the key `bounds`, which is required.
-
-        Raises:
-            InvalidSchema: If they are not two finite numbers with lo < hi.
-        """
+        """Return (lo, hi) under the key `bounds`, which is required."""
         value = self.fields.get("bounds")
         if (
             not isinstance(value, list)
@@ -151,16 +123,7 @@ class _Fields:
         return float(value[0]), float(value[1])
 
     def texts(self, key: str, least: int, most: float = math.inf) -> tuple[str, ...]:
-        """Return the list of different stripped texts under `key`; () if absent.
-
-        Args:
-            key: The key.
-            least: Minimum number of texts, of an absent list too.
-            most: Maximum number of texts.
-
-        Raises:
-            InvalidSchema: If it is not such a list, or has another length.
-        """
+        """Return the `least` to `most` different stripped texts under `key`; () if absent."""
         value = self.fields.get(key, [])
         if not isinstance(value, list) or not all(isinstance(text, str) and text == text.strip() for text in value):
             raise self.fault(key, 'a list of texts without spaces around them; write numbers as "1"')
@@ -169,11 +132,7 @@ class _Fields:
         return tuple(value)
 
     def marks(self) -> tuple[str, str, str]:
-        """Return decimal mark, thousands mark and unit of a number, by default ".", "" and "".
-
-        Raises:
-            InvalidSchema: If the two marks are equal, or one is not allowed.
-        """
+        """Return decimal mark, thousands mark and unit of a number, by default ".", "" and ""."""
         decimal, thousands = self.choice("decimal", DECIMALS), self.choice("thousands", THOUSANDS)
         if decimal == thousands:
             raise self.fault("thousands", "another mark than decimal")

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from ...errors import InvalidParameter
 from ..maps import Additive, Shapes
-from ..maps.shapes import Axis, score_unit
+from ..maps.shape import Axis
+from ..maps.shapes import score_unit
 from .columns import Boolean, Category, Kind, Moment, Numeric
 from .hashed import Hashed
 from .schema import Schema

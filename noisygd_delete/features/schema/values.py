@@ -326,6 +326,16 @@ def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
     return np.asarray(~there)
 
 
+def without_label(texts: Sequence[str], classes: Sequence[str] = ()) -> Mask:
+    """Return (rows,), whether a cell is empty or marks a missing value (`EMPTY`), and is not one of the classes.
+
+    If "" is a class, no cell is without a label.
+    """
+    if "" in classes:
+        return np.zeros(len(texts), bool)
+    return find_empty(texts, [mark for mark in EMPTY if mark not in classes])
+
+
 def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", unit: str = "") -> Floats:
     """Return (rows,) float64, NaN if a text is not a number in this notation; cells stored as numbers ignore it.
 

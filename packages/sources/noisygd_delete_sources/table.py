@@ -44,6 +44,7 @@ from noisygd_delete.store import journal as stored_journal
 from noisygd_delete.store import models, training_table
 from noisygd_delete.store.disk import Disk, explain_disk_errors, read_file
 from noisygd_delete.store.entry import Entry, EntryKinds, check_position, position_covers
+from noisygd_delete.store.equal_rows import equal_rows
 from noisygd_delete.store.journal import add_checksum, read_journal, strip_checksum
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.source_kinds import Erased
@@ -208,7 +209,7 @@ class TableInSource(TrainingTable):
                 if isinstance(records, ScratchRecords)
                 else training_table.table_parts(local_rows(records))
             )
-            return training_table.equal_rows(parts, encoded)
+            return equal_rows(parts, encoded)
 
     def matched_by(self, encoded: Encoded) -> str:
         return "content" if self.source.table is None else super().matched_by(encoded)

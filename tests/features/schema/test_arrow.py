@@ -78,32 +78,6 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         schema.encode_file(tmp_path / "broken.parquet")
 
 
-def test_a_parquet_file_makes_the_rows_of_the_same_csv_file(tmp_path: Path) -> None:
-    rng = np.random.Generator(np.random.PCG64(8))
-    ages, job, label = rng.uniform(0, 9, 500), rng.integers(0, 3, 500), rng.integers(0, 2, 500)
-    columns = {
-        "id": [f"p{k}" for k in range(500)],
-        "age": [None if k % 50 == 3 else float(age) for k, age in enumerate(ages)],
-        "job": [("cook", "smith", "none")[k] for k in job],
-        "y": label.tolist(),
-    }
-    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
-    rows = zip(*columns.values(), strict=True)
-    lines = [",".join("" if cell is None else str(cell) for cell in row) for row in rows]
-    (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *lines]))
-    schema = Schema.from_dict(
-        {
-            "id": "id",
-            "label": {"column": "y", "classes": ["0", "1"]},
-            "columns": {"age": {"bounds": [0, 9], "missing": 4}, "job": {"categories": ["cook", "smith", "none"]}},
-        }
-    )
-    one, other = schema.encode_file(tmp_path / "t.parquet"), schema.encode_file(tmp_path / "t.csv")
-    np.testing.assert_array_equal(one.rows, other.rows)
-    np.testing.assert_array_equal(one.labels, other.labels)
-    assert list(one.ids) == list(other.ids)
-
-
 def test_a_longer_file_takes_no_more_memory(tmp_path: Path) -> None:
     """By Arrow's own count: neither what was read stays, nor is anything read ahead. Its readers do that by default."""
     names, rows = [f"x{k}" for k in range(20)], 5000
