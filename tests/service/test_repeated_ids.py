@@ -7,27 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from noisygd_delete_sources import source_at
 
-from tests.sources.conftest import ROWS, learned
+from tests.sources.conftest import learned, people
 
 from .conftest import Opened, make_store, name, person, raw
 
 
 def source_store(folder: Path) -> Path:
     """Make a store over a table of DuckDB that holds the same persons by the same names as `make_store`."""
-    duckdb = pytest.importorskip("duckdb")
-    pyarrow = pytest.importorskip("pyarrow")
-    from tests.sources.tables import arrow
+    pytest.importorskip("duckdb")
+    from tests.sources.tables import InDuckdb
 
-    table = arrow().set_column(0, "id", pyarrow.array([name(k) for k in range(ROWS)]))
-    table = table.set_column(1, "person", pyarrow.array([person(k) for k in range(ROWS)]))
     folder.mkdir()
-    with duckdb.connect(str(folder / "people.duckdb")) as connection:
-        connection.register("given", table)
-        connection.execute("CREATE TABLE people AS SELECT * FROM given")
-    source = source_at(str(folder / "people.duckdb"), id="id", table="people")
-    learned(folder / "sourced", source).close()
+    rows = [(name(k), person(k), *row[2:]) for k, row in enumerate(people())]
+    learned(folder / "sourced", InDuckdb(folder, rows).source()).close()
     return folder / "sourced"
 
 

@@ -7,10 +7,10 @@ import math
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
-from itertools import count, pairwise, product
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +21,19 @@ from noisygd_delete_sources import postgres, source_at, trigger
 from noisygd_delete_sources.carried_noise import KeptChain
 from noisygd_delete_sources.duckdb_tables import DuckdbFile
 from noisygd_delete_sources.parquet_files import state_of
-from noisygd_delete_sources.workers.questions import Encoder
-from noisygd_delete_sources.workers.table import ClusterRecords
 from pyarrow import parquet
 
 from noisygd_delete import Budget, EditRequest, Schema, losses, make_plan
 from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
 from noisygd_delete.evidence import verify_certificate
-from noisygd_delete.records import NONE_LEFT_OUT, Records
+from noisygd_delete.records import Records
 from noisygd_delete.store import Store, status, verify
 from tests.oracles import sums_tree
 from tests.sources.rows import records_of
 
 from ..store.conftest import Crash, CrashAt
-from .clusters.in_process import InProcess
+from .clusters.in_process import in_this_process
 from .conftest import ROWS, SCHEMA, SLOTS, Server, learned, name, people, person, statement
 from .tables import InDelta, InDuckdb, InPostgres, arrow, deltalake, duckdb
 from .test_marks import keep, put_back, run_on
@@ -583,18 +581,10 @@ def test_rows_that_a_policy_chooses_are_refused(database: str, tmp_path: Path) -
 @pytest.mark.parametrize("schema", [CODED, SCHEMA], ids=["coded", "plain"])
 def test_workers_sum_a_delta_table_by_parts(tmp_path: Path, noises, monkeypatch, schema: Schema) -> None:
     """The workers of an engine, without the engine: a release is that of one process, bit for bit, and the chain goes on or is cut alike."""
-
-    @contextmanager
-    def opened(engine: str, address: str, of: Schema, slots: int, *, pinned: Any, selection: Any) -> Iterator[Any]:
-        encoder = Encoder.for_rows(of, address)
-        rows = pyarrow.concat_tables(parquet.read_table(path, columns=encoder.columns) for path in pinned.paths)
-        cuts = pairwise([0, 70, 70, 150, rows.num_rows])
-        workers = InProcess([encoder.encoded(rows.slice(first, last - first).to_batches()) for first, last in cuts])
-        held = ClusterRecords(workers, address=address, width=of.features, slots=slots)
-        yield held, pinned.position, NONE_LEFT_OUT
-
-    monkeypatch.setattr("noisygd_delete_sources.factory.open_rows", opened)
-    table, found = InDelta(tmp_path), []
+    monkeypatch.setattr("noisygd_delete_sources.factory.open_rows", in_this_process)
+    table, found = InDelta(tmp_path, people()[:70]), []
+    for part in (people()[70:150], people()[150:]):  # a file each, and so a partition
+        table.insert(part)
     for engine in (None, "ray"):
         noises.clear()
         path = tmp_path / f"store-{engine}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +14,6 @@ from noisygd_delete_sources import parquet_files as files
 from noisygd_delete_sources.reading import rows_of
 from noisygd_delete_sources.workers.on_spark import SparkCluster, check_settings, pack_partition
 from noisygd_delete_sources.workers.questions import Encoder, Facts
-from noisygd_delete_sources.workers.table import ClusterRecords
 
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.errors import (
@@ -28,14 +26,13 @@ from noisygd_delete.errors import (
     SourceError,
     StoreCorrupt,
 )
-from noisygd_delete.records import NONE_LEFT_OUT
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.source_kinds import source_from
 from tests.cli.planned import main
 from tests.sources.rows import records_of
 
 from ..evidence.reading_papers import figure
-from .clusters.in_process import InProcess
+from .clusters.in_process import in_this_process
 from .conftest import ROWS, SCHEMA, SLOTS, learned, people
 from .tables import arrow, deltalake, in_delta, in_duckdb, in_parquet, pyarrow
 from .test_postgres import files_holding, paper
@@ -148,22 +145,6 @@ def test_a_session_of_spark_that_would_write_in_clear_is_refused(name: str, valu
     settings[name] = value
     with pytest.raises(InvalidParameter, match=f"Start it with {name}"):
         check_settings(session)
-
-
-def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=None, selection=None):
-    """What workers would hold, in partitions of this process."""
-    assert selection is None
-
-    @contextmanager
-    def held():
-        encoder = Encoder.for_rows(schema, address)
-        found = files.list_files(address) if pinned is None else pinned.files
-        parts = files.partition_row_groups(address, found, pinned=pinned is not None)
-        cluster = InProcess([encoder.encoded(files.read_part(address, part, encoder.columns)) for part in parts])
-        records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
-        yield records, files.position() if pinned is None else pinned.position, NONE_LEFT_OUT
-
-    return held()
 
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
