@@ -12,12 +12,17 @@ from tests.docs.prose import ROOT, cells
 PAGE = (ROOT / "docs" / "conformance.md").read_text()
 HEAD = ["requirement", "here", "evidence", "left to the operator"]
 # a text that we write, in either language; the page of standards quotes what the authorities object to
-TEXTS = [*ROOT.glob("*.md"), ROOT / "benchmarks" / "demonstration.html"]
+WRITTEN = {
+    "noisygd_delete": "*",
+    "packages/compliance/noisygd_delete_compliance": "*",
+    "docs": "*.md",
+    "examples": "*.md",
+}
+FILES = [*ROOT.glob("*.md"), *(path for folder, names in WRITTEN.items() for path in (ROOT / folder).rglob(names))]
+TEXTS = [ROOT / "benchmarks" / "demonstration.html"]
 TEXTS += [
-    page for folder in ("docs", "examples") for page in (ROOT / folder).rglob("*.md") if page.name != "conformance.md"
+    path for path in FILES if path.suffix in (".md", ".toml", ".html", ".js", ".css") and path.stem != "conformance"
 ]
-for package in ("noisygd_delete", "packages/compliance/noisygd_delete_compliance"):
-    TEXTS += [path for folder in ("texts", "templates") for path in (ROOT / package).rglob(f"{folder}/**/*.*")]
 DELETION = r"(?:the )?(?:delet|eras)(?:e|es|ing|ion|ions|ure|ures)\b"
 OFFERS = re.compile(
     rf"(?<!never )(?<!not )\b(?:instead of|in place of|rather than|without|as an alternative to|replaces?|saves?) {DELETION}"

@@ -318,9 +318,8 @@ def test_planted_a_patch_of_a_deletion_that_was_not_committed_is_seen(tmp_path: 
     assert any("no draw from the table before" in each for each in wrong)  # the first one ends it
 
 
+@pytest.mark.parametrize("table", ["duckdb", "delta"], indirect=True)
 def test_a_copy_that_was_put_back_is_a_cut(table: Any, tmp_path: Path, noises) -> None:
-    if isinstance(table, InPostgres):
-        pytest.skip("a server's data directory: below")
     path = made(tmp_path / "store", table)
     table.copy(tmp_path / "copy")
     table.run(EDITS["inserted"])
