@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..dates import parse_datetime
 from ..errors import InvalidParameter, StoreCorrupt
-from ..evidence.atomic_write import check_output, check_outside_store
+from ..evidence.atomic_write import check_outputs, check_outside_store
 from ..extensions import load_extension, require_extension
 from ..records import limited_io
 from .arguments import add_command, parse_integer, parse_number
@@ -25,11 +25,7 @@ _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every cer
 
 
 def register(commands: Any) -> None:
-    """Add the `certificate` command, which requires --request-id or --release.
-
-    Options: --key, --passphrase-file, the files to write (--out, --html, --envelope, --timestamp, --log, --log-proof),
-    the time-stamp server, statements (--received, --controller, --audit, --residue), --delta, --language, --json.
-    """
+    """Add the `certificate` command and its options to the parser."""
     certificate = add_command(
         commands,
         "certificate",
@@ -90,16 +86,14 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..evidence import erasure_certificate, plain_words, sign_document
     from ..evidence.erasure import erasure_in, ledger_of
     from ..evidence.signing import BEGINS, make_envelope
-    from ..reports import certificate_html
-    from ..reports.html import PAGE, file_text
+    from ..reports.html import PAGE, certificate_html, file_text
     from .audit import audit_from
 
     check_outside_store("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
-    out = None if parsed.out is None else check_output("--out", parsed.out, begins=_PAPER, inputs=read)
-    html = None if parsed.html is None else check_output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
-    envelope = (
-        None if parsed.envelope is None else check_output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
+    outputs = check_outputs(
+        {"--out": (parsed.out, _PAPER), "--html": (parsed.html, PAGE), "--envelope": (parsed.envelope, BEGINS)},
+        inputs=read,
     )
     obtain = _check_further_files(parsed, [*read, parsed.out])
     if parsed.envelope is not None and parsed.key is None:
@@ -127,16 +121,17 @@ def _certificate(parsed: argparse.Namespace) -> int:
         paper = sign_document(paper, parsed.key, password=password)
     text = file_text(paper)
     further = [] if obtain is None else obtain(paper, text, password)
-    if out is not None:
-        out.write(text)
+    if "--out" in outputs:
+        outputs["--out"].write(text)
     for output, content in further:
         output.write(content)
-    if envelope is not None:
-        envelope.write(json.dumps(make_envelope(paper, parsed.key, password=password), indent=2) + "\n")
+    if "--envelope" in outputs:
+        sealed = make_envelope(paper, parsed.key, password=password)
+        outputs["--envelope"].write(json.dumps(sealed, indent=2) + "\n")
     _warn_of_overclaims(erasure)
-    if html is not None:
+    if "--html" in outputs:
         checking = load_extension("hooks", "certificate-page")
-        html.write((checking or certificate_html)(paper, code=parsed.language))
+        outputs["--html"].write((checking or certificate_html)(paper, code=parsed.language))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     files = (parsed.out, parsed.timestamp, parsed.log_proof, parsed.envelope, parsed.html)
     print_result(

@@ -14,10 +14,7 @@ from .terminal import print_result
 
 
 def register(commands: Any) -> None:
-    """Add the `verify-certificate` command: FILE, --public-key, and options for model, time stamp and log.
-
-    These are --model, --timestamp with --timestamp-root, --log-proof with --log; and --json.
-    """
+    """Add the `verify-certificate` command and its options to the parser."""
     parser = add_command(
         commands,
         "verify-certificate",

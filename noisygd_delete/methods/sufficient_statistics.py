@@ -196,9 +196,10 @@ def check_exact(loss: Loss, records: int) -> None:
     Raises:
         InvalidParameter: If they are not.
     """
-    if not records * norm_squared(loss) < _EXACT:
+    most = (_EXACT - 1) // norm_squared(loss)
+    if records > most:
         raise InvalidParameter(
-            f"is more than {_EXACT // norm_squared(loss)}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",
+            f"is more than {most}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",
             records=records,
         )
 
