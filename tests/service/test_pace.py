@@ -30,11 +30,8 @@ class Clock:
 
         self.now = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         stamp = lambda: datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
-        for place in (
-            "noisygd_delete.store.training_table.utc_now",
-            "noisygd_delete.store.store.utc_now",
-        ):
-            monkeypatch.setattr(place, stamp)
+        for module in ("training_table", "creation"):
+            monkeypatch.setattr(f"noisygd_delete.store.{module}.utc_now", stamp)
         for module in (writer, dispatcher):
             monkeypatch.setattr(module.time, "time", lambda: self.now)
 
