@@ -6,11 +6,11 @@ import argparse
 import math
 import signal
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
@@ -167,9 +167,10 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, ta
     for option, default in (("table", None), ("query", None), ("engine", "local")):
         if getattr(parsed, option) != default:
             raise InvalidParameter(f"--{option} belongs to --source; a file of --data is copied into the store")
-    parsed.rows_a_person = _count_rows_a_person(parsed, schema, table)
-    schema = with_schema_map(parsed, schema, partial(_count_rows, parsed, schema, table))
-    rows = _create_from(parsed, schema, held_out, table)
+    found = _FileRows(parsed, schema, table)
+    parsed.rows_a_person = found.rows_a_person()
+    schema = with_schema_map(parsed, schema, lambda: found.counts[0])
+    rows = _create_from(parsed, schema, held_out, found.table)
     return report_store(parsed, schema, rows, numbered=schema.id_column is None)
 
 
@@ -371,28 +372,54 @@ def _format_arguments(parsed: argparse.Namespace, options: dict[str, Any]) -> st
     return plan_command(options, file=parsed.plan or "plan.toml") + again
 
 
-def _count_rows(parsed: argparse.Namespace, schema: Schema, table: Table | None) -> int:
-    from ..features.schema.files import read_blocks
+class _FileRows:
+    """The rows of a file before a store is made of them, read when they are first counted.
 
-    if table is not None:
-        return len(table)
-    return sum(len(block) for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()))
+    Attributes:
+        table: The rows if they have been read and take at most --memory; otherwise they are read again.
+    """
 
+    def __init__(self, parsed: argparse.Namespace, schema: Schema, table: Table | None) -> None:
+        self._parsed, self._schema, self.table = parsed, schema, table
 
-def _count_rows_a_person(parsed: argparse.Namespace, schema: Schema, table: Table | None) -> float:
-    """Return the mean number of rows of a person, rounded up to a power of √2 as it is taken for public; 1 without persons."""
-    from ..features.schema.files import read_blocks
+    @cached_property
+    def counts(self) -> tuple[int, Counter[str]]:
+        """The number of rows, and that of each person if there is a subject column."""
+        rows, persons, column = 0, Counter[str](), self._schema.subject_column
+        for block in self._read() if self.table is None else [self.table]:
+            rows += len(block)
+            if column is not None:
+                persons.update(block.column(column, "the subject"))
+        return rows, persons
 
-    column, persons = schema.subject_column, Counter[str]()
-    if column is None or (schema.rows_per_subject or 1) == 1:
-        return 1.0
-    if table is not None:
-        persons.update(table.columns[column])
-    else:
-        for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()):
-            persons.update(block.columns[column])
-    kept = sum(min(number, schema.rows_per_subject or number) for number in persons.values())
-    return 2.0 ** (math.ceil(2 * math.log2(kept / max(1, len(persons)) + 1e-9)) / 2) if kept else 1.0
+    def _read(self) -> Iterator[Table]:
+        from ..engine.kernel import quarter_of_memory
+        from ..features.schema.files import GatheredTable, read_blocks
+
+        columns = self._schema.reads()
+        most = quarter_of_memory() if self._parsed.memory is None else self._parsed.memory
+        whole: GatheredTable | None = GatheredTable()
+        with progress_bar("read", None, unit="row") as progress:
+            rows = 0
+            for block in read_blocks(self._parsed.data, self._parsed.delimiter, columns=columns):
+                own = next(block.blocks(len(block), columns))
+                yield own
+                if whole is not None:
+                    whole.add(own)
+                    whole = whole if whole.memory <= most else None
+                rows += len(own)
+                if progress is not None:
+                    progress(rows)
+        self.table = None if whole is None else whole.table()
+
+    def rows_a_person(self) -> float:
+        """Return the mean number of rows of a person, rounded up to a power of √2 as it is taken for public; 1 without persons."""
+        most = self._schema.rows_per_subject
+        if self._schema.subject_column is None or (most or 1) == 1:
+            return 1.0
+        persons = self.counts[1]
+        kept = sum(min(number, most or number) for number in persons.values())
+        return 2.0 ** (math.ceil(2 * math.log2(kept / max(1, len(persons)) + 1e-9)) / 2) if kept else 1.0
 
 
 def report_created(

@@ -169,6 +169,7 @@ _MOST_HELD = 1 << 26  # characters of one block
 _EXPANSION, _SMALL = 100, 1 << 24  # limits of a gzip file: times its size, or this many characters
 _UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 _MOST_TEXT = 1 << 28  # bytes of text of a whole table, unless within _EXPANSION times its size
+_OBJECT = 64  # bytes of a text in Python, beside its letters
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _WORTH_ARROW = 1 << 22  # bytes of a CSV file: a shorter one is read before Arrow is imported
@@ -276,19 +277,55 @@ def read_table(
     Raises:
         InvalidSchema: If the file is damaged, empty or ragged, or its texts are over 100 times as long as the file.
     """
-    blocks, held, rows = [], 0, 0
+    whole, held = GatheredTable(), 0
     for block in read_blocks(path, delimiter, columns=columns):
         held += sum(int(texts.lengths.sum()) for texts in block.columns.values() if isinstance(texts, TextColumn))
         if held > max(_MOST_TEXT, _EXPANSION * os.path.getsize(path)):
             raise InvalidSchema(
                 f"{path}: its texts are over {_EXPANSION} times as long as the file; leave columns of long texts out of it"
             )
-        blocks.append(block)
-        rows += len(block)
+        whole.add(block)
         if progress is not None:
-            progress(rows)
-    columns = {name: _join_texts([block.columns[name] for block in blocks]) for name in blocks[0].columns}
-    return replace(blocks[0], columns=columns, lines=np.concatenate([np.asarray(block.lines) for block in blocks]))
+            progress(len(whole))
+    return whole.table()
+
+
+class GatheredTable:
+    """Blocks of one file, to be joined into one table.
+
+    Attributes:
+        memory: Bytes that the cells take, approximately.
+    """
+
+    def __init__(self) -> None:
+        self.memory = 0
+        self._first: Table | None = None
+        self._columns: dict[str, list[Sequence[str]]] = {}
+        self._lines: list[NDArray[np.int64]] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._lines))
+
+    def add(self, block: Table) -> None:
+        """Append the rows of a block, which has the columns of the first one."""
+        if self._first is None:
+            self._first = replace(block, columns={})
+        self._lines.append(np.asarray(block.lines))
+        for name, texts in block.columns.items():
+            self._columns.setdefault(name, []).append(texts)
+            self.memory += _memory_of(texts)
+
+    def table(self) -> Table:
+        """Return all rows; to be called once, as the blocks are let go of column by column."""
+        assert self._first is not None
+        columns = {name: _join_texts(self._columns.pop(name)) for name in list(self._columns)}
+        return replace(self._first, columns=columns, lines=np.concatenate(self._lines))
+
+
+def _memory_of(texts: Sequence[str]) -> int:
+    if isinstance(texts, (TextColumn, FloatColumn)):
+        return texts.nbytes
+    return _OBJECT * len(texts) + sum(map(len, texts))
 
 
 def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:

@@ -81,6 +81,11 @@ class FloatColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self._values)
 
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self._values.nbytes + self.missing.nbytes
+
     def __getitem__(self, cell: Any) -> Any:
         if isinstance(cell, slice):
             return [self[place] for place in range(*cell.indices(len(self)))]
@@ -164,6 +169,11 @@ class TextColumn(Sequence[str]):
         counts = dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
         self._counts = counts if len(counts) <= _MOST_COUNTED else None
         return counts
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return int(self._texts.nbytes)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
