@@ -6,11 +6,11 @@ import argparse
 import math
 import signal
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
@@ -22,6 +22,7 @@ from .terminal import print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..features.schema import HeldOut, Schema, Table
+    from ..features.schema.files import FileRows
     from ..methods.plan import Plan
     from ..records import LeftOut
     from .plan_selection import Chosen
@@ -121,13 +122,14 @@ def init(parsed: argparse.Namespace) -> int:
 
 def _draft(parsed: argparse.Namespace) -> int:
     from ..evidence.atomic_write import check_output
-    from ..features.schema import draft_schema, read_table
+    from ..features.schema import draft_schema
 
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
     target = check_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
     from_file = parsed.data is not None
-    table = read_table(parsed.data, parsed.delimiter) if from_file else _source_commands().sample_rows(parsed)
+    rows = file_rows(parsed) if from_file else None
+    table = _source_commands().sample_rows(parsed) if rows is None else read_first(rows)
     text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject, weighed=from_file).text
     if not parsed.dry_run:
         target.write(text)
@@ -135,12 +137,13 @@ def _draft(parsed: argparse.Namespace) -> int:
         "its ranges and lists were read off the data: answer the questions marked ASK, replace them by public ones, then set "
         "confirmed = true"
     )
+    warning = "; ".join([*([] if rows is None else first_rows_warning(rows)), warning])
     answer = {"draft_schema": parsed.draft_schema, "written": not parsed.dry_run, "warning": warning}
     print_result(parsed, answer, f"{'would write' if parsed.dry_run else 'wrote'} {parsed.draft_schema}; {warning}")
     return 0
 
 
-def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, table: Table | None = None) -> int:
+def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, rows: FileRows | None = None) -> int:
     """Create a store from --data, print what was made as text or JSON, and return the exit status 0.
 
     With --source, the package noisygd-delete-sources does it. With --dry-run everything is checked and nothing is
@@ -149,7 +152,7 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, ta
     Args:
         parsed: Arguments of the command, completed in place by the plan file and the schema.
         held_out: Holds out rows of the file for measuring; the store does not contain them.
-        table: The rows of the file, if they have been read.
+        rows: The rows of the file, if they have been read.
 
     Raises:
         InvalidParameter: If STORE is missing, the schema is unconfirmed or contradicts the options, or options of
@@ -167,11 +170,11 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, ta
     for option, default in (("table", None), ("query", None), ("engine", "local")):
         if getattr(parsed, option) != default:
             raise InvalidParameter(f"--{option} belongs to --source; a file of --data is copied into the store")
-    found = _FileRows(parsed, schema, table)
-    parsed.rows_a_person = found.rows_a_person()
-    schema = with_schema_map(parsed, schema, lambda: found.counts[0])
-    rows = _create_from(parsed, schema, held_out, found.table)
-    return report_store(parsed, schema, rows, numbered=schema.id_column is None)
+    rows = file_rows(parsed, schema.reads()) if rows is None else rows
+    parsed.rows_a_person = _rows_a_person(schema, rows)
+    schema = with_schema_map(parsed, schema, partial(_count, rows))
+    found = _create_from(parsed, schema, held_out, rows)
+    return report_store(parsed, schema, found, numbered=schema.id_column is None)
 
 
 @dataclass(frozen=True)
@@ -203,10 +206,8 @@ class StoreRows:
     beyond: int = 0
 
 
-def _create_from(
-    parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None, table: Table | None
-) -> StoreRows:
-    """Create a store whose rows are copied from a file, or from its table."""
+def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None, rows: FileRows) -> StoreRows:
+    """Create a store whose rows are copied from a file, or from memory if all are there."""
     from ..features.schema import RecordFile
     from ..planner.defaults import default_slots
     from ..records import LeftOut, check_slots
@@ -214,7 +215,7 @@ def _create_from(
     from ..store.store import DryRun
     from .release import open_tombstones
 
-    data = parsed.data if table is None else table
+    data = parsed.data if rows.table is None else rows.table
     tombstones = open_tombstones(parsed)
     made: list[Chosen] = []
 
@@ -227,7 +228,7 @@ def _create_from(
     with suppress(ValueError):  # not in the main thread
         # as for Ctrl-C: rows already written are overwritten
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with progress_bar("fill", None if table is None else len(table), unit="row") as progress:
+    with progress_bar("fill", rows.rows or None, unit="row") as progress:
         reading = RecordFile(
             schema, data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True, progress=progress
         )
@@ -372,54 +373,47 @@ def _format_arguments(parsed: argparse.Namespace, options: dict[str, Any]) -> st
     return plan_command(options, file=parsed.plan or "plan.toml") + again
 
 
-class _FileRows:
-    """The rows of a file before a store is made of them, read when they are first counted.
+def file_rows(parsed: argparse.Namespace, columns: Container[str] | None = None) -> FileRows:
+    """Return the rows of --data, to be read; at most --memory of them are kept.
 
-    Attributes:
-        table: The rows if they have been read and take at most --memory; otherwise they are read again.
+    Args:
+        parsed: Arguments of the command.
+        columns: Columns to keep; None: all.
     """
+    from ..engine.kernel import quarter_of_memory
+    from ..features.schema.files import FileRows
 
-    def __init__(self, parsed: argparse.Namespace, schema: Schema, table: Table | None) -> None:
-        self._parsed, self._schema, self.table = parsed, schema, table
+    memory = quarter_of_memory() if parsed.memory is None else parsed.memory
+    return FileRows(parsed.data, getattr(parsed, "delimiter", None), columns, memory=memory)
 
-    @cached_property
-    def counts(self) -> tuple[int, Counter[str]]:
-        """The number of rows, and that of each person if there is a subject column."""
-        rows, persons, column = 0, Counter[str](), self._schema.subject_column
-        for block in self._read() if self.table is None else [self.table]:
-            rows += len(block)
-            if column is not None:
-                persons.update(block.column(column, "the subject"))
-        return rows, persons
 
-    def _read(self) -> Iterator[Table]:
-        from ..engine.kernel import quarter_of_memory
-        from ..features.schema.files import GatheredTable, read_blocks
+def read_first(rows: FileRows) -> Table:
+    """Return the first rows of a file, as `FileRows.first`, read under a progress bar."""
+    with progress_bar("read", None, unit="row") as progress:
+        return rows.first(progress)
 
-        columns = self._schema.reads()
-        most = quarter_of_memory() if self._parsed.memory is None else self._parsed.memory
-        whole: GatheredTable | None = GatheredTable()
-        with progress_bar("read", None, unit="row") as progress:
-            rows = 0
-            for block in read_blocks(self._parsed.data, self._parsed.delimiter, columns=columns):
-                own = next(block.blocks(len(block), columns))
-                yield own
-                if whole is not None:
-                    whole.add(own)
-                    whole = whole if whole.memory <= most else None
-                rows += len(own)
-                if progress is not None:
-                    progress(rows)
-        self.table = None if whole is None else whole.table()
 
-    def rows_a_person(self) -> float:
-        """Return the mean number of rows of a person, rounded up to a power of √2 as it is taken for public; 1 without persons."""
-        most = self._schema.rows_per_subject
-        if self._schema.subject_column is None or (most or 1) == 1:
-            return 1.0
-        persons = self.counts[1]
-        kept = sum(min(number, most or number) for number in persons.values())
-        return 2.0 ** (math.ceil(2 * math.log2(kept / max(1, len(persons)) + 1e-9)) / 2) if kept else 1.0
+def first_rows_warning(rows: FileRows) -> list[str]:
+    """Return the statement that a schema was drafted from the first rows of a file, if it is larger than --memory."""
+    first = len(rows.first())
+    fits = first == rows.rows
+    return [] if fits else [f"drafted from the first {first} of {rows.rows} rows, as many as --memory has room for"]
+
+
+def _count(rows: FileRows) -> int:
+    read_first(rows)
+    return rows.rows
+
+
+def _rows_a_person(schema: Schema, rows: FileRows) -> float:
+    """Return the mean number of rows of a person, rounded up to a power of √2 as it is taken for public; 1 without persons."""
+    column, most, persons = schema.subject_column, schema.rows_per_subject, Counter[str]()
+    if column is None or (most or 1) == 1:
+        return 1.0
+    for block in rows.blocks():
+        persons.update(block.column(column, "the person each record is about"))
+    kept = sum(min(number, most or number) for number in persons.values())
+    return 2.0 ** (math.ceil(2 * math.log2(kept / max(1, len(persons)) + 1e-9)) / 2) if kept else 1.0
 
 
 def report_created(

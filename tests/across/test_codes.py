@@ -7,14 +7,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from functools import partialmethod
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import terminal
+from noisygd_delete.cli import main, terminal
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec, codec_of
 from noisygd_delete.features.schema import Encoded, files
@@ -110,6 +110,28 @@ def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pr
             (tmp_path / store / "records" / kept).read_bytes()[: -file_footer.SIZE] for store in ("three", "four")
         )
         assert one == other
+
+
+def test_a_schema_is_drafted_from_the_rows_that_memory_has_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "read_blocks", partial(files.read_blocks, rows=500))
+    write_csv(tmp_path / "t.csv")
+    quickstart = ("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes", "--holdout", "0")
+    said = printed(*quickstart, "--delete", "n1", "n2999", "--memory", "1K")
+    assert "drafted from the first 500 of 3000 rows, as many as --memory has room for" in said
+    assert "3000 rows learned from" in said
+    assert "drafted from" in printed(
+        "init", "--data", "t.csv", "--label", "answer", "--draft-schema", "s", "--memory", "1K"
+    )
+    for more in ([], ["--memory", "1G"]):
+        assert "drafted from" not in printed(*quickstart, "--output-dir", f"w{len(more)}", *more)
+    with (tmp_path / "t.csv").open("a") as file:
+        file.write("last,0.5,0.5,a,perhaps\n")
+    assert main([*quickstart, "--output-dir", "other", "--memory", "1K"]) == 2
+    assert "The schema was drafted from the first 500 of 3001 rows" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_terminal_shows_the_rates_of_reading_and_filling(
