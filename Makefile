@@ -6,6 +6,8 @@ READY := $(VENV)/.ready
 ENGINES := .venv-engines
 PUBLISHERS := .venv-publishers
 JUDGE := .venv-api
+# hundreds of processes start in the tests: modules are compiled once, not in each of them
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test slow coq services engines publishers desk-to-registry api examples package long faults database-faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
@@ -20,10 +22,10 @@ demo: $(READY)          ## learn and delete on scikit-learn's digits, to the cer
 	$(RUN) examples/start/digits.py
 
 # rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`
-SERVICES := tests/sources tests/service tests/publishers
-APART := $(SERVICES) tests/docs tests/engines tests/examples tests/proofs_check
-SUITE := $(RUN) -m pytest -n 2 --dist loadfile --timeout 600
-test: $(READY)          ## the fast suite; with TESTS="..." all of those
+SERVICES := tests/sources tests/service
+APART := $(SERVICES) tests/publishers tests/docs tests/engines tests/examples tests/proofs_check
+SUITE := $(RUN) -m pytest -n 2 --dist worksteal --timeout 600
+test: $(READY)          ## the fast suite; with TESTS="..." all of those; PYTEST_ADDOPTS="--shuffle SEED" draws another order
 	$(SUITE) $(if $(TESTS),$(TESTS),-m "not long and not slow" $(APART:%=--ignore=%))
 
 slow: $(READY)          ## what the fast suite leaves out of the same rooms: tests of more than a second
@@ -61,16 +63,16 @@ $(JUDGE)/.ready:
 	touch $@
 
 api: $(READY) $(JUDGE)/.ready  ## the service fuzzed from its own description
-	NOISYGD_DELETE_SCHEMATHESIS=$(abspath $(JUDGE))/bin/schemathesis $(RUN) -m pytest tests/service/test_description.py $(TESTS)
+	NOISYGD_DELETE_SCHEMATHESIS=$(abspath $(JUDGE))/bin/schemathesis $(RUN) -m pytest --timeout 600 tests/service/test_description.py $(TESTS)
 
 examples: $(READY)      ## every example and the notebook: their own assertions hold
-	$(RUN) -m pytest -n 2 tests/examples
+	$(SUITE) tests/examples
 
 package: $(READY)       ## wheel and sdist into dist/, each tried in a clean environment without extras
 	.ci/package
 
 long: $(READY)          ## the statistical suite
-	$(RUN) -m pytest -n 2 --dist loadfile -m long --table=benchmarks/results/long-suite.md
+	$(RUN) -m pytest -n 2 --dist worksteal -m long --table=benchmarks/results/long-suite.md
 
 database-faults: $(PUBLISHERS)/.ready  ## the service over PostgreSQL, with MLflow beside it: killed, locked, put back; about twenty minutes
 	PYTHONPATH=.:packages/server:packages/compliance:packages/sources $(PUBLISHERS)/bin/python -W ignore -m tests.service.database_faults --out benchmarks/results/database_faults.md
@@ -89,7 +91,7 @@ RESTS_ON := $(foreach room,bounds privacy methods planner accountant curator sto
 	$(subst $() ,$(COMMA),$(foreach file,verification checks claims deriving canonical signing facts,noisygd_delete/evidence/$(file).py))
 COVERING := $(addprefix tests/,bounds privacy methods planner accountant curator store fuzz cli compliance evidence reports engine across)
 coverage: $(READY)      ## lines and branches of what a certificate rests on; fails where a part of it is below 98 %
-	$(RUN) -m pytest -q -n 2 --dist loadfile --cov=noisygd_delete --cov-branch --cov-report= $(COVERING)
+	$(RUN) -m pytest -q -n 2 --dist worksteal --cov=noisygd_delete --cov-branch --cov-report= $(COVERING)
 	failed=0; for part in $(foreach part,$(RESTS_ON),'$(part)'); do $(RUN) -m coverage report --show-missing --skip-covered \
 		--precision=1 --include="$$part" --fail-under=98 || failed=1; done; exit $$failed
 

@@ -6,7 +6,6 @@ would have from public knowledge. The rule that was fixed here: `Advice.bears_cu
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import tomllib
 import warnings
@@ -87,9 +86,7 @@ def measured(advice: Any, rows: Any, labels: Any, train: Any, test: Any) -> tupl
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks additive_default", description=__doc__)
-    parser.add_argument("--splits", type=int, default=3)
-    splits, commit = parser.parse_args(arguments).splits, report.commit()
+    parsed, page = report.begin("additive_default", __doc__, arguments, splits=3)
     warnings.simplefilter("ignore")
     lines = list[tuple[float, list[str], list[float]]]()
     for (package, item), given in TABLES.items():
@@ -104,7 +101,7 @@ def main(arguments: list[str]) -> None:
                 if not all(advice.worth_having for advice, _ in advices):
                     continue
                 found = []
-                for seed in range(splits):
+                for seed in range(parsed.splits):
                     order = np.random.default_rng(seed).permutation(len(labels))
                     train, test = order[:records], order[records : records + TESTED]
                     try:
@@ -129,9 +126,8 @@ def main(arguments: list[str]) -> None:
             )
     body = (
         "What curves brought over columns, by the forecast of `advise` for their rows (a share of what guessing loses; settings that are refused "
-        f"on either are left out); (ε, δ) as usual, replacing a record, ε/10 for a deletion; means of {splits} splits.\n\n"
+        f"on either are left out); (ε, δ) as usual, replacing a record, ε/10 for a deletion; means of {parsed.splits} splits.\n\n"
         + "\n".join(parts)
         + f"\n\nSorted by that forecast:\n\n{report.table(HEADER, [line for _, line, _ in lines])}"
     )
-    command = f"python -m benchmarks additive_default --splits {splits}"
-    report.write("additive_default", "When an additive map pays over the columns", command, body, commit)
+    page.write("When an additive map pays over the columns", body)

@@ -7,7 +7,6 @@ below a third.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from typing import Any
 
@@ -117,16 +116,13 @@ def summed_up(found: list[tuple[float, float, list[str]]]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks additive_others", description=__doc__)
-    parser.add_argument("--splits", type=int, default=2)
-    splits, commit = parser.parse_args(arguments).splits, report.commit()
+    parsed, page = report.begin("additive_others", __doc__, arguments, splits=2)
     warnings.simplefilter("ignore")
-    numbers, classes = measure(NUMBERS, splits), measure(CLASSES, splits)
+    numbers, classes = measure(NUMBERS, parsed.splits), measure(CLASSES, parsed.splits)
     tables = [report.table(HEADER, [line for _, _, line in found]) for found in (numbers, classes)]
     body = (
         "What curves brought over columns, by the forecast of `advise` for their rows (a share of what guessing loses, refused or not); (ε, δ) as usual, "
-        f"replacing a record, ε/10 for a deletion; means of {splits} splits.\n\n## Numbers as labels: R², mean square\n\n{summed_up(numbers)}\n\n"
+        f"replacing a record, ε/10 for a deletion; means of {parsed.splits} splits.\n\n## Numbers as labels: R², mean square\n\n{summed_up(numbers)}\n\n"
         f"{tables[0]}\n\n## Several classes: share right, nats a row\n\n{summed_up(classes)}\n\n{tables[1]}"
     )
-    command = f"python -m benchmarks additive_others --splits {splits}"
-    report.write("additive_others", "Additive maps for other labels than two classes", command, body, commit)
+    page.write("Additive maps for other labels than two classes", body)

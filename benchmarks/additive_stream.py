@@ -6,7 +6,6 @@ of equal μ may have by its own accounting (Gaussian DP). "Never updated" spends
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from typing import Any
 
@@ -85,16 +84,13 @@ def scores(random: Any, one: Any, truth: Any, tested: Any) -> list[float]:
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks additive_stream", description=__doc__)
-    parser.add_argument("--splits", type=int, default=SPLITS)
-    splits, commit = parser.parse_args(arguments).splits, report.commit()
+    parsed, page = report.begin("additive_stream", __doc__, arguments, splits=SPLITS)
     warnings.simplefilter("ignore")
-    lines = [line for name in GROUPS for line in measure(name, splits)]
+    lines = [line for name in GROUPS for line in measure(name, parsed.splits)]
     body = (
-        f"Shares of right answers, means of {splits} splits; {PUBLICATIONS} publications under a total of (ε, δ) = ({EPSILON:g}, {DELTA:g}), zero-out; "
+        f"Shares of right answers, means of {parsed.splits} splits; {PUBLICATIONS} publications under a total of (ε, δ) = ({EPSILON:g}, {DELTA:g}), zero-out; "
         "ten of them as so many rows leave as the group has, in ten parts, at random or all of the group and nobody else. Tested on rows of everybody. "
         "DP-EBM learns anew for each publication, here measured for the first and the last alone, as every one is by itself. A model that is never "
         f"updated spends all on its first: nobody is erased.\n\n{report.table(HEADER, lines)}"
     )
-    command = f"python -m benchmarks additive_stream --splits {splits}"
-    report.write("additive_stream", "Additive models while rows leave", command, body, commit)
+    page.write("Additive models while rows leave", body)

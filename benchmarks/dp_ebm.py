@@ -7,7 +7,6 @@ laws. Half of the seeds make the weights, the other half say how far they carry.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from typing import Any
@@ -103,12 +102,8 @@ def ours(survey: Survey) -> tuple[float, float]:
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks dp_ebm", description=__doc__)
-    parser.add_argument("--persons", type=int, default=6)
-    parser.add_argument("--seeds", type=int, default=60, help="refits for each of two worlds of a person")
-    parsed = parser.parse_args(arguments)
+    parsed, page = report.begin("dp_ebm", __doc__, arguments, persons=6, seeds=60)
     warnings.simplefilter("ignore")
-    commit = report.commit()
     rng = np.random.default_rng(1988)
     survey = Survey.read(rng)
     drawn = rng.choice(LEARNT, 2 * parsed.persons + OLD - 1, replace=False).tolist()
@@ -139,5 +134,4 @@ def main(arguments: list[str]) -> None:
         f"accounting for one row added or removed; `objective-perturbation` over plain columns {100 * accuracy:.1f} % for one row replaced. A refit took "
         f"{each:.2f} s of one processor, a deletion by `objective-perturbation` {deletion:.3f} s."
     )
-    command = f"python -m benchmarks dp_ebm --persons {parsed.persons} --seeds {parsed.seeds}"
-    report.write("dp_ebm", "A linear attack on the models of DP-EBM", command, body, commit)
+    page.write("A linear attack on the models of DP-EBM", body)

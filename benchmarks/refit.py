@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -112,10 +111,7 @@ _NOTE = (
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks refit", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=7)
-    chosen = parser.parse_args(arguments)
-    commit, body = report.commit(), measured(chosen.repeats)
+    parsed, page = report.begin("refit", __doc__, arguments, repeats=7)
+    body = measured(parsed.repeats)
     print(body)
-    command = f"python -m benchmarks refit --repeats {chosen.repeats}"
-    report.write("refit", "A deletion against a refit", command, f"{_NOTE}\n\n{body}", commit)
+    page.write("A deletion against a refit", f"{_NOTE}\n\n{body}")

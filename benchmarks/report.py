@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from noisygd_delete.evidence.atomic_write import check_output
 
@@ -33,3 +37,41 @@ def write(name: str, heading: str, command: str, body: str, measured: str) -> Pa
     page = check_output("result", str(target), begins=b"# ")
     page.write(f"# {heading}\n\nCommit {measured}; `{command}`.\n\n{body}\n")
     return target
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of one run of a benchmark: its name, the command that makes it again, and the commit that the run began at."""
+
+    name: str
+    command: str
+    commit: str
+
+    def write(self, heading: str, body: str) -> Path:
+        return write(self.name, heading, self.command, body, self.commit)
+
+
+def begin(
+    name: str,
+    description: str | None,
+    arguments: list[str],
+    *,
+    names: Iterable[str] | None = None,
+    flags: Mapping[str, str] = MappingProxyType({}),
+    prefix: str = "",
+    **defaults: int,
+) -> tuple[argparse.Namespace, Page]:
+    """Read a benchmark's whole numbers (`--splits`, `--noises`, …), and the names of tables where `names` has the usual ones.
+
+    `flags` are options without a value, each with its help: what they do is no part of the page.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks {name}", description=description)
+    if names is not None:
+        parser.add_argument("names", nargs="*", default=list(names))
+    for option, default in defaults.items():
+        parser.add_argument(f"--{option}", type=int, default=default)
+    for flag, told in flags.items():
+        parser.add_argument(f"--{flag}", action="store_true", help=told)
+    parsed = parser.parse_args(arguments)
+    options = "".join(f" --{option} {getattr(parsed, option)}" for option in defaults)
+    return parsed, Page(name, f"{prefix}python -m benchmarks {name}{options}", commit())

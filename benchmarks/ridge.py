@@ -9,7 +9,6 @@ test rows is what no such choice beats, its own noise and the rows to choose on 
 
 from __future__ import annotations
 
-import argparse
 import math
 import warnings
 from dataclasses import replace
@@ -106,24 +105,16 @@ def measure(package: str, item: str, given: Any, *, most: int, splits: int) -> l
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks ridge", description=__doc__)
-    parser.add_argument("--splits", type=int, default=2)
-    splits, commit = parser.parse_args(arguments).splits, report.commit()
+    parsed, page = report.begin("ridge", __doc__, arguments, splits=2)
     warnings.simplefilter("ignore")
     found = []
     for tables, most in ((_PETS, _MANY), (CLASSES, ROWS), (TABLES, ROWS)):
-        found += [measure(*table, given, most=most, splits=splits) for table, given in tables.items()]
+        found += [measure(*table, given, most=most, splits=parsed.splits) for table, given in tables.items()]
     lines = [line for line in found if line is not None]
     body = (
-        f"Share of right answers, (ε, δ) as usual with ε = {EPSILON:g}, replacing a record; means of {splits} splits, so a figure moves by some tenths by "
+        f"Share of right answers, (ε, δ) as usual with ε = {EPSILON:g}, replacing a record; means of {parsed.splits} splits, so a figure moves by some tenths by "
         "itself. λ is the forecast's; – where a λ has no plan. Best less λ: the best of the four on the test rows, points above λ. Best of two at half: "
         "the best of the four again, each with half the budget: at most what a private choice among two models leaves.\n\n"
         + report.table(HEADER, lines)
     )
-    report.write(
-        "ridge",
-        "The ridge of the forecast, and what choosing privately could win",
-        f"python -m benchmarks ridge --splits {splits}",
-        body,
-        commit,
-    )
+    page.write("The ridge of the forecast, and what choosing privately could win", body)

@@ -9,7 +9,6 @@ on ten tables of which wages alone is on record (`sums`); nothing is chosen here
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
@@ -126,10 +125,7 @@ def cells(found: list[list[float]]) -> list[str]:
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks shrink", description=__doc__)
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--noises", type=int, default=5)
-    parsed, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("shrink", __doc__, arguments, splits=3, noises=5)
     names = [*READ, *(item for _, item in OTHERS)]
     lines = list(itertools.chain.from_iterable(measure(name, parsed.splits, parsed.noises) for name in names))
     ways = [way if share == SHARES[1] else f"{way}, ridge × {share / SHARES[1]:.2g}" for way, share in COLUMNS]
@@ -141,5 +137,4 @@ def main(arguments: list[str]) -> None:
         f"{np.mean(gains):.2f} points on the noisy sums (at least {min(gains):+.2f}).\n\n"
         + report.table([*HEADER, *ways], lines)
     )
-    command = f"python -m benchmarks shrink --splits {parsed.splits} --noises {parsed.noises}"
-    report.write("shrink", "Noisy moments freed of noise", command, body, commit)
+    page.write("Noisy moments freed of noise", body)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -103,16 +102,13 @@ _NOTE = (
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks sparse", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    chosen, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("sparse", __doc__, arguments, prefix="OMP_NUM_THREADS=1 ", repeats=5)
     header = ["table", "filled", "classes", "solver's pass, float32", "solver's pass, float64", "noisy step, float32"]
-    first = report.table(header, [passes(*size, chosen.repeats) for size in PASSES])
+    first = report.table(header, [passes(*size, parsed.repeats) for size in PASSES])
     print(first)
     header = ["table", "values a row", "classes", "method", "over the CSR", "with zeros", "over the weights", "passes"]
     second = report.table(
         header, [run(*size, method) for size in RUNS for method in ("objective-perturbation", "output-perturbation")]
     )
     print(second)
-    command = f"OMP_NUM_THREADS=1 python -m benchmarks sparse --repeats {chosen.repeats}"
-    report.write("sparse", "Sparse rows", command, f"{_NOTE}\n\n{first}\n\n{second}", commit)
+    page.write("Sparse rows", f"{_NOTE}\n\n{first}\n\n{second}")

@@ -6,7 +6,6 @@ still in it.
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import numpy as np
@@ -64,15 +63,11 @@ def measure(name: str, splits: int) -> list[list[str]]:
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks sums_stream", description=__doc__)
-    parser.add_argument("--splits", type=int, default=SPLITS)
-    splits, commit = parser.parse_args(arguments).splits, report.commit()
-    lines = [line for name in GROUPS for line in measure(name, splits)]
+    parsed, page = report.begin("sums_stream", __doc__, arguments, splits=SPLITS)
+    lines = [line for name in GROUPS for line in measure(name, parsed.splits)]
     body = (
-        f"Shares of right answers on rows of everybody, means of {splits} splits. {RELEASES} releases, all together 1-GDP between two records; {RELEASES - 1} of "
+        f"Shares of right answers on rows of everybody, means of {parsed.splits} splits. {RELEASES} releases, all together 1-GDP between two records; {RELEASES - 1} of "
         "them as so many rows leave as the group has, in equal parts, at random or all of the group and nobody else. Later models alone owe whoever left "
         f"exactly nothing if requests did not depend on earlier ones; the model that is never updated owes all.\n\n{report.table(HEADER, lines)}"
     )
-    report.write(
-        "sums_stream", "Sums while rows leave", f"python -m benchmarks sums_stream --splits {splits}", body, commit
-    )
+    page.write("Sums while rows leave", body)

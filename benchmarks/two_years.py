@@ -10,7 +10,6 @@ data's own ranges and lists, and UCI Adult. Test rows are read by no choice.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -145,10 +144,7 @@ def measure(name: str, schema: Schema, path: Path, *, splits: int, noises: int) 
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks two_years", description=__doc__)
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--noises", type=int, default=5)
-    parsed, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("two_years", __doc__, arguments, splits=3, noises=5)
     warnings.simplefilter("ignore")
     facts, lines = {"splits": parsed.splits, "noises": parsed.noises}, []
     for name, (package, label, dropped) in TABLES.items():
@@ -166,5 +162,4 @@ def main(arguments: list[str]) -> None:
         f"throughout. Accuracy, or R² × 100 of SLID; means and deviations of {parsed.splits} splits × {parsed.noises} noises. Guessing: the most frequent class "
         f"of the training rows, or their mean.\n\n{report.table(HEADER, lines)}"
     )
-    command = f"python -m benchmarks two_years --splits {parsed.splits} --noises {parsed.noises}"
-    report.write("two_years", "Two years of single deletions on the default budget", command, body, commit)
+    page.write("Two years of single deletions on the default budget", body)

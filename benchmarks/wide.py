@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Mapping
 
@@ -58,11 +57,8 @@ _NOTE = (
 
 
 def main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks wide", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=7)
-    chosen, commit = parser.parse_args(arguments), report.commit()
+    parsed, page = report.begin("wide", __doc__, arguments, prefix="OMP_NUM_THREADS=1 ", repeats=7)
     header = ["table", "classes", "solver's pass, float32", "solver's pass, float64", "noisy step, float32"]
-    body = report.table(header, [measured(*size, chosen.repeats) for size in SIZES])
+    body = report.table(header, [measured(*size, parsed.repeats) for size in SIZES])
     print(body)
-    command = f"OMP_NUM_THREADS=1 python -m benchmarks wide --repeats {chosen.repeats}"
-    report.write("wide", "Softmax on wide tables", command, f"{_NOTE}\n\n{body}", commit)
+    page.write("Softmax on wide tables", f"{_NOTE}\n\n{body}")

@@ -32,17 +32,13 @@ from noisygd_delete.methods.moments import GRID, MomentsRun
 from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
 from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
-from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
+from noisygd_delete.methods.objective_perturbation_run import ObjectivePerturbationRun
 from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun
 from noisygd_delete.privacy.budget import Total
-from noisygd_delete.privacy.guarantee import (
-    ONE_DIRECTION,
-    SEVERAL_DIRECTIONS,
-    WEAKLY_CONVEX,
-    Guarantee,
-    Worlds,
-)
+from noisygd_delete.privacy.curves import ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.records import limited_io
 
 from . import coq_files

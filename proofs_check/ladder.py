@@ -230,6 +230,6 @@ def _product(claim, effort: int) -> Finding:
 
 
 def _scalar(mus: tuple[float, float]):
-    from noisygd_delete.methods.staged import StagedRun
+    from noisygd_delete.methods.staged_run import StagedRun
 
     return StagedRun(records=1, kept=(_step(mus[0]),), later=(_step(mus[1]),), kept_steps=(1,), later_steps=(1,))

@@ -11,7 +11,7 @@ import numpy as np
 
 from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 from tests.oracles import sums_tree
 
 from . import closed_forms

@@ -12,8 +12,10 @@ import numpy as np
 from noisygd_delete import Budget, Plan, losses
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import renyi
-from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
-from noisygd_delete.privacy.guarantee import Curve, Guarantee, Worlds
+from noisygd_delete.methods.objective_perturbation_run import ObjectivePerturbationRun
+from noisygd_delete.privacy.curves import Curve
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.worlds import Worlds
 
 from . import ways
 from .answers import exact_mu
@@ -54,7 +56,7 @@ def _run(**facts: Any) -> ObjectivePerturbationRun:
     fault=("the Hessian term forgotten", _faulty(smoothness=lambda _: 0.0)),
     licenses=(
         "methods.objective_perturbation:ObjectivePerturbationRun",
-        "privacy.guarantee:Curve",
+        "privacy.curves:Curve",
         "privacy.budget:Budget.affords",
     ),
     scope="Exact one-dimensional laws of ramps at the ρ and L of the run, where s is small and large; linear losses, where the law of the output "

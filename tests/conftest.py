@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Callable, Iterable
+import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     return of
 
 
-# Tests of more than a second are listed in slow.txt (`python -m tests.slow`) and marked; every test states its processor time in a JUnit report.
+# Tests of more than a second or two are listed in slow.txt (`python -m tests.slow`) and marked; every test states its processor time in a JUnit report.
 
 _BEGAN = pytest.StashKey[float]()
 
@@ -109,7 +110,13 @@ def without_case(name: str) -> str:
     return name.partition("[")[0]
 
 
-def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if seed := config.getoption("--shuffle"):
+        drawn = random.Random(seed)
+        files = sorted({item.path for item in items})
+        drawn.shuffle(files)
+        drawn.shuffle(items)
+        items.sort(key=lambda item: files.index(item.path))
     slow = set((ROOT / "tests" / "slow.txt").read_text().split())
     for item in items:
         if without_case(item.nodeid) in slow:
@@ -131,6 +138,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--shuffle", metavar="SEED", help="run the files, and the tests of each, in an order drawn with this seed"
+    )
     parser.addoption("--table", metavar="FILE", help="write the evidence that tests recorded as a Markdown table")
 
 

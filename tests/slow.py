@@ -1,6 +1,7 @@
-"""Which tests take about a second or more: `python -m tests.slow REPORT.xml...` writes tests/slow.txt from JUnit reports.
+"""Which tests take more than a second or two: `python -m tests.slow REPORT.xml...` writes tests/slow.txt from JUnit reports.
 
-A function is slow where a case of it is. What no report speaks of stays as it was; what is gone leaves.
+A function is slow where a case of it is. What no report speaks of stays as it was, and so does what took between `LEAST` and `MOST`; what is
+gone leaves.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "tests" / "slow.txt"
-LIMIT = 0.8  # seconds of a processor; waiting for disks and other processes comes on top
+LEAST, MOST = 0.8, 2.0  # seconds of a processor; waiting for disks and other processes comes on top
 
 
 def measured(reports: Iterable[Path]) -> dict[str, float]:
@@ -44,8 +45,8 @@ def exists(name: str) -> bool:
 
 def listed(seconds: dict[str, float], before: Iterable[str]) -> list[str]:
     """The list made anew."""
-    kept = {name for name in before if name not in seconds and exists(name)}
-    return sorted(kept | {name for name, most in seconds.items() if most > LIMIT})
+    kept = {name for name in before if exists(name) and seconds.get(name, MOST) > LEAST}
+    return sorted(kept | {name for name, most in seconds.items() if most > MOST})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from ..errors import InvalidParameter, Word, check_count
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
 from ..methods.serialization import mechanism_from_dict
-from ..privacy.guarantee import FIXED_RECORD, FIXED_TARGET, NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import FIXED_RECORD, FIXED_TARGET, NON_ADAPTIVE
 from ..records import NO_EDITS, EditCounts
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import AssumptionViolated, check_positive, check_probability
 from ..methods.plan import Plan
-from ..privacy.guarantee import Worlds
+from ..privacy.worlds import Worlds
 from ..records import Records
 from .releases import (
     Publish,

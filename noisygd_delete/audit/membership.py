@@ -19,8 +19,9 @@ from ..accountant import Accountant, Event, EventKinds
 from ..errors import AssumptionViolated, check_count, check_positive, check_probability
 from ..losses import Linear
 from ..methods.plan import Plan
-from ..methods.problem import Minimizer
-from ..privacy.guarantee import Guarantee, Worlds
+from ..methods.procedure import Minimizer
+from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
 from ..records import Records
 from .simulation import (
     Attack,

@@ -21,7 +21,7 @@ from ..engine import Execution
 from ..errors import AssumptionViolated, InvalidRecords, check_count, check_positive, check_probability
 from ..losses.base import Loss
 from ..methods.plan import Plan
-from ..privacy.guarantee import Worlds
+from ..privacy.worlds import Worlds
 from ..records import EditRequest, Records
 from .membership import Fit, Jury, Tables, make_questions
 from .simulation import Chains, ShadowLikelihoodRatio, World

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from ..engine import Objective
-from ..engine.noise import Noise, ResearchNoise, draw_linear_term, on_noisy_grid
+from ..engine.linear_term import draw_linear_term
+from ..engine.noise import Noise, ResearchNoise, on_noisy_grid
 from ..engine.noisygd import initial_weights, on_grid, publication_grid, run_noisy_steps
 from ..errors import InvalidParameter, check_count, check_probability
 from ..losses.base import Loss

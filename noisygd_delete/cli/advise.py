@@ -18,7 +18,7 @@ from .terminal import MORE, print_result
 
 
 def register(commands: Any) -> None:
-    """Add the `advise` command: --records, --features or --schema, --accuracy, --plan, --out, --explain, --json."""
+    """Add the `advise` command and its options to the parser."""
     parser = add_command(
         commands,
         "advise",

@@ -23,7 +23,7 @@ WAYS = ("chains", "releases", "one-run")
 
 
 def register(commands: Any) -> None:
-    """Add the `audit` command: STORE or --plan, --by, --chains, --later-releases, --runs, --seed, --wait, --json."""
+    """Add the `audit` command and its options to the parser."""
     parser = add_command(
         commands,
         "audit",
@@ -137,7 +137,7 @@ def _run_audit(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:
-    from .plan_selection import plan_from
+    from .plan_arguments import plan_from
     from .release import open_store
 
     if parsed.store is None:

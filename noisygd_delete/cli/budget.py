@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from ..errors import StoreLocked
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.sentences import format_bound
+from ..privacy.worlds import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import parse_integer, parse_number, store_command
@@ -21,10 +21,7 @@ _NEARLY_SPENT = 6
 
 
 def register(commands: Any) -> None:
-    """Add the commands `status`, and `budget` with --order, --delta, --last, --explain and a group of questions.
-
-    The questions are --present-from, --erased-at, --observed, --models-seen, --requests and --attack-advantage.
-    """
+    """Add the commands `status` and `budget` and their options to the parser."""
     store_command(commands, "status", "status STORE --json", _status)
     asking = store_command(commands, "budget", "budget STORE --delta 1e-6", _budget)
     asking.add_argument("--order", type=parse_number, help="Rényi order; default: the plan's, or 10")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..dates import parse_datetime
 from ..errors import InvalidParameter, StoreCorrupt
-from ..evidence.atomic_write import check_output, check_outside_store
-from ..extensions import load_extension
+from ..evidence.atomic_write import check_outputs, check_outside_store
+from ..extensions import load_extension, require_extension
 from ..records import limited_io
 from .arguments import add_command, parse_integer, parse_number
 from .keygen import add_passphrase_file, passphrase_of
@@ -25,11 +25,7 @@ _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every cer
 
 
 def register(commands: Any) -> None:
-    """Add the `certificate` command, which requires --request-id or --release.
-
-    Options: --key, --passphrase-file, the files to write (--out, --html, --envelope, --timestamp, --log, --log-proof),
-    the time-stamp server, statements (--received, --controller, --audit, --residue), --delta, --language, --json.
-    """
+    """Add the `certificate` command and its options to the parser."""
     certificate = add_command(
         commands,
         "certificate",
@@ -87,41 +83,21 @@ def register(commands: Any) -> None:
 
 
 def _certificate(parsed: argparse.Namespace) -> int:
-    from ..evidence import certificate_log, erasure_certificate, plain_words, sign_document
+    from ..evidence import erasure_certificate, plain_words, sign_document
     from ..evidence.erasure import erasure_in, ledger_of
     from ..evidence.signing import BEGINS, make_envelope
-    from ..evidence.timestamp import request_timestamp
-    from ..reports import certificate_html
-    from ..reports.html import PAGE, file_text
+    from ..reports.html import PAGE, certificate_html, file_text
     from .audit import audit_from
 
     check_outside_store("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
-    out = None if parsed.out is None else check_output("--out", parsed.out, begins=_PAPER, inputs=read)
-    html = None if parsed.html is None else check_output("--html", parsed.html, begins=PAGE, inputs=[*read, parsed.out])
-    envelope = (
-        None if parsed.envelope is None else check_output("--envelope", parsed.envelope, begins=BEGINS, inputs=read)
+    outputs = check_outputs(
+        {"--out": (parsed.out, _PAPER), "--html": (parsed.html, PAGE), "--envelope": (parsed.envelope, BEGINS)},
+        inputs=read,
     )
-    stamp = (
-        None if parsed.timestamp is None else check_output("--timestamp", parsed.timestamp, inputs=[*read, parsed.out])
-    )
-    proof = None
-    if parsed.log is not None:
-        check_output("--log", parsed.log, begins=certificate_log.BEGINS, inputs=[*read, parsed.out])
-    if parsed.log_proof is not None:
-        proof = check_output(
-            "--log-proof", parsed.log_proof, begins=certificate_log.PROOF, inputs=[*read, parsed.out, parsed.log]
-        )
-    if (parsed.log is None) != (proof is None) or (proof is not None and (parsed.key is None or out is None)):
-        raise InvalidParameter(
-            "--log, --log-proof, --out and --key go together: the signed file of --out is what is entered"
-        )
+    obtain = _check_further_files(parsed, [*read, parsed.out])
     if parsed.envelope is not None and parsed.key is None:
         raise InvalidParameter("--envelope needs --key: an envelope holds a signed certificate")
-    if not (parsed.timestamp_server is None) == (stamp is None) or (stamp is not None and out is None):
-        raise InvalidParameter(
-            "--timestamp-server, --timestamp and --out go together: the file of --out is what is stamped"
-        )
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
     stated = _operator_statements(parsed)
     erasure, plan, events = erasure_in(
@@ -144,22 +120,18 @@ def _certificate(parsed: argparse.Namespace) -> int:
     if parsed.key is not None:
         paper = sign_document(paper, parsed.key, password=password)
     text = file_text(paper)
-    answered = None if stamp is None else request_timestamp(text.encode(), parsed.timestamp_server)
-    entry = (
-        None if proof is None else certificate_log.enter_certificate(parsed.log, paper, parsed.key, password=password)
-    )
-    if out is not None:
-        out.write(text)
-    if proof is not None:
-        proof.write(json.dumps(entry, indent=2) + "\n")
-    if stamp is not None and answered is not None:
-        stamp.write(answered)
-    if envelope is not None:
-        envelope.write(json.dumps(make_envelope(paper, parsed.key, password=password), indent=2) + "\n")
+    further = [] if obtain is None else obtain(paper, text, password)
+    if "--out" in outputs:
+        outputs["--out"].write(text)
+    for output, content in further:
+        output.write(content)
+    if "--envelope" in outputs:
+        sealed = make_envelope(paper, parsed.key, password=password)
+        outputs["--envelope"].write(json.dumps(sealed, indent=2) + "\n")
     _warn_of_overclaims(erasure)
-    if html is not None:
+    if "--html" in outputs:
         checking = load_extension("hooks", "certificate-page")
-        html.write((checking or certificate_html)(paper, code=parsed.language))
+        outputs["--html"].write((checking or certificate_html)(paper, code=parsed.language))
     signed = f"signed by key {paper['signature']['key_id']}" if "signature" in paper else "NOT signed: give --key"
     files = (parsed.out, parsed.timestamp, parsed.log_proof, parsed.envelope, parsed.html)
     print_result(
@@ -168,6 +140,15 @@ def _certificate(parsed: argparse.Namespace) -> int:
         "\n".join([*plain_words(paper), "", signed, *(f"wrote {file}" for file in files if file is not None)]),
     )
     return 0
+
+
+def _check_further_files(parsed: argparse.Namespace, inputs: list[str | None]) -> Any:
+    """Check the paths of the time stamp and the log; return what obtains these files, or None if none is asked for."""
+    names = ("timestamp_server", "timestamp", "log", "log_proof")
+    given = next((name for name in names if getattr(parsed, name) is not None), None)
+    if given is None:
+        return None
+    return require_extension("hooks", "certificate-files", "compliance", parsed.options[given])(parsed, inputs)
 
 
 def _operator_statements(parsed: argparse.Namespace) -> OperatorStatements:

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the commands `delete`, `replace` and `insert` with the options of an edit request.
-
-    `delete` takes IDs, --subject, --file, --subject-file and --reapply; the others take --data and --delimiter.
-    `delete` and `replace` also take --publish-by, --withdraw and the statements about the receipt of the request.
-    """
+    """Add the commands `delete`, `replace` and `insert` and their options to the parser."""
     parser = store_command(commands, "delete", "delete STORE 17 42 --request-id 9f2c", delete)
     parser.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
     parser.add_argument("--subject", action="append", default=[], metavar="S", help="every record of this person")

@@ -29,10 +29,7 @@ _PRIVATE = "this is a statistic of private data, do not publish it"
 
 
 def register(commands: Any) -> None:
-    """Add the commands `evaluate` (--data or --on-records, --plain) and `predict` (--data, --probabilities, --out).
-
-    Both take --delimiter, and STORE, --wait and --json.
-    """
+    """Add the commands `evaluate` and `predict` and their options to the parser."""
     parser = store_command(commands, "evaluate", "evaluate STORE --data held-out.csv", _evaluate)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--data", metavar="FILE", help="CSV or Parquet with the label column")

@@ -17,7 +17,7 @@ _JSON = b'{"kind": "shapes"'
 
 
 def register(commands: Any) -> None:
-    """Add the `explain` command: STORE, --out FILE (.html, .png or .json), --monotone COLUMN=WAY, --before FILE."""
+    """Add the `explain` command and its options to the parser."""
     parser = store_command(commands, "explain", "explain STORE --out shapes.html", _run)
     parser.add_argument("--out", metavar="FILE", help="a page (.html), a picture (.png) or plain numbers (.json)")
     parser.add_argument(

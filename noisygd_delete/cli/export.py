@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..evidence.atomic_write import check_output
-from ..extensions import load_extension
+from ..evidence.atomic_write import check_output, check_outputs
+from ..extensions import load_extension, require_extension
 from .arguments import add_command, parse_number
 from .terminal import print_result
 
@@ -16,10 +16,7 @@ _PLAIN = b'{"format": 1, "kind": "'
 
 
 def register(commands: Any) -> None:
-    """Add the commands `export` (--onnx, --plain, --monotone) and `report` (--out, --title, --delta, --audit).
-
-    Both take STORE and --json, `report` also --language.
-    """
+    """Add the commands `export` and `report` and their options to the parser."""
     parser = add_command(
         commands,
         "export",
@@ -30,7 +27,7 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--onnx",
         metavar="FILE",
-        help="the current model as a graph from raw columns to labels, with the normalisation; not available with a public map",
+        help="the current model as a graph from raw columns to labels, with the normalisation; not available with a public map (package noisygd-delete-server)",
     )
     parser.add_argument(
         "--plain", metavar="FILE", help="the current model as coefficients in JSON (see docs/publishers.md)"
@@ -58,21 +55,11 @@ def register(commands: Any) -> None:
 def _export(parsed: argparse.Namespace) -> int:
     from ..features.schema.shapes import monotone_weights
     from ..store.artifact import current_artifact
-    from ..store.onnx_graph import BEGINS
 
-    given = {"--onnx": parsed.onnx, "--plain": parsed.plain}
-    files = {option: file for option, file in given.items() if file is not None}
-    if not files:
+    begins = None if parsed.onnx is None else require_extension("hooks", "onnx", "server", "--onnx").BEGINS
+    outputs = check_outputs({"--onnx": (parsed.onnx, begins), "--plain": (parsed.plain, _PLAIN)})
+    if not outputs:
         raise InvalidParameter("name what to write: --onnx or --plain")
-    outputs = {
-        option: check_output(
-            option,
-            file,
-            begins=BEGINS if option == "--onnx" else _PLAIN,
-            inputs=[f for f in files.values() if f is not file],
-        )
-        for option, file in files.items()
-    }
     leaving = current_artifact(parsed.store)
     if parsed.monotone:
         weights = monotone_weights(leaving.schema, leaving.model.weights, parsed.monotone)
@@ -81,15 +68,15 @@ def _export(parsed: argparse.Namespace) -> int:
     written = {option: leaving.file(names[option]) for option in outputs}
     for option, place in outputs.items():
         place.write(written[option])
-    print_result(parsed, {"files": list(files.values())}, "\n".join(f"wrote {file}" for file in files.values()))
+    files = [file for file in (parsed.onnx, parsed.plain) if file is not None]
+    print_result(parsed, {"files": files}, "\n".join(f"wrote {file}" for file in files))
     return 0
 
 
 def _report(parsed: argparse.Namespace) -> int:
     from ..evidence.erasure import is_on_calendar, ledger_of, ledger_status, release_times
-    from ..reports import store_report
     from ..reports.html import PAGE
-    from ..reports.summary import LISTED
+    from ..reports.summary import LISTED, store_report
     from .audit import audit_from
 
     out = check_output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])

@@ -18,7 +18,7 @@ from .terminal import print_error, print_result
 
 
 def register(commands: Any) -> None:
-    """Add the `keygen` command: FILE for the key, --tombstones LIST, --passphrase, --passphrase-file, --json."""
+    """Add the `keygen` command and its options to the parser."""
     parser = add_command(
         commands,
         "keygen",

@@ -11,7 +11,7 @@ import difflib
 import json
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from .. import losses, methods
@@ -19,8 +19,8 @@ from ..errors import InvalidParameter, check_choice
 from ..methods.base import AUTO, DEFAULT_METHOD, PROOFS, RIDGES, WEIGHTINGS
 from ..methods.problem import DTYPES
 from ..methods.specs import parse_spec
-from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
 from ..privacy.release_dates import ADJACENCY
+from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import parse_integer, parse_number
 
 HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"
@@ -149,26 +149,124 @@ class _OfFile(argparse.ArgumentParser):
 
 NETWORK = "network"  # the loss whose module is named, by an extra
 PAPER_REGULARIZATION = 1e-3  # default without advice
-SIZES = ("records", "features", "one_hot_blocks")
-STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01, "requests_per_year": None}
-PLANNED: dict[str, Any] = {  # defaults of a plan
-    "loss": "logistic",
-    "radius": 1.0,
-    "clip": None,
-    "model_norm": None,
-    "regularization": PAPER_REGULARIZATION,
-    "ridge": "given",
-    **dict.fromkeys(("order", "dp", "deletion", "delta", "total_epsilon", "total_delta", "method")),
-    **dict.fromkeys(("gdp", "no_total", "no_utility"), False),
-    "adjacency": "replace",
-    "deletion_notion": "erased-vs-never",
-    "releases": 1,
-    "batch": 1,
-    "rows_per_subject": 1,
-    "weighting": AUTO,
-    "dtype": "float32",
+
+
+def _parse_sizes(text: str) -> tuple[int, ...]:
+    return tuple(parse_integer(part) for part in text.split(","))
+
+
+def _integer(help: str, metavar: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"type": parse_integer, "metavar": metavar, "help": help, **more}
+
+
+def _number(help: str, metavar: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"type": parse_number, "metavar": metavar, "help": help, **more}
+
+
+def _choice(choices: Sequence[str], help: str, **more: Any) -> dict[str, Any]:
+    return {"choices": choices, "help": help, **more}
+
+
+def _flag(help: str) -> dict[str, Any]:
+    return {"action": "store_true", "default": False, "help": help}
+
+
+_SPEC = "NAME[:FIELD=VALUE,...]"
+# title of a group -> option -> arguments of `add_argument`; a default is that of a plan without advice
+_GROUPS: dict[str, dict[str, dict[str, Any]]] = {
+    "sizes (public)": {
+        "--records": _integer("n, number of slots"),
+        "--features": _integer("columns, the constant one included"),
+        "--one-hot-blocks": {
+            "type": _parse_sizes,
+            "metavar": "K,K,...",
+            "help": "columns in order: k for k of which one is always hot, 0 for any other (init takes them from the schema)",
+        },
+    },
+    "loss": {
+        "--loss": {
+            "default": "logistic",
+            "metavar": _SPEC,
+            "help": "logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network, "
+            "network:module=package.module:function,init_variance=0.1 (a torch module)",
+        },
+        "--radius": _number("bound R on the norm of a feature row (default 1)", default=1.0),
+        "--clip": _number("clip every record's gradient to this norm: less noise, some loss of fit", "L"),
+        "--regularization": _number(
+            "default: advised, or 1e-3 where a method is named", "λ", default=PAPER_REGULARIZATION
+        ),
+        "--ridge": _choice(
+            RIDGES,
+            "forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)",
+            default="given",
+        ),
+        "--model-norm": _number("--ridge forecast: norm a good model may have (default: from n)", "B"),
+    },
+    "budget of one release (one of three forms; default where a method is advised: --dp 1.2 --deletion 0.12 --delta 1e-6, else the "
+    "paper's --order 10 --dp 1 --deletion 0.1)": {
+        "--order": _number("Rényi order q of --dp and --deletion"),
+        "--dp": _number("ε_dp, or ε with --delta, or μ with --gdp"),
+        "--deletion": _number("ε_dd in the same measure"),
+        "--delta": _number("read --dp and --deletion as ε of (ε, δ) with this δ"),
+        "--gdp": _flag("read --dp and --deletion as Gaussian-DP μ (method noisy-gd)"),
+    },
+    "total of all publications (of a record still there, every one observed)": {
+        "--total-epsilon": _number(
+            "publication stops before this is exceeded, erasure never (init: default room for 31 publications like the learn)",
+            "ε",
+        ),
+        "--total-delta": _number("default: that of the budget, or 1e-6", "δ"),
+        "--no-total": _flag("no cap on the sum: it grows with every publication"),
+    },
+    "guarantee": {
+        "--method": {
+            "metavar": _SPEC,
+            "help": "way of learning and deleting, with its own fields: minimiser:solver=cold, ladder:stages=network:60,head (default: "
+            f"{DEFAULT_METHOD}; in init auto, what `advise` takes)",
+        },
+        "--proof": _choice(
+            PROOFS,
+            "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "
+            "arithmetic (default)",
+        ),
+        "--adjacency": _choice(
+            ADJACENCIES,
+            "relation of ε_dp (default: replace, the article's; zero-out, the field's add or remove, where a method is advised)",
+            default="replace",
+        ),
+        "--deletion-notion": _choice(DELETION_NOTIONS, "default: erased-vs-never", default="erased-vs-never"),
+        "--releases": _integer("N observed publications together within --dp", "N", default=1),
+        "--batch": _integer("records edited by one request", default=1),
+        "--rows-per-subject": _integer("rows of one person (default 1, or as the schema says)", default=1),
+        "--weighting": _choice(
+            (AUTO, *WEIGHTINGS),
+            "weight of a row of a person with k rows: 1/k (by-person; default where it is covered) or 1, for more noise (by-row)",
+            default=AUTO,
+        ),
+        "--no-utility": _flag("take only the steps that forgetting needs"),
+        "--dtype": _choice(DTYPES, "of steps over the reals; default: float32", default="float32"),
+    },
+    "stream (publications and their batch are then chosen by forecast)": {
+        "--requests": _integer("deletion requests that --dp, then of all publications, must last for", "N"),
+        "--period": _number("number of days in which the --requests arrive", "DAYS"),
+        "--requests-per-year": _integer("in a plan file, as in `quickstart`", "N"),
+        "--excess-risk": _number("target, nats per record (default 0.01)", default=0.01),
+    },
 }
-ADVISED: dict[str, Any] = {  # defaults where advice or a schema decides
+
+
+def _defaults(titles: Iterable[str]) -> dict[str, Any]:
+    """Return the defaults of the options in these groups, by their Python names."""
+    return {
+        name[2:].replace("-", "_"): words.get("default") for title in titles for name, words in _GROUPS[title].items()
+    }
+
+
+_SIZES, *_PLANNED, _STREAM = _GROUPS
+SIZES = tuple(_defaults([_SIZES]))
+STREAM = _defaults([_STREAM])
+PLANNED = {name: default for name, default in _defaults(_PLANNED).items() if name != "proof"}
+ADVISED = {  # defaults where advice or a schema decides
     **PLANNED,
     **dict.fromkeys(("loss", "radius", "regularization", "ridge", "rows_per_subject")),
     "adjacency": None,  # see `fill_arguments`
@@ -183,91 +281,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
 
     The parser sets only those that were given: it has no defaults.
     """
-
-    def add(group: Any, name: str, **how: Any) -> None:
-        group.add_argument(name, default=argparse.SUPPRESS, **how)
-
-    sizes = parser.add_argument_group("sizes (public)")
-    add(sizes, "--records", type=parse_integer, help="n, number of slots")
-    add(sizes, "--features", type=parse_integer, help="columns, the constant one included")
-    add(
-        sizes,
-        "--one-hot-blocks",
-        type=_parse_sizes,
-        metavar="K,K,...",
-        help="columns in order: k for k of which one is always hot, 0 for any other (init takes them from the schema)",
-    )
-    loss = parser.add_argument_group("loss")
-    add(
-        loss,
-        "--loss",
-        metavar="NAME[:FIELD=VALUE,...]",
-        help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network, "
-        "network:module=package.module:function,init_variance=0.1 (a torch module)",
-    )
-    add(loss, "--radius", type=parse_number, help="bound R on the norm of a feature row (default 1)")
-    clip = "clip every record's gradient to this norm: less noise, some loss of fit"
-    add(loss, "--clip", type=parse_number, metavar="L", help=clip)
-    add(
-        loss,
-        "--regularization",
-        type=parse_number,
-        metavar="λ",
-        help="default: advised, or 1e-3 where a method is named",
-    )
-    ridge = "forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)"
-    add(loss, "--ridge", choices=RIDGES, help=ridge)
-    norm = "--ridge forecast: norm a good model may have (default: from n)"
-    add(loss, "--model-norm", type=parse_number, metavar="B", help=norm)
-    budget = parser.add_argument_group(
-        "budget of one release (one of three forms; default where a method is advised: --dp 1.2 --deletion 0.12 --delta 1e-6, else the "
-        "paper's --order 10 --dp 1 --deletion 0.1)"
-    )
-    add(budget, "--order", type=parse_number, help="Rényi order q of --dp and --deletion")
-    add(budget, "--dp", type=parse_number, help="ε_dp, or ε with --delta, or μ with --gdp")
-    add(budget, "--deletion", type=parse_number, help="ε_dd in the same measure")
-    add(budget, "--delta", type=parse_number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
-    add(budget, "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method noisy-gd)")
-    total = parser.add_argument_group("total of all publications (of a record still there, every one observed)")
-    cap = "publication stops before this is exceeded, erasure never (init: default room for 31 publications like the learn)"
-    add(total, "--total-epsilon", type=parse_number, metavar="ε", help=cap)
-    add(total, "--total-delta", type=parse_number, metavar="δ", help="default: that of the budget, or 1e-6")
-    add(total, "--no-total", action="store_true", help="no cap on the sum: it grows with every publication")
-    chosen = parser.add_argument_group("guarantee")
-    add(
-        chosen,
-        "--method",
-        metavar="NAME[:FIELD=VALUE,...]",
-        help="way of learning and deleting, with its own fields: minimiser:solver=cold, ladder:stages=network:60,head (default: "
-        f"{DEFAULT_METHOD}; in init auto, what `advise` takes)",
-    )
-    proof = (
-        "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "
-        "arithmetic (default)"
-    )
-    add(chosen, "--proof", choices=PROOFS, help=proof)
-    add(
-        chosen,
-        "--adjacency",
-        choices=ADJACENCIES,
-        help="relation of ε_dp (default: replace, the article's; zero-out, the field's add or remove, where a method is advised)",
-    )
-    add(chosen, "--deletion-notion", choices=DELETION_NOTIONS, help="default: erased-vs-never")
-    add(chosen, "--releases", type=parse_integer, metavar="N", help="N observed publications together within --dp")
-    add(chosen, "--batch", type=parse_integer, help="records edited by one request")
-    add(chosen, "--rows-per-subject", type=parse_integer, help="rows of one person (default 1, or as the schema says)")
-    weighting = "weight of a row of a person with k rows: 1/k (by-person; default where it is covered) or 1, for more noise (by-row)"
-    add(chosen, "--weighting", choices=(AUTO, *WEIGHTINGS), help=weighting)
-    add(chosen, "--no-utility", action="store_true", help="take only the steps that forgetting needs")
-    add(chosen, "--dtype", choices=DTYPES, help="of steps over the reals; default: float32")
-    stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")
-    many = "deletion requests that --dp, then of all publications, must last for"
-    add(stream, "--requests", type=parse_integer, metavar="N", help=many)
-    add(stream, "--period", type=parse_number, metavar="DAYS", help="number of days in which the --requests arrive")
-    yearly = "in a plan file, as in `quickstart`"
-    add(stream, "--requests-per-year", type=parse_integer, metavar="N", help=yearly)
-    add(stream, "--excess-risk", type=parse_number, help="target, nats per record (default 0.01)")
-
-
-def _parse_sizes(text: str) -> tuple[int, ...]:
-    return tuple(parse_integer(part) for part in text.split(","))
+    for title, options in _GROUPS.items():
+        group = parser.add_argument_group(title)
+        for name, words in options.items():
+            group.add_argument(name, **{**words, "default": argparse.SUPPRESS})

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any) -> None:
-    """Add the `publish` command: --force, --due, --erased, --events, --position, --request-id and shared options.
-
-    The shared ones are --dry-run, --tombstones with its key, --device and --memory.
-    """
+    """Add the `publish` command and its options to the parser."""
     parser = store_command(commands, "publish", "publish STORE", publish)
     parser.add_argument("--force", action="store_true", help="even with no edit pending: new noise, charged in full")
     parser.add_argument(

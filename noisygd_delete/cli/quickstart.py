@@ -135,7 +135,7 @@ def _check_named(parsed: argparse.Namespace, rows: FileRows, draft: str) -> None
 
     They are persons with `--subject`, else records.
     """
-    from ..features.schema.schema import without_label
+    from ..features.schema.values import without_label
 
     if not parsed.delete:
         return

@@ -15,8 +15,8 @@ from ..engine import Execution
 from ..engine.execution import ALONE, is_worth_sharing
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
-from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
 from ..privacy.sentences import format_bound
+from ..privacy.worlds import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
 from ..records import EditCounts, EditRequest
 from ..store import Store
 from ..store.release_schedule import date_to_wait_for, format_day, is_nearly_spent, reserve

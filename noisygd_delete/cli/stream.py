@@ -30,10 +30,7 @@ _AT_ONCE = 500  # lines of a file held in memory at once
 
 
 def register(commands: Any) -> None:
-    """Add the `stream` command: STORE, FILE of requests, --csv, the batching options, and those of an edit request.
-
-    The latter are --wait, the statements about receipt, --tombstones with its key, --device, --memory and --json.
-    """
+    """Add the `stream` command and its options to the parser."""
     parser = add_command(
         commands,
         "stream",
@@ -198,8 +195,9 @@ class _Listening:
 
 def _format_summary(summary: StreamSummary, delta: float) -> str:
     from ..accountant import Statuses
-    from ..privacy.guarantee import FIXED_TOTAL, describe_guarantee
+    from ..privacy.guarantee import describe_guarantee
     from ..privacy.sentences import format_bound
+    from ..privacy.worlds import FIXED_TOTAL
 
     published = [one for one in summary.publications if one.status is not Statuses.WITHHELD]
     lines = [
@@ -269,9 +267,7 @@ def add_batches(parser: Any) -> None:
 def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
     """Return the batching of --expect, else of --batch, else of --deadline; else the schedule that the budget affords.
 
-    Args:
-        parsed: The arguments; --deadline limits the wait with --expect and --batch too, --period is in days.
-        ledger: Ledger of the store.
+    --deadline limits the wait with --expect and --batch too.
 
     Returns:
         A `Batching`, or a `Calendar` where the default schedule is one.
@@ -279,7 +275,7 @@ def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar
     Raises:
         InvalidParameter: If a number is not positive.
     """
-    from ..curator.stream.serving import Batching
+    from ..curator.stream import Batching
     from ..store.release_schedule import default_schedule
 
     period = None if parsed.period is None else check_positive("--period", parsed.period) * _DAY

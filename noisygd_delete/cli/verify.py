@@ -18,11 +18,7 @@ _INTEGRITY = 5
 
 
 def register(commands: Any) -> None:
-    """Add the `verify` command: --absent FILE, --tombstones with its key, --certificate and --public-key.
-
-    They check, besides the ledger: texts that must be in no byte of the store, erased ids, and that the store continues
-    from a certificate.
-    """
+    """Add the `verify` command and its options to the parser."""
     checking = store_command(commands, "verify", "verify STORE --absent gone.txt", _verify)
     checking.take("--tombstones", "--tombstone-key")
     checking.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")

@@ -7,16 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidParameter
+from ..extensions import load_extension, missing_package
 from ..records import limited_io
 from .arguments import add_command
 from .terminal import print_result
 
 
 def register(commands: Any) -> None:
-    """Add the `verify-certificate` command: FILE, --public-key, and options for model, time stamp and log.
-
-    These are --model, --timestamp with --timestamp-root, --log-proof with --log; and --json.
-    """
+    """Add the `verify-certificate` command and its options to the parser."""
     parser = add_command(
         commands,
         "verify-certificate",
@@ -37,27 +35,23 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..evidence.certificate_log import check_log_proof
     from ..evidence.signing import is_envelope, open_envelope
-    from ..evidence.timestamp import check_stamp
     from ..evidence.verification import verify_certificate
 
-    if (parsed.timestamp is None) != (parsed.timestamp_root is None):
-        raise InvalidParameter("--timestamp and --timestamp-root go together: a stamp is worth what its root is")
-    if parsed.log is not None and parsed.log_proof is None:
-        raise InvalidParameter("--log needs --log-proof: the proof says which entry of the log is this certificate's")
+    names = ("timestamp", "timestamp_root", "log_proof", "log")
+    given = next((parsed.options[name] for name in names if getattr(parsed, name) is not None), None)
+    check_files = None if given is None else load_extension("hooks", "check-certificate-files")
     document, checks = read_certificate(parsed.file), []
     if is_envelope(document):
         document, check = open_envelope(document, public_key=parsed.public_key)
         checks.append(check)
-    if parsed.timestamp is not None:
-        data = limited_io.read_file(parsed.file, limited_io.DOCUMENT)
-        checks.append(check_stamp(data, parsed.timestamp, parsed.timestamp_root))
-    if parsed.log_proof is not None:
-        checks.append(check_log_proof(document, parsed.log_proof, parsed.log))
+    if check_files is not None:
+        checks += check_files(parsed, document)
     answer = verify_certificate(document, public_key=parsed.public_key, model=parsed.model)
     answer = replace(answer, checks=(*checks, *answer.checks))
     print_result(parsed, answer.to_dict(), answer.text())
+    if answer.passed and given is not None and check_files is None:
+        raise missing_package("compliance", f"{given} was not checked: it")
     return 0 if answer.passed else 5
 
 

@@ -29,7 +29,7 @@ from ..engine.sums import exact_sums
 from ..errors import InvalidParameter, check_count, check_scale
 from ..features.maps.catalogue import coding_of
 from ..methods.plan import Plan
-from ..methods.problem import CarriedSums
+from ..methods.procedure import CarriedSums
 from ..privacy.guarantee import Guarantee
 from ..records import Records, SlotEdits
 from .model import Continuation, Model
@@ -70,6 +70,13 @@ def change_of_edits(records: Records, plan: Plan, edits: SlotEdits) -> Integers:
     assert isinstance(plan.learning.start, CarriedSums)
     moments = moments_of(plan.learning.start, plan.shape)
     return sums_change(moments, records, edits, by_person=plan.problem.by_person)
+
+
+def draw_patch(
+    records: Records, plan: Plan, edits: SlotEdits, after: Continuation | None, execution: Execution
+) -> Continuation | None:
+    """Return the patch that covers edits which the records do not have yet; None if nothing can be continued."""
+    return None if after is None else make_patch(change_of_edits(records, plan, edits), plan, after, execution)
 
 
 def make_patch(change: Integers, plan: Plan, after: Continuation, execution: Execution) -> Continuation | None:

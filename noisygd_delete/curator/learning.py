@@ -20,7 +20,7 @@ from ..engine.execution import ALONE, Group
 from ..engine.noisygd import Weights
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..methods.plan import Plan
-from ..methods.problem import Procedure
+from ..methods.procedure import Procedure
 from ..records import EditRequest, Id, Records, SlotEdits
 from .model import FIRST, Continuation, Model, Training
 from .starts import Run, finalize_weights, run_start

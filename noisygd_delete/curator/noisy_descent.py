@@ -15,7 +15,7 @@ from ..engine.noisygd import Weights, run_exactly, run_in_blocks, run_noisy_step
 from ..engine.objective import ClippedObjective, PreciseObjective
 from ..errors import AssumptionViolated, InvalidParameter
 from ..methods.plan import Plan
-from ..methods.problem import Exactness, Procedure, Sampling
+from ..methods.procedure import Exactness, Procedure, Sampling
 
 
 @limit_threads()  # of matrix products: large ones are split into parallel parts

@@ -33,7 +33,7 @@ from ..features.maps.coding import NO_ENTRY
 from ..losses.base import Loss
 from ..records import CodedRows
 from .execution import run_parallel
-from .nested import SAMPLED, select_curved
+from .nested import sample_size, select_curved
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -47,6 +47,7 @@ _TASK = 1 << 20  # rows whose slopes are added in int64
 _BLOCK = 1 << 19  # codes scored at a time
 _GROUPED = 1 << 16  # rows whose norms are numbered at a time
 _PAIRS = 1 << 20  # pairs of codes counted at a time
+_CHEAP = 16  # times as many rows in the table as in a sample of codes for several outputs
 _LOW = 32  # bits of the lower part of a sum of several tasks
 
 Vector = NDArray[Any]
@@ -196,16 +197,6 @@ class CodedSums:
         found[-1] = (self._constants**power * rows).sum()
         return found
 
-    def every(self, step: int, first: int = 0) -> tuple[Any, Vector]:
-        """Return every `step`-th row and its label: sparse, or as a `CodedPart` if the loss has one score."""
-        chosen = slice(first, None, step) if self._order is None else self._order()[first::step]
-        some, labels = self._rows.select(chosen), self._labels[chosen]
-        labels = labels if self._loss.label_kind == "class" else labels.astype(np.float32)
-        if self._loss.outputs > 1:
-            thin = some.sparse()
-            return thin.part(0, len(thin)), labels
-        return CodedPart(self, self.places(self._groups[chosen], some.codes)), labels
-
     def values_of(self, places: Places) -> NDArray[np.float64]:
         """Return (rows, blocks + 1), the values at these (rows, blocks) places in `table`, then the constant."""
         used = places[:, 0] % self._cells != 0
@@ -229,12 +220,24 @@ class CodedSums:
         return self._rows.codec.parents
 
     def strided(self, rows: int) -> tuple[Any, Vector]:
-        """Return the rows and labels of about `rows` evenly spaced slots."""
-        return self.every(max(1, self.slots // max(rows, SAMPLED)))
+        """Return about `rows` evenly spaced rows, or as many as are cheap, and their labels.
+
+        They are sparse for several outputs unless products with them cost far less than with the table.
+        """
+        size = sample_size(rows, self.slots)
+        step = max(1, self.slots // size)
+        chosen = slice(None, None, step) if self._order is None else self._order()[::step]
+        labels = self._labels[chosen]
+        labels = labels if self._loss.label_kind == "class" else labels.astype(np.float32)
+        some = self._rows.select(chosen)
+        if self._loss.outputs > 1 and size * _CHEAP > self.slots:
+            thin = some.sparse()
+            return thin.part(0, len(thin)), labels
+        return CodedPart(self, self.places(self._groups[chosen], np.asarray(some.codes))), labels
 
 
 class CodedPart:
-    """Some rows of a table of codes, as a matrix of their features in products with weights of one score.
+    """Some rows of a table of codes, as a matrix of their features.
 
     Args:
         sums: The sums over the table.
@@ -252,11 +255,11 @@ class CodedPart:
         return CodedPart(self._sums, self._places[part])
 
     def __matmul__(self, other: Vector) -> Vector:
-        scores = self._sums.table(other[:, 0].astype(np.float64))[self._places].sum(axis=1)
-        return np.asarray(scores.astype(other.dtype)[:, None])
+        tables = [self._sums.table(own.astype(np.float64)) for own in other.T]
+        return np.column_stack([own[self._places].sum(axis=1) for own in tables]).astype(other.dtype)
 
     def __rmatmul__(self, other: Vector) -> Vector:
-        return self._sums.spread(*self._sums.sums_at(self._places, other[0]))[None]
+        return np.array([self._sums.spread(*self._sums.sums_at(self._places, own)) for own in other])
 
     def hessian(self, bend: NDArray[np.float32], regularization: float) -> tuple[Places, Vector, Vector]:
         """Return what `NestedPart.hessian` returns, from counts of pairs of codes."""
@@ -268,14 +271,13 @@ class CodedPart:
         columns = np.column_stack([self._places % (len(within) - 1), np.full(taken, len(within) - 1)])
         places, values = within[columns] % (side + 1), sums.values_of(self._places) * np.sqrt(bend / taken)[:, None]
         one, other = np.triu_indices(places.shape[1])
-        values_of_one = values[:, one] * np.where(one == other, 0.5, 1.0)
         matrix = np.zeros((side + 1) ** 2)
+        halved = np.where(one == other, 0.5, 1.0)
         for first in range(0, taken, step := max(1, _PAIRS // len(one))):
             part = slice(first, first + step)
             pairs = places[part, one] * (side + 1) + places[part, other]
-            matrix += np.bincount(
-                pairs.reshape(-1), (values_of_one[part] * values[part, other]).reshape(-1), len(matrix)
-            )
+            products = values[part, one] * values[part, other] * halved
+            matrix += np.bincount(pairs.reshape(-1), products.reshape(-1), len(matrix))
         square = matrix.reshape(side + 1, -1)[:side, :side]
         square, above = square + square.T, last[sums.parents[chosen]]
         for _ in range(2):  # rows, then columns: a code counts for all columns that its last one implies

@@ -24,8 +24,9 @@ _LOOKED_AT = 2048  # rows from which implications are guessed
 _TOGETHER = 1 << 18  # entries per block
 _DEEPEST = 32  # longest chain, in entries
 _PAYS = 2  # required reduction factor of the entries
-SAMPLED = 4096  # least number of rows used for the curvature
-_SIDE = 768  # largest side of the factorized matrix
+_SAMPLED = 4096  # least number of rows used for the curvature
+_SHARE, _MOST_SAMPLED = 128, 1 << 16  # of so many rows, one at least is used, up to this many
+_SIDE = 256  # largest side of the factorized matrix
 _LEAST_CURVED = 0.05  # relative to λ: a column of less curvature hardly interacts with others
 
 
@@ -158,6 +159,11 @@ def _expand_parents(parents: NDArray[np.int32]) -> Any:
             one, other = (np.concatenate(part) for part in zip(*found, strict=True))
             return csr_array((np.ones(len(one), np.float32), (one, other)), shape=(width, width))
     return None
+
+
+def sample_size(rows: int, slots: int) -> int:
+    """Return the number of rows from which curvature is computed, `rows` or more: products with them are cheap."""
+    return max(rows, _SAMPLED, min(slots // _SHARE, _MOST_SAMPLED))
 
 
 def select_curved(diagonal: Vector, parents: NDArray[np.int32], regularization: float) -> tuple[Indices, Indices]:

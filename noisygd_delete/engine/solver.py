@@ -43,6 +43,7 @@ from .objective import PreciseObjective
 # * for one output: for the sample's Hessian, by a Cholesky factor of features by features or, for wide tables, of rows
 #   by rows (Woodbury), so that no matrix of features by features is formed; or for a multiple of I if no direction of a
 #   wide table is significant;
+# * for nested rows, by conjugate gradients with products of the sample;
 # * for several outputs: for Ā ⊗ M + λI, Ā and M the means of A_i and of x_i x_iᵀ (K-FAC; Martens & Grosse 2015), by
 #   their eigenvectors; those of M are computed from the smaller of its two sides. The null direction of softmax, the
 #   same vector added to every class, is then exact.
@@ -62,6 +63,8 @@ _CELLS = 1 << 18  # numbers of sparse rows expanded at a time
 _LOST = 2.0**-20  # relative to the trace
 _COMPARED, _STANDS_OUT = 64, 1.5  # rows of a wide sample compared; least ratio of an eigenvalue to the largest of noise
 _ASKED = 256  # rows used to compare two starts
+_SAMPLED_RESIDUAL, _MOST_PRODUCTS = 0.1, 20  # of conjugate gradients on a nested sample
+_MOST_BESIDE = 0.5  # gradient passes that the products of one step may amount to
 _STEP = 2.5e-3  # step of the differences, relative to the range of scores over which a slope changes
 
 
@@ -99,6 +102,7 @@ class Sample:
         self._share = self._taken / objective.slots
         constants, radius = objective.loss.constants, objective.loss.radius
         self._step = _STEP * (constants.lipschitz * radius / constants.curvature if constants.curvature else 1.0)
+        self._products = max(1, min(_MOST_PRODUCTS, int(_MOST_BESIDE / self._share)))
         self._moment: tuple[Vector, Vector, float] | None = None
         self.even = False
 
@@ -194,45 +198,92 @@ class Sample:
         return self._objective.regularization + own / self._objective.slots + noise**2 / (own * len(products))
 
     def _nested(self, bend: NDArray[np.float32]) -> Operator:
-        """Return the inverse for nested rows: columns of large curvature jointly, the others separately."""
+        """Return the inverse for nested rows, by conjugate gradients.
+
+        The columns of largest curvature jointly, and the others separately, are its preconditioner.
+        """
         chosen, matrix, diagonal = self._rows.hessian(bend, self._objective.regularization)
         unseen = self._unseen(float(diagonal.sum()))
         solve, rest = _solver(matrix, unseen), diagonal + unseen
+        shares = bend[:, None] / np.float32(len(bend))
 
-        def step(gradient: Vector) -> Vector:
+        def approximate(gradient: Vector) -> Vector:
             made: Vector = gradient / rest
             made[:, chosen] = solve(gradient[:, chosen].T).T
             return made
 
-        return step
+        def multiply(direction: Vector) -> Vector:
+            self.passes += self._share
+            product: Vector = (shares * self._scores(direction)).T @ self._rows + unseen * direction
+            return product
+
+        return self._refine(approximate, multiply)
 
     def _several_outputs(self, scores: NDArray[Any]) -> Operator:
-        if self._moment is None:
-            self._moment = _second_moment(self._rows, self.narrow)
-        features, along_features, trace = self._moment
         few = slice(None, None, max(1, len(scores) // _COUPLING))
         part, labels = scores[few], self._labels[few]
         many = scores.shape[1] > _MOST_CLASSES
-        classes, along_classes = (None, self._each(part, labels)) if many else self._coupling(part, labels)
-        convexity = self._objective.regularization
-        rest = along_classes * (self._unseen(trace) - convexity) + convexity
-        scale = along_classes[:, None] * along_features[None, :] + rest[:, None]
+        classes, along = (None, self._each(part, labels)) if many else self._coupling(part, labels)
+        within = self._along_coded if isinstance(self._rows, CodedPart) else self._along_features
+        solve, unseen = within(along)
 
         def kronecker(gradient: Vector) -> Vector:
-            turned = gradient if classes is None else classes.T @ gradient
-            within = turned @ features
-            outside = 0.0 if self.narrow else (turned - within @ features.T) / rest[:, None]
-            step: Vector = (within / scale) @ features.T + outside
+            step = solve(gradient if classes is None else classes.T @ gradient)
             back: Vector = step if classes is None else classes @ step
             return back
 
         def centred(gradient: Vector) -> Vector:
             common = gradient.mean(axis=0)
             step = kronecker(gradient - common)
-            moved: Vector = step - step.mean(axis=0) + common / convexity
+            moved: Vector = step - step.mean(axis=0) + common / self._objective.regularization
             return moved
 
-        return centred if many and self._blind(part, labels) else kronecker
+        def multiply(direction: Vector) -> Vector:
+            self.passes += self._share
+            turned = self._scores(direction)
+            size = float(np.abs(turned).max()) or 1.0
+            slopes = self._change(scores, self._labels, turned / size)
+            product: Vector = slopes.T @ self._rows * (size / self._taken) + unseen * direction
+            return product
+
+        approximate = centred if many and self._blind(part, labels) else kronecker
+        return self._refine(approximate, multiply) if isinstance(self._rows, CodedPart) else approximate
+
+    def _refine(self, approximate: Operator, multiply: Operator) -> Operator:
+        """Return `approximate` refined by conjugate gradients with products of the sample's Hessian."""
+        return lambda gradient: solve_by_products(multiply, gradient, _SAMPLED_RESIDUAL, self._products, approximate)[0]
+
+    def _along_features(self, along: Vector) -> tuple[Operator, float]:
+        """Return g ↦ (`along` ⊗ M + λI)⁻¹ g, and the curvature of directions outside the sample's span."""
+        if self._moment is None:
+            self._moment = _second_moment(self._rows, self.narrow)
+        features, eigenvalues, trace = self._moment
+        convexity, unseen = self._objective.regularization, self._unseen(trace)
+        rest = (along * (unseen - convexity) + convexity)[:, None]
+
+        def solve(turned: Vector) -> Vector:
+            within = turned @ features
+            outside = 0.0 if self.narrow else (turned - within @ features.T) / rest
+            step: Vector = (within / (along[:, None] * eigenvalues + rest)) @ features.T + outside
+            return step
+
+        return solve, unseen
+
+    def _along_coded(self, along: Vector) -> tuple[Operator, float]:
+        """Return the same for coded rows: columns of large curvature jointly, the others separately."""
+        largest = max(float(along.max()), 1e-300)
+        bend = np.full(self._taken, largest, np.float32)
+        chosen, matrix, diagonal = self._rows.hessian(bend, self._objective.regularization)
+        eigenvalues, features = np.linalg.eigh(matrix.astype(np.float64))
+        shares, unseen = along[:, None] / largest, self._unseen(float(diagonal.sum()))
+        separate, joint = (shares * own + unseen for own in (diagonal, np.maximum(eigenvalues, 0.0)))
+
+        def solve(turned: Vector) -> Vector:
+            made: Vector = turned / separate
+            made[:, chosen] = (turned[:, chosen] @ features / joint) @ features.T
+            return made
+
+        return solve, unseen
 
     def _coupling(self, scores: NDArray[Any], labels: NDArray[Any]) -> tuple[Vector, Vector]:
         """Return the eigenvectors of Ā as columns, and its eigenvalues; all outputs are probed in one call."""
@@ -491,23 +542,43 @@ def newton_cg(function: Gradient, point: Vector, *, passes: int) -> None:
 def _newton_step(function: Gradient, point: Vector, gradient: Vector, most: int) -> tuple[Vector, int]:
     """Return an approximation of H⁻¹∇, by conjugate gradients to a residual of `_RESIDUAL`, and the passes used."""
     length = _DIFFERENCE * (1 + float(np.linalg.norm(point)))
-    step, residual, direction = np.zeros_like(gradient), gradient, gradient
-    square = float(np.vdot(residual, residual))
-    enough = _RESIDUAL**2 * square
-    used = 0
+
+    def multiply(direction: Vector) -> Vector:
+        scale = length / float(np.linalg.norm(direction))
+        return (function(point + scale * direction) - gradient) / scale
+
+    step, used = solve_by_products(multiply, gradient, _RESIDUAL, most)
+    return (step if step.any() else gradient), used
+
+
+def solve_by_products(
+    multiply: Operator, right: Vector, residual: float, most: int, approximate: Operator = np.copy
+) -> tuple[Vector, int]:
+    """Return an approximation of H⁻¹ `right` by preconditioned conjugate gradients, and the number of products used.
+
+    Args:
+        multiply: Returns H v.
+        right: The right-hand side.
+        residual: Relative tolerance of the residual, in the norm of `approximate`.
+        most: Most products.
+        approximate: Returns an approximation of H⁻¹ v.
+    """
+    solution, left, direction = np.zeros_like(right), right, approximate(right)
+    square = float(np.vdot(left, direction))
+    enough, used = residual**2 * square, 0
     while used < most:
-        scale, used = length / float(np.linalg.norm(direction)), used + 1
-        image = (function(point + scale * direction) - gradient) / scale
+        image, used = multiply(direction), used + 1
         curvature = float(np.vdot(direction, image))
         if not curvature > 0:  # dominated by rounding: no further progress
             break
-        step = step + square / curvature * direction
-        residual = residual - square / curvature * image
-        before, square = square, float(np.vdot(residual, residual))
+        solution = solution + square / curvature * direction
+        left = left - square / curvature * image
+        turned = approximate(left)
+        before, square = square, float(np.vdot(left, turned))
         if square <= enough:
             break
-        direction = residual + square / before * direction
-    return (step if step.any() else gradient), used
+        direction = turned + square / before * direction
+    return solution, used
 
 
 NEWTON_PASSES = 500

@@ -25,7 +25,7 @@ from .coded import CodedSums
 from .content_order import RowsInOrder, order_of_content
 from .execution import ALONE, Group, run_parallel
 from .kernel import Kernel, is_supported, memory_limit, row_windows, sum_pairwise
-from .nested import SAMPLED, NestedPart, nest_codes, nest_rows
+from .nested import NestedPart, nest_codes, nest_rows, sample_size
 
 if TYPE_CHECKING:
     from .moments import IntegerMoments, Integers
@@ -468,7 +468,7 @@ class SparseSums(HeldSums):
         return NestedPart(self._rows.part(0, self.slots)[chosen], self._nested, entries), self._short[chosen]
 
     def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:
-        return super().strided(rows if self._nested is None else max(rows, SAMPLED))
+        return super().strided(rows if self._nested is None else sample_size(rows, self.slots))
 
 
 # --- assumptions ---

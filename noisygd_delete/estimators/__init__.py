@@ -21,7 +21,8 @@ from .base import DeletionEstimator
 from .models import NoisyGDClassifier, NoisyGDRegressor
 from .pipeline import RecordWisePipeline, for_table, make_mapped_pipeline
 from .record_wise import check_record_wise
-from .rows import MappedRows, RowScaling, TableRows
+from .rows import MappedRows, TableRows
+from .scaling import RowScaling
 
 __all__ = [
     "DeletionEstimator",

@@ -45,19 +45,9 @@ from .checks import (
     warn_of_fits_elsewhere,
     warn_of_several_fits,
 )
-from .rows import (
-    RowScaling,
-    TableRows,
-    check_named,
-    check_numbers,
-    count_clipped,
-    ids_of,
-    per_row,
-    public_bounds,
-    scaled_table,
-    table_columns,
-    table_of_one,
-)
+from .row_ids import ids_of, table_of_one
+from .rows import TableRows, check_numbers, described_columns
+from .scaling import RowScaling, public_bounds
 
 Array = NDArray[np.float64]
 _OF_ROWS = ("_curator", "release_", "clipped_", "targets_clipped_")  # never pickled
@@ -196,9 +186,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         warn_of_several_fits(self)
         ids = ids_of(X, y, ids, subjects)
         self._rows_named = ids is not None
-        if hasattr(X, "columns"):
-            check_named(X, self.feature_bounds)
-        named = table_columns(self.feature_bounds) if hasattr(X, "columns") else None
+        named = described_columns(X, self.feature_bounds)
         advice = None
         if named is None:
             features, labels = self._begin(X, y)
@@ -290,7 +278,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         if self._raw is not None:
             self.clipped_ = {}
             return
-        counts = count_clipped(features, self._scaling)
+        counts = self._scaling.count_clipped(features)
         columns = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         self.clipped_ = {column: int(count) for column, count in zip(columns, counts, strict=True)}
         warn_clipped("feature_bounds", self.clipped_, features.shape[0])
@@ -303,7 +291,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         subjects: Iterable[Id] | None,
         slots: int,
     ) -> Records:
-        table = scaled_table(features, self._scaling, max(features.shape[0], slots))
+        table = self._scaling.table(features, max(features.shape[0], slots))
         return Records(table, self._encode(labels), ids, subjects, slots)
 
     def _make_plan(self, slots: int, advice: Advice | None = None) -> Plan:
@@ -419,7 +407,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         """Return `of(model, rows)` for raw rows, computed in blocks."""
         check_is_fitted(self)
         features, model = self._features(X), self._current_model()
-        return per_row(features, self._scaling, lambda rows: of(model, rows))
+        return self._scaling.per_row(features, lambda rows: of(model, rows))
 
     def _linear(self) -> tuple[Array, Array]:
         """Return coefficients (outputs, features) and intercepts (outputs,) for raw features within their bounds.
@@ -483,7 +471,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         coded = {}
         for name, (row, label) in replacements.items():
             raw = self._raw_rows(table_of_one(name, row))
-            scaled = scaled_table(raw, self._scaling, 1)
+            scaled = self._scaling.table(raw, 1)
             if not hasattr(scaled, "tocsr"):
                 scaled = scaled[0]
             coded[name] = (scaled, float(self._encode(np.asarray([label]))[0]))
@@ -510,7 +498,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         """
         curator, ids = self._attached(), ids_of(X, y, ids, subjects)
         raw = self._raw_rows(X)
-        rows, labels = scaled_table(raw, self._scaling, raw.shape[0]), self._encode(np.asarray(y))
+        rows, labels = self._scaling.table(raw, raw.shape[0]), self._encode(np.asarray(y))
         self._count_clipped(raw, np.asarray(y))
         return self._published(curator.insert(ids, rows, labels, subjects=subjects, rng=self._generator()))
 

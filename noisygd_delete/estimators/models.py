@@ -17,7 +17,7 @@ from ..curator.model import Model
 from ..errors import InvalidParameter, InvalidRecords, check_scale
 from .base import DeletionEstimator
 from .checks import check_target_preprocessing, warn_clipped
-from .rows import public_bounds
+from .scaling import public_bounds
 
 Array = NDArray[np.float64]
 

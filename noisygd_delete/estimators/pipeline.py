@@ -13,8 +13,10 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..features.maps import Additive, PublicMap, Shapes
 from ..records import Id
 from .base import DeletionEstimator
-from .record_wise import check_behaviour, check_record_wise, refuse_memory
-from .rows import MappedRows, TableRows, ids_of, table_of_one
+from .behaviour import check_behaviour
+from .record_wise import check_record_wise, refuse_memory
+from .row_ids import ids_of, table_of_one
+from .rows import MappedRows, TableRows
 
 
 class RecordWisePipeline(Pipeline):  # type: ignore[misc]

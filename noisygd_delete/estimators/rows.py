@@ -1,173 +1,24 @@
-"""Rows from raw records by public facts only: a map, or column descriptions of a DataFrame.
-
-Intermediate results stay small.
-"""
+"""Rows from raw records by public facts only: a map, or column descriptions of a DataFrame; nothing is fitted."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from ..errors import InvalidParameter, InvalidRecords, UnreadableRows, check_choice, check_positive
+from ..errors import InvalidParameter, InvalidRecords, UnreadableRows, check_choice
 from ..features.maps import Additive, PublicMap, Shapes
 from ..features.maps.shapes import score_unit
 from ..features.schema import Schema, Table
+from ..features.schema.arrow import BEYOND
+from ..features.schema.cells import FloatColumn, write_text
 from ..features.schema.files import refuse_header
 from ..features.schema.shapes import named_shapes
-from ..features.schema.values import BEYOND, FloatColumn, write_text
-from ..records import CodedRows, Id
-from ..records.records import check_size
-
-# --- scaling ---
-#
-# Raw rows -> rows of norm at most R by public bounds, record by record. Nothing is fitted to data.
-
-
-Array = NDArray[np.float64]
-
-
-def public_bounds(name: str, bounds: Any, columns: list[Any]) -> tuple[Array, Array]:
-    """Return (low, high), each (columns,), from a pair of numbers, a pair of sequences, or {column: (low, high)}.
-
-    Args:
-        name: Name of the parameter for messages.
-        bounds: The bounds.
-        columns: Names of the columns.
-
-    Raises:
-        InvalidParameter: If bounds are missing, not finite, or not low < high. Bounds computed from the data would leak
-            it.
-    """
-    if bounds is None:
-        raise InvalidParameter(
-            f"{name}=None must be given as (low, high), per column or for all: the range a value can take, from "
-            "knowledge outside the data (a data sheet, a form, the law). Bounds read off the data would reveal extreme records"
-        )
-    if isinstance(bounds, Mapping):
-        if set(bounds) != set(columns):
-            lacking = sorted(str(column) for column in columns if column not in bounds)
-            unknown = sorted(str(column) for column in bounds if column not in columns)
-            raise InvalidParameter(
-                f"{name} names the columns of the data: bounds are missing for {lacking or 'none'}, and "
-                f"{unknown or 'none'} are not in the data"
-            )
-        bounds = tuple(zip(*(bounds[column] for column in columns), strict=True))
-    try:
-        low, high = (np.broadcast_to(np.asarray(side, dtype=np.float64), (len(columns),)) for side in bounds)
-    except (TypeError, ValueError) as error:
-        raise InvalidParameter(
-            f"must be (low, high): two numbers, or two sequences of {len(columns)} numbers", **{name: bounds}
-        ) from error
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
-        raise InvalidParameter("must be finite with low < high in every column", **{name: bounds})
-    return low, high
-
-
-@dataclass(frozen=True)
-class RowScaling:
-    """Scaling of one record to one row.
-
-    Each value is clipped to its public bounds and mapped to [−1, 1]; a constant column 1 is appended for the intercept;
-    then the row is brought to norm at most `radius`:
-
-    "unit"    divided by its own norm (signs of scores are those of the unscaled row: for classification)
-    "bounds"  divided by √columns, which keeps the model linear in the features (for regression)
-    a number  the radius; longer rows are shortened to it
-    """
-
-    low: Array
-    high: Array
-    row_norm: str | float
-    intercept: bool
-
-    def __post_init__(self) -> None:
-        if self.row_norm not in ("unit", "bounds"):
-            check_positive("row_norm ('unit', 'bounds' or a number)", self.row_norm)
-
-    @property
-    def radius(self) -> float:
-        """Largest norm of a scaled row, R of the loss's constants: `row_norm` if it is a number, else 1."""
-        return float(self.row_norm) if not isinstance(self.row_norm, str) else 1.0
-
-    @property
-    def columns(self) -> int:
-        """Columns of a row, the constant one included."""
-        return len(self.low) + int(self.intercept)
-
-    @property
-    def keeps_zeros(self) -> bool:
-        """Whether 0 is the middle of every column's bounds, so that zeros stay zeros."""
-        return bool((self.low == -self.high).all())
-
-    def sparse_rows(self, features: Any) -> Any:
-        """Return `rows` of a csr_array of raw rows, as a csr_array; requires `keeps_zeros`."""
-        raw = csr_array(features, dtype=np.float64, copy=True)
-        raw.sum_duplicates()  # the sum of duplicates is clipped
-        low, half = self.low[raw.indices], ((self.high - self.low) / 2)[raw.indices]
-        raw.data = (np.clip(raw.data, low, -low) - low) / half - 1
-        if self.intercept:
-            raw = csr_array(hstack([raw, csr_array(np.ones((raw.shape[0], 1)))], format="csr"))
-        if self.row_norm == "bounds":
-            return raw / np.sqrt(self.columns)
-        norms = np.sqrt((raw * raw).sum(axis=1))
-        if self.row_norm == "unit":
-            divisors = np.where(norms > 0, norms, 1.0)
-        else:
-            divisors = np.maximum(norms, self.radius) / self.radius
-        raw.data /= np.repeat(divisors, np.diff(raw.indptr))
-        return raw
-
-    def rows(self, features: Array) -> Array:
-        """Return (records, columns) rows from raw (records, features)."""
-        half = (self.high - self.low) / 2
-        scaled = (np.clip(features, self.low, self.high) - self.low) / half - 1
-        if self.intercept:
-            scaled = np.column_stack([scaled, np.ones(len(scaled))])
-        if self.row_norm == "bounds":
-            return np.asarray(scaled / np.sqrt(self.columns))
-        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-        if self.row_norm == "unit":
-            return np.asarray(scaled / np.where(norms > 0, norms, 1.0))
-        return np.asarray(scaled * np.minimum(1.0, self.radius / np.maximum(norms, self.radius)))
-
-    @property
-    def divisor(self) -> float | None:
-        """Divisor of every row; None if it depends on the row."""
-        if self.row_norm == "bounds":
-            return math.sqrt(self.columns)
-        if self.row_norm == "unit" or float(self.row_norm) < math.sqrt(self.columns):
-            return None
-        return 1.0  # no row is longer than the radius
-
-    def in_raw_features(self, weights: Array) -> tuple[Array, Array]:
-        """Return coefficients (outputs, features) and constants (outputs,) for raw features within their bounds.
-
-        Args:
-            weights: (outputs, columns), for scaled rows.
-
-        Raises:
-            AttributeError: If rows are divided by their own norm, so that scores are not linear in the features.
-        """
-        divisor = self.divisor
-        if divisor is None:
-            raise AttributeError(
-                f"row_norm={self.row_norm!r} divides a row by its own norm, so scores are not linear in the features and have no "
-                "coefficients; fit with row_norm='bounds', which keeps them linear, or use model_.weights (of scaled rows)"
-            )
-        half, features = (self.high - self.low) / 2, len(self.low)
-        inner = weights[:, :features] / divisor
-        constants = -(inner * (self.low / half + 1)).sum(axis=1)
-        if self.intercept:
-            constants = constants + weights[:, features] / divisor
-        return inner / half, constants
+from ..records import CodedRows
 
 
 class MappedRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -301,37 +152,30 @@ def _texts(column: Any, name: str) -> Any:
     return texts
 
 
-def table_columns(bounds: Any) -> dict[str, dict[str, Any]] | None:
-    """Return {column: public description}, as in a schema, if a description is more than two numbers.
-
-    None if all are bounds of numbers.
-    """
-    if not isinstance(bounds, Mapping) or all(map(_is_pair, bounds.values())):
-        return None
-    found = {}
-    for name, given in bounds.items():
-        if isinstance(given, Mapping):
-            found[str(name)] = dict(given)
-        elif _is_pair(given):
-            found[str(name)] = {"bounds": list(given)}
-        else:
-            found[str(name)] = {"categories": [write_text(value) for value in given]}
-    return found
-
-
-def check_named(table: Any, bounds: Any) -> None:
-    """Check that bounds given by name cover every column of the table.
+def described_columns(table: Any, bounds: Any) -> dict[str, dict[str, Any]] | None:
+    """Return {column: public description}, as in a schema, of a DataFrame; None if all are bounds of numbers.
 
     Raises:
-        InvalidParameter: If they omit a column.
+        InvalidParameter: If bounds given by name omit a column of the table.
     """
-    named = set(map(str, bounds)) if isinstance(bounds, Mapping) else None
-    unnamed = [] if named is None else [str(name) for name in table.columns if str(name) not in named]
+    if not (hasattr(table, "columns") and isinstance(bounds, Mapping)):
+        return None
+    named = set(map(str, bounds))
+    unnamed = [str(name) for name in table.columns if str(name) not in named]
     if unnamed:
         raise InvalidParameter(
             f"feature_bounds names no bounds or values of {', '.join(map(repr, unnamed))}: bounds are missing for them; add them, or "
             "leave these columns out of X"
         )
+    return (
+        None if all(map(_is_pair, bounds.values())) else {str(name): _describe(given) for name, given in bounds.items()}
+    )
+
+
+def _describe(given: Any) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        return dict(given)
+    return {"bounds": list(given)} if _is_pair(given) else {"categories": [write_text(value) for value in given]}
 
 
 def check_numbers(table: Any) -> None:
@@ -362,136 +206,3 @@ def _are_numbers(column: Any) -> bool:
 def _is_pair(given: Any) -> bool:
     """Return whether the value is the two ends of a range."""
     return not isinstance(given, (Mapping, str)) and len(given) == 2 and not any(isinstance(end, str) for end in given)
-
-
-_SAY = "pass ids=, one whole number or string per row, so that a request finds its row"
-
-
-def ids_of(X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | None = None) -> Iterable[Id] | None:
-    """Return the given ids, else the index of X or y if it differs from the row positions, else None (positions).
-
-    After `train_test_split` a row's index is its owner's name for it, while its position is the original index of
-    another row.
-
-    Args:
-        X: The records.
-        y: The labels.
-        ids: Ids given by the caller.
-        subjects: Data subjects given by the caller.
-
-    Raises:
-        InvalidRecords: If the index is not a list of distinct whole numbers or strings, or X and y, ids or subjects
-            have different ones.
-    """
-    own = next((index for index in (_index(X), _index(y)) if index is not None), None)
-    for name, given in (("ids", _index(ids)), ("subjects", _index(subjects))):
-        if own is not None and given is not None and len(given) == len(own) and given != own:
-            raise InvalidRecords(
-                f"X and {name} have different indexes, so it is not known which row is whose: align them, or pass {name}= as a list in X's order"
-            )
-    if ids is not None:
-        return ids
-    found = [index for index in (_index(X), _index(y)) if index is not None]
-    named = [index for index in found if not _are_positions(index)]
-    if not named:
-        return None
-    if any(len(index) == len(named[0]) and list(index) != list(named[0]) for index in found):
-        raise InvalidRecords(
-            f"X and y have different indexes, so it is not known which row is whose: align them, or {_SAY}"
-        )
-    kinds = {type(name) for name in named[0]}
-    if not all(issubclass(kind, (int, str, np.integer)) and not issubclass(kind, (bool, np.bool_)) for kind in kinds):
-        raise InvalidRecords(
-            f"the index holds neither whole numbers nor strings alone, so no request could name a row by it: {_SAY}"
-        )
-    if len(set(named[0])) < len(named[0]):
-        raise InvalidRecords(f"the index names a row twice, so a request for that name would be for both: {_SAY}")
-    return list(named[0])
-
-
-def table_of_one(name: Id, row: Any) -> Any:
-    """Return a raw row as a table with one row; a pandas Series keeps its names.
-
-    Raises:
-        InvalidRecords: If it is a table with more or fewer rows.
-    """
-    table = row.to_frame().T if hasattr(row, "to_frame") else row
-    if not (hasattr(table, "columns") or hasattr(table, "toarray")):
-        return [table]
-    if table.shape[0] != 1:
-        raise InvalidRecords(f"replace takes one row for a record; {name!r} has {table.shape[0]}. Nothing was changed")
-    return table
-
-
-def _index(table: Any) -> list[Any] | None:
-    """Return the index of a pandas object as a list; None for anything else (a list has a method `index`)."""
-    index = getattr(table, "index", None)
-    return None if index is None or callable(index) or not hasattr(table, "iloc") else list(index)
-
-
-def _are_positions(index: list[Any]) -> bool:
-    return all(isinstance(name, (int, np.integer)) and name == place for place, name in enumerate(index))
-
-
-_CELLS = 1 << 20  # numbers of a dense block: 8 MiB
-
-
-def row_blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Yield dense blocks of raw rows (an array, or sparse CSR) with their slices."""
-    rows, columns = features.shape
-    most = max(1, _CELLS // max(1, columns))
-    for start in range(0, rows, most):
-        part = slice(start, min(start + most, rows))
-        block = features[part]
-        yield part, block.toarray() if hasattr(block, "toarray") else np.asarray(block)
-
-
-def count_clipped(features: Any, scaling: RowScaling) -> NDArray[np.int64]:
-    """Return (features,), the number of values of each column beyond its bounds."""
-    if stays_sparse(features, scaling):
-        beyond = np.abs(features.data) > scaling.high[features.indices]
-        return np.bincount(features.indices[beyond], minlength=features.shape[1])
-    counts = np.zeros(features.shape[1], np.int64)
-    for _, block in row_blocks(features):
-        counts += ((block < scaling.low) | (block > scaling.high)).sum(axis=0)
-    return counts
-
-
-def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
-    """Return (rows, columns) as float32, or as a csr_array if sparse rows stay sparse.
-
-    Args:
-        features: Raw rows.
-        scaling: The scaling.
-        slots: Dataset size of the table, for the memory check.
-
-    Raises:
-        InvalidRecords: If a dense table of `slots` rows does not fit into memory; nothing is allocated.
-    """
-    if stays_sparse(features, scaling):
-        return scaling.sparse_rows(features)
-    try:
-        check_size(slots, scaling.columns)
-    except InvalidRecords as error:
-        if not hasattr(features, "tocsr"):
-            raise
-        raise InvalidRecords(
-            f"{error}. Sparse rows are written out here because 0 is not the middle of every column's bounds; with feature_bounds=(-b, b) "
-            "they stay sparse"
-        ) from error
-    table = np.empty((features.shape[0], scaling.columns), np.float32)
-    for part, block in row_blocks(features):
-        table[part] = scaling.rows(block)
-    return table
-
-
-def per_row(features: Any, scaling: RowScaling, of: Callable[[Any], NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return `of` of the scaled rows: all at once if they stay sparse, else in blocks."""
-    if stays_sparse(features, scaling):
-        return of(scaling.sparse_rows(features))
-    return np.concatenate([of(scaling.rows(block)) for _, block in row_blocks(features)])
-
-
-def stays_sparse(features: Any, scaling: RowScaling) -> bool:
-    """Return whether these raw rows are sparse and their scaling keeps them sparse."""
-    return hasattr(features, "tocsr") and scaling.keeps_zeros

@@ -6,7 +6,7 @@ name, or replaces an earlier output of its own kind. Only its owner can read it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,6 +79,31 @@ def check_output(option: str, file: str, *, begins: bytes | None = None, inputs:
             raise
         raise InvalidParameter(f"cannot write {name!r}: not the name of a file; give another name") from error
     return Output(name, path, begins)
+
+
+def check_outputs(
+    files: Mapping[str, tuple[str | None, bytes | None]], *, inputs: Iterable[str | None] = ()
+) -> dict[str, Output]:
+    """Check the paths that the options of one command ask to write to, as `check_output` does each; no two may be the same.
+
+    Args:
+        files: For each option, the path as typed, or None, and the first bytes of every file of this kind.
+        inputs: Files that the command reads, or also writes.
+
+    Returns:
+        The checked path of each option that has one.
+    """
+    given = {option: file for option, (file, _) in files.items() if file is not None}
+    read = tuple(inputs)
+    return {
+        option: check_output(
+            option,
+            file,
+            begins=files[option][1],
+            inputs=(*read, *(other for name, other in given.items() if name != option)),
+        )
+        for option, file in given.items()
+    }
 
 
 def check_outside_store(option: str, file: str | None) -> None:

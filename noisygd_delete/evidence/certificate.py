@@ -19,8 +19,8 @@ from ..dates import fact_to_json, local_day, parse_datetime
 from ..errors import InvalidParameter, check_count
 from ..methods.plan import Plan
 from ..methods.serialization import FORECASTS, plan_from_dict
-from ..privacy.guarantee import check_delta
 from ..privacy.sentences import WRITTEN, round_up
+from ..privacy.worlds import check_delta
 from ..version import __version__
 from .claims import CATALOGUE, KEYS, Claim, claim_sentence, claim_terms
 from .derivation import claims_of

@@ -16,8 +16,9 @@ from ..bounds.arithmetic import UNIT
 from ..errors import InvalidParameter
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee, Worlds, WorstCase
+from ..privacy.guarantee import Guarantee, WorstCase
 from ..privacy.sentences import success_per_hundred
+from ..privacy.worlds import Worlds
 from .claims import KEYS, Claim
 from .facts import UNKNOWN, Erasure, Verdicts
 

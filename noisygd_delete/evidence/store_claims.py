@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..accountant import Accountant
 from ..methods.plan import Plan
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, WorstCase
+from ..privacy.guarantee import Guarantee, WorstCase
+from ..privacy.worlds import NON_ADAPTIVE
 from ..records import NO_EDITS, EditCounts
 from .claims import Claim
 from .derivation import figure_claim, odds

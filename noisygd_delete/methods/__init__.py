@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from .objective_perturbation import ObjectivePerturbation
     from .output_perturbation import OutputPerturbation
     from .plan import Method, Plan
-    from .problem import Problem, Procedure
+    from .problem import Problem
+    from .procedure import Procedure
     from .sampled_steps import SampledGaussian
-    from .staged import Stage, Staged
+    from .staged import Staged
+    from .stages import Stage
     from .sufficient_statistics import SufficientStatistics
 
 __all__ = [
@@ -70,13 +72,17 @@ __getattr__ = on_first_use(
         **dict.fromkeys(("CompositionNoisyGD", "CompositionNoisyGDRun"), "noisy_gd_composition"),
         **dict.fromkeys(("GibbsNoisyGD", "GibbsNoisyGDRun"), "noisy_gd_gibbs"),
         **dict.fromkeys(("PaperNoisyGD", "PaperNoisyGDRun"), "noisy_gd_paper"),
-        **dict.fromkeys(("ObjectivePerturbation", "ObjectivePerturbationRun"), "objective_perturbation"),
+        "ObjectivePerturbation": "objective_perturbation",
+        "ObjectivePerturbationRun": "objective_perturbation_run",
         **dict.fromkeys(("OutputPerturbation", "OutputPerturbationRun"), "output_perturbation"),
         **dict.fromkeys(("Method", "Plan"), "plan"),
-        **dict.fromkeys(("Problem", "Procedure"), "problem"),
+        "Problem": "problem",
+        "Procedure": "procedure",
         **dict.fromkeys(("Moments", "MomentsRun"), "moments"),
         **dict.fromkeys(("SampledGaussian", "SampledSteps"), "sampled_steps"),
-        **dict.fromkeys(("Staged", "StagedRun", "SampledStage", "Stage"), "staged"),
+        "Staged": "staged",
+        "StagedRun": "staged_run",
+        **dict.fromkeys(("SampledStage", "Stage"), "stages"),
         **dict.fromkeys(("SufficientStatistics", "SufficientStatisticsRun"), "sufficient_statistics"),
     },
 )

@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
 from ..errors import InvalidParameter, check_choice, check_count, check_positive, non_negative
-from ..privacy.guarantee import Guarantee, Worlds
+from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_condition
+from ..privacy.worlds import Worlds
 
 Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
 Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its values

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..bounds.renyi import renyi_epsilon
 from ..errors import InvalidParameter
 from ..privacy.budget import Measures
-from ..privacy.guarantee import Worlds
+from ..privacy.worlds import Worlds
 from .base import Mechanism
 from .problem import Problem
 from .sampled_steps import ORDERS, least_multiplier

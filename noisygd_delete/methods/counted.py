@@ -14,7 +14,7 @@ from typing import ClassVar
 from ..bounds.arithmetic import GRID_BITS
 from ..bounds.objective_perturbation import inexact_gdp
 from ..errors import InvalidParameter, check_count, check_positive
-from ..privacy.guarantee import Worlds
+from ..privacy.worlds import Worlds
 from .base import Condition, Cost, SingleRelease
 
 _MOST = 2.0**24  # largest τ for which counts are multiples of the grid step

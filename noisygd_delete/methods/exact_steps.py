@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import ROOM, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, check_count, check_positive, non_negative
-from ..privacy.guarantee import Worlds
+from ..privacy.worlds import Worlds
 from .base import Condition, NoisySteps, WeighedRun, bounded_gradients
 from .plan import Method
-from .problem import Exactness
+from .procedure import Exactness
 
 if TYPE_CHECKING:
     from .plan import Calibration, Plan

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..bounds import forgetting_limits as bounds
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
-from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_bound, format_number
-from .problem import CarriedSums, Exactness, Problem, Procedure
+from ..privacy.worlds import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
+from .problem import Problem
+from .procedure import CarriedSums, Exactness, Procedure
 
 
 def plan_heading(problem: Problem) -> str:
@@ -181,13 +183,15 @@ def _explain_slack(slack: float) -> str:
 def explain_waiting(problem: Problem, run: Procedure) -> str:
     """Return what is certified of steps without a record that do not contract, and what to do instead.
 
-    "" if the loss is convex or λ > β₋. Otherwise the largest number of steps that further steps can be certified to
+    "" if no step is taken, the loss is convex or λ > β₋. Otherwise the largest number of steps that further steps can be certified to
     forget and the rate of leaving a well; for clipped gradients, β₋ infinite, that nothing is forgotten.
 
     Args:
         problem: The planning problem.
         run: The procedure of a learn, for η, σ² and the passes of a fresh learn.
     """
+    if not run.steps:  # the squared loss has no constants
+        return ""
     constants = problem.loss.constants
     if constants.convex or problem.strong_convexity > 0:
         return ""

@@ -13,8 +13,8 @@ from typing import ClassVar
 from ..bounds import moments
 from ..bounds.arithmetic import GRID_BITS
 from ..errors import InvalidParameter, check_count, check_positive
-from ..privacy.guarantee import Worlds
-from . import problem as procedure
+from ..privacy.worlds import Worlds
+from . import procedure
 from .base import Condition, Cost, SingleRelease
 from .plan import Calibration, Method, Plan
 from .problem import Problem

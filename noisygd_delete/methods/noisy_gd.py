@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from ..bounds import shifted_interpolation, theorem_5_1, utility
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, check_positive
-from ..privacy.guarantee import Guarantee, Worlds
+from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
 from .base import Cost
 from .exact_steps import GridMethod, GridRun
 from .forecast import Prospects

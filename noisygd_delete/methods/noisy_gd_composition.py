@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1, theorem_5_2
 from ..errors import AssumptionViolated, InvalidParameter, check_choice, check_count, check_positive
-from ..privacy.guarantee import NON_ADAPTIVE, Worlds
+from ..privacy.worlds import NON_ADAPTIVE, Worlds
 from .base import Condition, Cost, NoisySteps
 from .budget_split import Amounts
 from .plan import Calibration, Method, Plan
-from .problem import PlannedGuarantees, Problem, Sampling, WorstCaseRun
+from .problem import Problem
+from .procedure import PlannedGuarantees, Sampling, WorstCaseRun
 from .sampled_steps import ORDERS, least_multiplier, sampled_renyi
 
 FRESH_LEARN = ("demand", "automatic")

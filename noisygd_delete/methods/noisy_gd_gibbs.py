@@ -17,12 +17,14 @@ from ..bounds.theorem_5_2 import FORMS, Gibbs
 from ..bounds.theorem_5_2_schedule import Form, Schedule
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, check_choice, check_positive, renyi_order
 from ..privacy.budget import Budget
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
+from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import NON_ADAPTIVE, Worlds
 from .base import Cost, NoisySteps
 from .forecast import Prospects
 from .noisy_steps import outlook_of_steps
 from .plan import Calibration, Method, Plan
-from .problem import PlannedGuarantees, Problem, WorstCaseRun
+from .problem import Problem
+from .procedure import PlannedGuarantees, WorstCaseRun
 
 _ORDERS = [1 + 10 ** (k / 4) for k in range(-4, 9)]  # q from 1.1 to 101, for (ε, δ) budgets
 _FORMS: dict[str, Form] = {"printed": schedules.printed_schedule, "sharper": schedules.sharper_schedule}

@@ -11,7 +11,8 @@ from typing import ClassVar
 
 from ..bounds import theorem_5_1
 from ..errors import AssumptionViolated, InvalidParameter, check_positive
-from ..privacy.guarantee import Guarantee, Worlds
+from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
 from .base import Cost
 from .exact_steps import GridMethod, GridRun
 from .forecast import Prospects

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import ROOM, first_whole, gradient_error, least_whole
 from ..errors import AssumptionViolated, InvalidParameter, check_choice, check_count, check_positive, non_negative
-from ..privacy.guarantee import Guarantee, Worlds
-from . import problem as procedure
+from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
+from . import procedure
 from .base import Condition, Cost
 from .exact_steps import ExactSteps, GridMethod
 from .explanations import condition_number
@@ -19,7 +20,8 @@ from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .noisy_gd import NoisyGDRun, contracting_step_size
 from .noisy_steps import calibrate_noise, stationary_distance
 from .plan import Calibration, Plan
-from .problem import SOLVERS, Problem, forecast_passes, solver_passes
+from .problem import Problem
+from .procedure import SOLVERS, forecast_passes, solver_passes
 
 _SHARE = 0.01  # share of one record's influence that the solver's tolerance may add
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient

@@ -20,14 +20,13 @@ from ..privacy.budget import Measures
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import format_number
 from .base import BY_PERSON, PROOFS, Mechanism
-from .problem import (
+from .problem import MethodRef, Problem
+from .procedure import (
     Exactness,
     InitialLaw,
-    MethodRef,
     Minimizer,
     NoisyLeastSquares,
     PlannedGuarantees,
-    Problem,
     Procedure,
     Published,
     Sampling,

@@ -19,7 +19,7 @@ from typing import ClassVar
 from ..bounds import renyi
 from ..bounds.arithmetic import least_safe
 from ..errors import InvalidParameter, check_count, check_positive
-from ..privacy.guarantee import Worlds
+from ..privacy.worlds import Worlds
 from .base import Condition, Cost, Mechanism
 
 ORDERS = (*range(2, 33), 48, 64, 128, 256, 512)

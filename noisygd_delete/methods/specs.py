@@ -73,7 +73,7 @@ def _parse_number(text: str, kind: type[int] | type[float]) -> Any:
 
 def _parse_stages(text: str) -> tuple[Any, ...]:
     """Parse stages: each a kind, steps (optional for a head), step size, and share of the rows in a step."""
-    from .staged import Stage  # rarely needed
+    from .stages import Stage  # rarely needed
 
     found = []
     for part in text.split(","):

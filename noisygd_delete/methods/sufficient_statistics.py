@@ -19,8 +19,9 @@ from ..losses.base import Loss
 from ..losses.logistic import Logistic
 from ..losses.softmax import Softmax
 from ..losses.squared import Squared
-from ..privacy.guarantee import Guarantee, Worlds
-from . import problem as procedure
+from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
+from . import procedure
 from .base import BY_PERSON, Condition, Cost, SingleRelease, WeighedRun
 from .forecast import Prospects, estimated_norm
 from .plan import Calibration, Method, Plan
@@ -195,9 +196,10 @@ def check_exact(loss: Loss, records: int) -> None:
     Raises:
         InvalidParameter: If they are not.
     """
-    if not records * norm_squared(loss) < _EXACT:
+    most = (_EXACT - 1) // norm_squared(loss)
+    if records > most:
         raise InvalidParameter(
-            f"is more than {_EXACT // norm_squared(loss)}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",
+            f"is more than {most}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",
             records=records,
         )
 

@@ -15,17 +15,7 @@ Requires `pip install 'noisygd-delete[torch]'`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..lazy_imports import on_first_use
-
-if TYPE_CHECKING:
-    from .description import build_module, describe_module, load_module
-    from .loss import NetworkLoss
+from .description import build_module, describe_module, load_module
+from .loss import NetworkLoss
 
 __all__ = ["NetworkLoss", "build_module", "describe_module", "load_module"]
-
-__getattr__ = on_first_use(
-    __name__,
-    {"NetworkLoss": "loss", **dict.fromkeys(("build_module", "describe_module", "load_module"), "description")},
-)

@@ -18,11 +18,11 @@ from ..methods import METHODS, compared_methods
 from ..methods.base import AUTO, PROOFS
 from ..methods.forecast import parts as parts_of
 from ..methods.objective_perturbation import ObjectivePerturbation
-from ..methods.objective_perturbation import chain_plan as chained_of
+from ..methods.objective_perturbation_chain import chain_plan
 from ..methods.plan import Plan
 from ..privacy.budget import Budget, Measures, Total
-from ..privacy.guarantee import FIXED_SCHEDULE
 from ..privacy.sentences import format_bound, format_number
+from ..privacy.worlds import FIXED_SCHEDULE
 from .comparison import Candidate, Comparison, compare_plans
 from .defaults import PUBLICATIONS, compose_publications, default_total, expected_cost, with_total
 from .planning import make_plan
@@ -376,7 +376,7 @@ def advise(
 
 def _with_solves_in_sequence(advice: Advice) -> Advice:
     """Return the advice to run the chosen method several times in sequence, where public numbers indicate a better fit."""
-    chained = chained_of(advice.plan)
+    chained = chain_plan(advice.plan)
     if chained is None:
         return advice
     return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))

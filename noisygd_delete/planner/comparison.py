@@ -16,8 +16,8 @@ from ..methods.explanations import explain_noise
 from ..methods.forecast import parts
 from ..methods.output_perturbation import with_diffusion_for
 from ..methods.plan import Plan
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.sentences import format_bound
+from ..privacy.worlds import FIXED_SCHEDULE, NON_ADAPTIVE
 from .defaults import expected_cost
 from .planning import make_plan
 

@@ -8,6 +8,7 @@ Example:
 """
 
 from .budget import Budget
-from .guarantee import Guarantee, Worlds
+from .guarantee import Guarantee
+from .worlds import Worlds
 
 __all__ = ["Budget", "Guarantee", "Worlds"]

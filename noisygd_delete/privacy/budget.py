@@ -10,8 +10,9 @@ from typing import Any
 from ..bounds import gaussian, renyi, stopping
 from ..bounds.arithmetic import best_order, least_safe
 from ..errors import InvalidParameter, Word, check_positive, renyi_order
-from .guarantee import Guarantee, check_delta
+from .guarantee import Guarantee
 from .sentences import format_number
+from .worlds import check_delta
 
 
 @lru_cache(maxsize=1024)

@@ -21,17 +21,14 @@ Example:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..bounds import adaptive, arithmetic, gaussian, renyi
-from ..bounds import objective_perturbation as bounds
-from ..bounds.arithmetic import UNIT, sum_up
 from ..bounds.renyi import curve_epsilon, curve_least, curve_log_delta
 from ..errors import (
     InvalidParameter,
-    Word,
     check_bound,
     check_choice,
     check_count,
@@ -39,180 +36,18 @@ from ..errors import (
     non_negative,
     renyi_order,
 )
+from .curves import Curve, merge_curves
 from .sentences import format_bound
-
-# --- curve ---
-#
-# A Rényi bound that is a formula of the order: q · rate plus a cost of the Hessians, finite below a public order.
-#
-# Objective perturbation has such a bound (`bounds.objective_perturbation`, Theorem 1). If the same release also
-# satisfies Gaussian DP (Theorem 2), the curve includes that μ²: both bounds hold at once, and every query uses the
-# better one.
-
-
-ONE_DIRECTION = "one direction"
-SEVERAL_DIRECTIONS = "several directions"
-WEAKLY_CONVEX = "weakly convex"
-
-_COSTS: dict[tuple[str, bool], Callable[..., float]] = {  # by (structure of one row's Hessian, between_records)
-    (ONE_DIRECTION, False): bounds.zero_out_hessian,
-    (ONE_DIRECTION, True): bounds.replace_hessian,
-    (SEVERAL_DIRECTIONS, False): bounds.several_zero_out_hessian,
-    (SEVERAL_DIRECTIONS, True): bounds.several_replace_hessian,
-    (WEAKLY_CONVEX, False): bounds.weakly_convex_zero_out_hessian,
-    (WEAKLY_CONVEX, True): bounds.weakly_convex_replace_hessian,
-}
-FORMS = tuple(dict.fromkeys(form for form, _ in _COSTS))
-
-
-MOST = 64  # distinct curves in one guarantee, each of which is evaluated in a search over orders
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curve:
-    """The Rényi curve ε_q = q · rate + blocks · Hessian cost(q), and μ² of the same release if it is Gaussian.
-
-    Attributes:
-        rate: Rényi rate.
-        form: Structure of one row's Hessian: one direction, several, or one with curvature of either sign.
-        between_records: Whether both neighbouring datasets hold a record, or one holds a record and the other none.
-        ratio: ρ.
-        below: ρ₋.
-        rows: Rows of one data subject.
-        blocks: Number of independent joint releases, each with this Hessian cost.
-        gdp_squared: μ²; None if unknown.
-    """
-
-    rate: float
-    form: str
-    between_records: bool
-    ratio: float
-    below: float = 0.0
-    rows: int = 1
-    blocks: int = 1
-    gdp_squared: float | None = None
-
-    def __post_init__(self) -> None:
-        check_bound("rate", self.rate)
-        check_choice("form", self.form, FORMS)
-        non_negative("ratio", self.ratio)
-        non_negative("below", self.below)
-        check_count("rows", self.rows)
-        check_count("blocks", self.blocks)
-        if self.gdp_squared is not None:
-            check_bound("gdp_squared", self.gdp_squared)
-        weakly = self.form == WEAKLY_CONVEX
-        if (self.below > 0 and not weakly) or (weakly and self.rows > 1):
-            raise InvalidParameter(
-                f"a curve of form {self.form!r} has no below={self.below:g} with rows={self.rows}: negative curvature "
-                "is covered for one row of a weakly convex loss"
-            )
-
-    @property
-    def highest_order(self) -> float:
-        """The order from which on there is no bound; infinite if there is none such."""
-        return bounds.highest_order(ratio=self.ratio, rows=self.rows, below=self.below)
-
-    def hessian(self, order: float) -> float:
-        """Return the Hessian cost of all blocks at one order."""
-        facts = {"below": self.below} if self.form == WEAKLY_CONVEX else {"rows": self.rows}
-        cost = _COSTS[self.form, self.between_records](order=order, ratio=self.ratio, **facts)
-        return self.blocks * cost * (1 + 4 * UNIT)
-
-    def renyi(self, order: float) -> float:
-        """Return ε_q by the better of the two bounds; infinite if neither applies."""
-        hessian = self.hessian(order)
-        tilted = math.inf if hessian == math.inf else sum_up(order * self.rate, hessian)
-        return tilted if self.gdp_squared is None else min(tilted, order * self.gdp_squared / 2 * (1 + 4 * UNIT))
-
-
-def merge_curves(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
-    """Return an upper bound on the same composition with few distinct curves.
-
-    Only ledgers from other sources have more than `MOST` curves. The bound holds because the Hessian cost increases in
-    ρ and ρ₋, rates and μ² add up, and the smaller of two sums is at least the sum of the smaller terms.
-    """
-    if len(curves) <= MOST:
-        return curves
-    kinds: dict[tuple[str, bool, int, int], list[tuple[Curve, float]]] = {}
-    for curve, times in curves.items():
-        kinds.setdefault((curve.form, curve.between_records, curve.rows, curve.blocks), []).append((curve, times))
-    merged: dict[Curve, float] = {}
-    for alike in kinds.values():
-        number = math.fsum(times for _, times in alike)
-        squares = [None if curve.gdp_squared is None else times * curve.gdp_squared for curve, times in alike]
-        known = [square for square in squares if square is not None]
-        mean = math.fsum(known) / number * (1 + 8 * UNIT) if len(known) == len(squares) else None
-        whole = replace(
-            alike[0][0],
-            rate=math.fsum(times * curve.rate for curve, times in alike) / number * (1 + 8 * UNIT),
-            ratio=max(curve.ratio for curve, _ in alike),
-            below=max(curve.below for curve, _ in alike),
-            gdp_squared=mean,
-        )
-        merged[whole] = number
-    return merged
-
-
-# --- worlds ---
-#
-# The pair of datasets that a figure compares, and hence the sensitivity of their gradient sums.
-
-
-class Worlds(Word):
-    """The two neighbouring datasets, or laws, that a guarantee compares.
-
-    In all but IDEAL_LAW both sides are runs of the same program in finite precision, with its rounding and its solver's
-    tolerance, so each may deviate from the result of exact computation.
-
-    Attributes:
-        REPLACE: x or another record x′, for a record that is present.
-        ZERO_OUT: x or the null record, for a record that is present.
-        ERASED_VS_NEVER: x or never present, for a record that was erased. The run without x is a law that never saw it,
-            as required by Chourasia & Shah 2023, Definition 4.1.
-        PAIRWISE: x or x′, for a record that was erased.
-        IDEAL_LAW: x, for a record that was erased, or an ideal law of the remaining records, which no machine runs;
-            this suffices for Definition 4.1. The run without x is close to that law, not equal to it, so a test that
-            distinguishes the two runs may use both distances; `Guarantee.advantage` is that of such a test.
-    """
-
-    REPLACE = "replace"
-    ZERO_OUT = "zero-out"
-    ERASED_VS_NEVER = "erased-vs-never"
-    PAIRWISE = "pairwise"
-    IDEAL_LAW = "ideal-law"
-
-    @property
-    def about(self) -> str:
-        """Subject of the comparison: "dp" for a record that is present, "deletion" for one that was erased."""
-        return "dp" if self in ADJACENCIES else "deletion"
-
-    @property
-    def between_records(self) -> bool:
-        """Whether both sides hold a record (x or x′), rather than one a record and the other none."""
-        return self in (Worlds.REPLACE, Worlds.PAIRWISE)
-
-    def sensitivity(self, lipschitz: float, rows: int = 1) -> float:
-        """Return Δ: 2L between two records, L against the null record, times the rows of one data subject."""
-        return (2 if self.between_records else 1) * lipschitz * rows
-
-
-ADJACENCIES = (Worlds.REPLACE, Worlds.ZERO_OUT)
-DELETION_NOTIONS = (Worlds.ERASED_VS_NEVER, Worlds.PAIRWISE)  # those that a plan may use
-
-LEAST_DELTA = 2.0**-256  # the noise key has 256 bits, and guessing it reveals the records
-LARGEST_DELTA = 0.01  # a larger δ would be meaningless
-NON_ADAPTIVE = (
-    "requests did not depend on earlier models"  # else they may have copied information from a model into other rows
+from .worlds import (
+    ADJACENCIES,
+    DELETION_NOTIONS,
+    FIXED_RECORD,
+    FIXED_SCHEDULE,
+    FIXED_TARGET,
+    LEAST_DELTA,
+    NON_ADAPTIVE,
+    Worlds,
 )
-FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates leak information too
-
-
-FIXED_TARGET = (
-    "which record is erased, and when, was fixed before any model was seen"  # else both may depend on a model
-)
-FIXED_TOTAL = "if the total was fixed before the first model and every later one keeps to it"
-FIXED_RECORD = "which record is meant was fixed before any model was seen"  # for a record that is present
 
 
 def format_conditions(guarantee: Guarantee | WorstCase, *, several: bool) -> str:
@@ -261,28 +96,6 @@ def describe_guarantee(guarantee: Guarantee | WorstCase, *, several: bool, delta
         "" if delta is None else f", (ε={format_bound(guarantee.with_slack().epsilon(delta))}, δ={format_bound(delta)})"
     )
     return f"advantage at most {guarantee.at_most}{pair}{format_conditions(guarantee, several=several)}"
-
-
-def check_delta(name: str, value: Any) -> float:
-    """Return a δ that is valid in any budget, total, report or certificate.
-
-    Raises:
-        InvalidParameter: If it is below `LEAST_DELTA`, which no noise drawn on a machine can achieve, or above
-            `LARGEST_DELTA`.
-    """
-    delta = check_probability(name, value)
-    if not delta <= LARGEST_DELTA:
-        raise InvalidParameter(
-            f"must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far "
-            "below one in the number of records",
-            **{name: delta},
-        )
-    if not delta >= LEAST_DELTA:
-        raise InvalidParameter(
-            f"must be at least {LEAST_DELTA:.2g}: the noise comes from a 256-bit key, and no smaller δ means anything",
-            **{name: delta},
-        )
-    return delta
 
 
 @dataclass(frozen=True)

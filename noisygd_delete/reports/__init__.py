@@ -7,7 +7,7 @@ Example:
 
         from noisygd_delete.reports import certificate_html
 
-        Path("certificate.html").write_text(certificate_html(certificate, checking=True), encoding="utf-8")
+        Path("certificate.html").write_text(certificate_html(certificate), encoding="utf-8")
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import InvalidParameter, MissingDependency
 from ..features.maps import Shapes
-from ..features.maps.shapes import MOST_BARS, Side, format_edge
+from ..features.maps.drawings import MOST_BARS, format_edge
+from ..features.maps.shape import Side
 from ..features.schema.shapes import monotone_weights, named_shapes
 from ..store import Store
 from .html import content_security_policy, render_template

@@ -11,12 +11,12 @@ import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Account, Event
-from noisygd_delete.accountant import account as written
+from noisygd_delete.accountant import serialization as written
 from noisygd_delete.accountant.events import compose_costs, iterate_stretches, releases_alone
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
-from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
+from noisygd_delete.methods.objective_perturbation_run import ObjectivePerturbationRun
 from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.records import EditCounts

@@ -91,9 +91,10 @@ def by_advantage(worst):
     return worst and max(worst.cases, key=lambda case: (case.with_slack().advantage, case.total_rate))
 
 
-def test_every_figure_of_the_worst_case_is_its_maximum_over_the_erasures():
+@pytest.mark.parametrize(("ledgers", "power"), [(7, 2), pytest.param(40, 3, marks=pytest.mark.long)])
+def test_every_figure_of_the_worst_case_is_its_maximum_over_the_erasures(ledgers, power):
     chance, wrong = random.Random(1), 0
-    for _ in range(40):
+    for _ in range(ledgers):
         accountant = Accountant(plans()[0], ledger(chance))
         releases = range(1, accountant.releases + 1)
         some = sorted(chance.sample(releases, chance.randint(0, accountant.releases)))
@@ -101,7 +102,7 @@ def test_every_figure_of_the_worst_case_is_its_maximum_over_the_erasures():
             worst = accountant.costliest_deletion(shown)
             assert check(accountant, shown, worst) == [], (shown, accountant.events)
             wrong += bool(check(accountant, shown, by_advantage(worst)))
-    assert wrong >= 3  # and the oracle has the power to see one erasure taken for all figures
+    assert wrong >= power  # the oracle has the power to see one erasure taken for all figures
 
 
 def test_of_two_erasures_that_exceed_each_other_both_count():

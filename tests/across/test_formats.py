@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -12,13 +13,13 @@ from typing import Any
 
 import pytest
 from noisygd_delete_compliance import restricted_records
+from noisygd_delete_compliance.certificate_log import check_log_proof, enter_certificate
 from noisygd_delete_compliance.restricted_records import RestrictedRecords
 from noisygd_delete_sources.table import read_deletion
 
 from noisygd_delete import Store
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
 from noisygd_delete.evidence import sign_document, verify_certificate
-from noisygd_delete.evidence.certificate_log import check_log_proof, enter_certificate
 from noisygd_delete.features.schema.published import PublishedModel
 from noisygd_delete.records import limited_io
 from noisygd_delete.store import journal
@@ -36,11 +37,17 @@ OTHERS = (0, 2, 4, "1", None)
 FORM = "noisygd-delete/erasure-certificate/{}"
 
 
-@pytest.fixture
-def layout(tmp_path: Path) -> Layout:
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "store"
+    with Store.create(folder, records(), SCHEMA, plan()) as store:
         store.learn()
-    return Layout(tmp_path / "store")
+    return folder
+
+
+@pytest.fixture
+def layout(made: Path, tmp_path: Path) -> Layout:
+    return Layout(Path(shutil.copytree(made, tmp_path / "store")))
 
 
 def opened(layout: Layout) -> None:

@@ -21,22 +21,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, EditRequest, Execution, Model, Records, learn, losses, make_plan
+from noisygd_delete import Budget, EditRequest, Execution, Model, Records, learn, losses
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine import noise as noise_module
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store import Store
+from tests.bank import sized_plan
 from tests.store.conftest import SCHEMA, Crash, CrashAt, made, name, plan, records
 
-FEW = make_plan(
-    losses.Logistic(1.0),
-    records=4,
-    features=3,
-    regularization=0.05,
-    budget=Budget(order=4, dp=2.0, deletion=0.5),
-    method="noisy-gd",
-)
+FEW = sized_plan(losses.Logistic(1.0), 4, 3, 0.05, Budget(order=4, dp=2.0, deletion=0.5), method="noisy-gd")
 TABLE = Records(np.zeros((4, 3)), np.ones(4))
 
 
@@ -64,6 +58,23 @@ os.write(1, (json.dumps([released(), *([first] if child else [])]) + "\\n").enco
 if child:
     raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
+FORK_IN_A_RELEASE = f"""
+import json, os
+from {__name__} import Execution, FEW, TABLE, learn
+parent, child = os.getpid(), 0
+def fork_at(step):
+    global child
+    if step == 2:
+        child = os.fork()
+try:
+    found = learn(TABLE, FEW, execution=Execution(progress=fork_at)).weights.tolist()
+except RuntimeError as error:
+    os._exit(0 if os.getpid() != parent and "crossed a fork" in str(error) else 1)
+if os.getpid() != parent:
+    os._exit(2)
+print(json.dumps([found]))
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
 
 
 def published_by(program: str) -> list[list[float]]:
@@ -89,27 +100,10 @@ def test_both_sides_of_a_fork_publish_unlike() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_in_the_middle_of_a_release_publishes_once() -> None:
     """Both sides go on from the same half-made release: the child's noise source refuses, so only the parent publishes."""
     assert FEW.calibration.learn_steps > 2
-    reader, writer = os.pipe()
-    parent, process = os.getpid(), 0
-
-    def fork_at(step: int) -> None:
-        nonlocal process
-        if step == 2:
-            process = os.fork()
-
-    try:
-        weights = learn(TABLE, FEW, execution=Execution(progress=fork_at)).weights
-    except RuntimeError as error:
-        os.write(writer, str(error).encode())
-        os._exit(0)
-    if os.getpid() != parent:
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
-    assert b"crossed a fork" in os.read(reader, 1000)
+    (weights,) = published_by(FORK_IN_A_RELEASE)
     assert np.isfinite(weights).all()
 
 
@@ -162,7 +156,7 @@ def drawn_by_threads(noise: SecureNoise, threads: int = 8, times: int = 300) -> 
     start = threading.Barrier(threads)
 
     def draw() -> None:
-        start.wait()
+        start.wait(60)
         with contextlib.suppress(ValueError, RuntimeError):
             found.extend(noise.normal((7,)) for _ in range(times))
 
@@ -253,7 +247,8 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
     monkeypatch.setattr(SecureNoise, "__init__", lambda self, key=None: sources.append(self) or make(self, key))
     caplog.set_level(logging.DEBUG)
     path = tmp_path / "store"
-    made(path)
+    with Store.create(path, records(), SCHEMA, plan()) as store:
+        store.learn()
     for number, at in enumerate((5, 20, 30, 40)):
         try:
             with Store.open(path, disk=CrashAt(at)) as store:
@@ -277,18 +272,9 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
         assert any(form in b"..." + planted + b"..." for form in forms(keys[0]))
 
 
-WIDE = make_plan(
-    losses.Linear(1.0),
-    records=2,
-    features=100_000,
-    regularization=1.0,
-    budget=Budget(order=4, dp=2.0, deletion=1.99),
-    method="noisy-gd",
-    utility=False,
-    step_size=0.5,
-    dtype="float64",
-    exact=False,  # steps in floating point, whose last noise is on no grid by itself
-)
+STEPS = {"method": "noisy-gd", "utility": False, "step_size": 0.5, "dtype": "float64"}
+# steps in floating point, whose last noise is on no grid by itself
+WIDE = sized_plan(losses.Linear(1.0), 2, 100_000, 1.0, Budget(order=4, dp=2.0, deletion=1.99), **STEPS, exact=False)
 
 
 def published(start: float) -> np.ndarray:

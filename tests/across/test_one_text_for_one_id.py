@@ -118,10 +118,12 @@ def ask(door: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call(name, monkeypatch) if call is by_pipe else call(name)
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("table", "door"),
+    [*((table, "by_argument") for table in TABLES if table != "csv"), *(("csv", door) for door in DOORS)],
+)
 def test_a_request_reaches_the_row_of_that_very_text_and_no_other(
-    door: str, table: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
+    table: str, door: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     data = TABLES[table](folder / "data")
     assert main(["init", "store", "--data", str(data), "--schema", "schema.toml", *PLAN]) == 0

@@ -14,6 +14,7 @@ from noisygd_delete.accountant import Event, is_within_budget
 from noisygd_delete.bounds.arithmetic import sensitivity_slack
 from noisygd_delete.curator import Model
 from noisygd_delete.methods.sampled_steps import SampledGaussian
+from tests.bank import unit_records
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 LOGISTIC = losses.Logistic(radius=1.0)
@@ -31,10 +32,7 @@ def near_gibbs(method="noisy-gd", **options):
 
 
 def table(plan, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(plan.problem.records, plan.problem.features))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
-    return Records(rows, np.where(rng.random(plan.problem.records) < 0.7, 1, -1))
+    return unit_records(plan.problem.records, plan.problem.features, seed)
 
 
 def resumed(plan, records, weights):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete import Budget, Curator, Records, losses
+from tests.bank import sized_plan
 
 sklearn_linear = pytest.importorskip("sklearn.linear_model", reason="the non-private figure is scikit-learn's")
 
@@ -38,18 +39,9 @@ def split(rows, labels, count: int):
 def test_adult(adult, options, deletion: int, utility: int) -> None:
     train, test = split(adult.rows, adult.labels, 26_000)
     assert train[0].shape == (26_000, 108)
-    plan = make_plan(
-        losses.Logistic(1.0),
-        records=26_000,
-        features=108,
-        regularization=1e-3,
-        budget=Budget(order=10, dp=1.0, deletion=0.1),
-        **options,
-    )
-    assert (plan.calibration.delete_steps_for_deletion, plan.calibration.delete_steps_for_utility) == (
-        deletion,
-        utility,
-    )
+    plan = sized_plan(losses.Logistic(1.0), 26_000, 108, 1e-3, **options)
+    steps = plan.calibration
+    assert (steps.delete_steps_for_deletion, steps.delete_steps_for_utility) == (deletion, utility)
     reference = non_private_accuracy(train, test, 1e-3)
     assert reference == pytest.approx(0.839, abs=0.003)
     curator, held_out = Curator(Records(*train), plan), Records(*test)
@@ -64,14 +56,8 @@ def test_mnist_three_against_eight(mnist) -> None:
     rows, digits = mnist
     chosen = np.isin(digits, (3, 8))
     train, test = split(rows[chosen], np.where(digits[chosen] == 3, 1, -1), 1_600)
-    plan = make_plan(
-        losses.Logistic(1.0),
-        records=1_600,
-        features=784,
-        regularization=1e-2,
-        budget=Budget.from_epsilon_delta(dp=(8.0, 1e-5), deletion=(0.1, 1e-5)),
-        method="noisy-gd",
-    )
+    budget = Budget.from_epsilon_delta(dp=(8.0, 1e-5), deletion=(0.1, 1e-5))
+    plan = sized_plan(losses.Logistic(1.0), 1_600, 784, 1e-2, budget, method="noisy-gd")
     curator = Curator(Records(*train), plan)
     curator.learn()
     release = curator.delete([0, 1])
@@ -86,16 +72,9 @@ def test_digits_ten_classes() -> None:
     rows = np.column_stack([pixels / 16, np.ones(len(pixels))])
     train, test = split(rows / np.linalg.norm(rows, axis=1, keepdims=True), digits, 1_497)
     reference = non_private_accuracy(train, test, 3e-3)
+    budget = Budget.from_epsilon_delta(dp=(16.0, 1e-5), deletion=(0.1, 1e-5))
     for method in ("noisy-gd", "noisy-gd:analysis=paper"):
-        plan = make_plan(
-            losses.Softmax(1.0, 10),
-            records=1_497,
-            features=65,
-            regularization=3e-3,
-            budget=Budget.from_epsilon_delta(dp=(16.0, 1e-5), deletion=(0.1, 1e-5)),
-            method=method,
-            utility=False,
-        )
+        plan = sized_plan(losses.Softmax(1.0, 10), 1_497, 65, 3e-3, budget, method=method, utility=False)
         curator = Curator(Records(*train), plan)
         curator.learn()
         assert curator.delete([5]).model.accuracy(Records(*test)) >= reference - 0.06

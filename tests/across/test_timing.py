@@ -21,30 +21,19 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import ObjectivePerturbation, OutputPerturbation
 from noisygd_delete.methods.plan import Plan
+from tests.bank import sized_plan, unit_records, unit_rows
 
 ROWS, WIDTH = 3000, 40
-PLAN = make_plan(
-    losses.Logistic(1.0),
-    records=ROWS,
-    features=WIDTH,
-    regularization=0.05,
-    budget=Budget(order=4, dp=2.0, deletion=0.5),
-    method="noisy-gd",
-    exact=False,
-)
-EXACT = make_plan(
-    PLAN.problem.loss,
-    **{name: getattr(PLAN.problem, name) for name in ("records", "features", "regularization", "budget")},
-    method="noisy-gd",
+BUDGET = Budget(order=4, dp=2.0, deletion=0.5)
+PLAN, EXACT = (
+    sized_plan(losses.Logistic(1.0), ROWS, WIDTH, 0.05, BUDGET, method="noisy-gd", exact=exact)
+    for exact in (False, True)
 )
 
 
 def tables() -> dict[str, Records]:
     """The same sizes, as unlike as tables can be."""
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(ROWS, WIDTH))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.0000001
-    labels = rng.choice([-1.0, 1.0], ROWS)
+    rows, labels = unit_rows(ROWS, WIDTH), np.random.default_rng(0).choice([-1.0, 1.0], ROWS)
     full = Records(rows, labels)
     return {
         "full": full,
@@ -223,10 +212,7 @@ def test_a_release_that_lasts_a_public_time_tells_nothing_by_it(
     """On the hard table too, which all others have left: there the time of a release as it is done names who is in it."""
     facts = {"records": 500, "features": 8, "regularization": 0.01, "budget": Budget(order=10, dp=0.1, deletion=0.01)}
     plan = make_plan(losses.Logistic(1.0), **facts, method=method(solver=solver), utility=False)
-    rng = np.random.default_rng(1)
-    rows = rng.standard_normal((500, 8))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001
-    full = Records(rows, np.where(rows[:, 0] > 0, 1.0, -1.0))
+    full = unit_records(500, 8, seed=1)
     alone, nobody = (full.apply(EditRequest.delete(range(first, 500))) for first in (1, 0))
     lasts, wall = public_duration(plan), Wall(monkeypatch, 1e-3)
     start = np.atleast_2d(learn(full, plan, np.random.default_rng(5)).weights)

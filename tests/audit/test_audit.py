@@ -139,7 +139,7 @@ def test_the_real_curator_with_certified_noise_passes() -> None:
         assert all(model.certified for model in later)
         return [np.array([model.weights[None] for model in models]) for models in (learned, later)]
 
-    report = audit(linear, engine=engine, chains=400, later_releases=1, false_alarm=1e-6, factor=4.0)
+    report = audit(linear, engine=engine, chains=100, later_releases=1, false_alarm=1e-6, factor=4.0)
     assert report.verdict == "pass"
 
 

@@ -16,7 +16,7 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods import Stage, Staged
 from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
-from noisygd_delete.methods.staged import StagedRun
+from noisygd_delete.methods.staged_run import StagedRun
 from tests.bank import sized_plan
 
 RUNS = 20_000

@@ -22,7 +22,7 @@ def test_a_map_that_peeks_at_other_records_is_refused_and_breaks_the_certificate
         audits.mapped_plan(MAP),
         target=target,
         others=others,
-        runs=50,
+        runs=40,
         publish=audits.through(tried),
         rng=np.random.default_rng(1),
     )

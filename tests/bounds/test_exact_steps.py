@@ -12,7 +12,7 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.bounds import exact_steps, shifted_interpolation
 from noisygd_delete.bounds.arithmetic import ROOM
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 
 from ..oracles.machine_chain import Machine, taut_string
 

@@ -15,6 +15,7 @@ from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.extensions import PACKAGES, load_extension
 from noisygd_delete.reports.texts import language_codes, load_language
 from noisygd_delete.store import Store, verify
+from noisygd_delete.store.artifact import current_artifact
 from tests.cli.planned import main
 
 
@@ -55,6 +56,7 @@ def test_a_command_of_a_package_names_what_to_install(command: str, complaint) -
         ("delete", "store", "identifier-003", "--channel", "e-mail"),
         ("delete", "store", "identifier-003", "--received", "2026-05-04T09:30+02:00"),
         ("certificate", "store", "--request-id", "first", "--out", "c.json", "--language", "de"),
+        ("certificate", "store", "--request-id", "first", "--out", "c.json", "--log", "all.log"),
         ("report", "store", "--out", "report.html", "--language", "de"),
     ],
 )
@@ -70,6 +72,30 @@ def test_an_option_of_a_package_names_what_to_install_and_changes_nothing(
     assert "pip install 'noisygd-delete[compliance]'" in capsys.readouterr().err
     assert ledger_of("store").length == before
     assert {path.name for path in folder.iterdir()} == {"people.csv", "schema.toml", "store"}
+
+
+def test_a_graph_names_what_writes_it(folder: Path, complaint) -> None:
+    assert "noisygd-delete[serve]" in complaint("export", "store", "--onnx", "model.onnx")
+    assert "noisygd-delete[serve]" in json.loads(current_artifact("store").files["facts.json"])["missing"]["model.onnx"]
+    assert main(["export", "store", "--plain", "model.json"]) == 0
+
+
+@pytest.mark.parametrize("option", ["--timestamp", "--log-proof"])
+def test_a_certificate_is_verified_but_for_the_stamp_and_the_log(folder: Path, capsys, option: str) -> None:
+    for words in (
+        ["keygen", "c.pem"],
+        ["certificate", "store", "--request-id", "first", "--key", "c.pem", "--out", "c.json"],
+    ):
+        assert main(words) == 0
+    capsys.readouterr()
+    assert main(["verify-certificate", "c.json", option, "beside.json"]) == 2
+    said = capsys.readouterr()
+    assert said.out.endswith("the certificate holds\n")
+    assert f"{option} was not checked" in said.err
+    assert "pip install 'noisygd-delete[compliance]'" in said.err
+    paper = Path("c.json").read_text()
+    Path("c.json").write_text(paper.replace('"rows": 1', '"rows": 2'))
+    assert main(["verify-certificate", "c.json", option, "beside.json"]) == 5
 
 
 def test_english_is_the_only_language() -> None:

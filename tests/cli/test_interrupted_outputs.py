@@ -8,6 +8,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from noisygd_delete.evidence.atomic_write import check_output
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import HALF, Disk
 from tests.cli.planned import main
+from tests.forks import exit_status
 
 from .conftest import process
 
@@ -61,18 +63,6 @@ def hidden(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
-def child(arguments: list[str]) -> int:
-    """The exit status of the command in a fork of this process."""
-    process = os.fork()
-    if process == 0:
-        status = 1
-        try:
-            status = main(arguments)
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-
-
 @pytest.mark.parametrize("unnamed", [True, False], ids=["", "no unnamed files"])
 @pytest.mark.parametrize("how", ["kill", "full"])
 @pytest.mark.parametrize("command", COMMANDS)
@@ -94,7 +84,7 @@ def test_the_same_command_given_again_completes(
             if not unnamed:
                 patch.delattr(os, "O_TMPFILE", raising=False)
             strike(patch, at, how)
-            status = child(COMMANDS[command])
+            status = exit_status(partial(main, COMMANDS[command]))
         if unnamed or how == "full":
             assert not hidden(again), (at, status)
         whole = command.startswith("keygen") and {"key.pem.pub", "list"} & set(
@@ -113,9 +103,8 @@ def test_what_was_killed_while_a_name_was_taken_over_is_swept(tmp_path: Path, mo
     (tmp_path / "out.csv").write_text("record,old\n")
     with monkeypatch.context() as patch:
         patch.setattr(Disk, "rename", lambda *_: os._exit(9))
-        if os.fork() == 0:
-            check_output("--out", str(tmp_path / "out.csv"), begins=b"record,").write("record,identifier-001\n")
-        os.wait()
+        output = partial(check_output, "--out", str(tmp_path / "out.csv"), begins=b"record,")
+        assert exit_status(lambda: output().write("record,identifier-001\n")) == 9
     left = hidden(tmp_path)
     assert len(left) == 1
     assert left[0].stat().st_mode & 0o077 == 0
@@ -164,12 +153,12 @@ def within(seconds: int) -> Iterator[None]:
         raise SystemExit("late")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
+    limit = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *limit)  # that of the test
 
 
 def test_a_pipe_in_the_place_of_any_file_of_a_store_is_named_at_once(folder: Path, complaint) -> None:

@@ -241,7 +241,7 @@ def test_a_letter_in_each_language_from_the_store(folder: Path, complaint) -> No
 def test_a_certificate_in_an_envelope_and_with_a_stamp(folder: Path, complaint, monkeypatch) -> None:
     run("keygen", "c.pem")
     monkeypatch.setattr(
-        "noisygd_delete.evidence.timestamp.request_timestamp", lambda data, server: server.encode() + data[:9]
+        "noisygd_delete_compliance.timestamp.request_timestamp", lambda data, server: server.encode() + data[:9]
     )
     stamp = ["--timestamp-server", "http://stamps", "--timestamp", "c.tsr"]
     run(

@@ -20,7 +20,7 @@ from noisygd_delete.curator.carried_noise import change_of_edits, draw_release, 
 from noisygd_delete.curator.stream import Batching, Stream
 from noisygd_delete.engine.moments import IntegerMoments, round_product
 from noisygd_delete.methods import Plan
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.records import EditRequest
 from tests.bank import unit_rows
 from tests.oracles import sums_tree

@@ -20,9 +20,9 @@ from noisygd_delete.audit.simulation import Counts
 from noisygd_delete.bounds import objective_perturbation as flow
 from noisygd_delete.bounds import objective_perturbation as tilt
 from noisygd_delete.curator import starts
-from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
-from noisygd_delete.privacy import guarantee
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.methods.objective_perturbation_run import ObjectivePerturbationRun
+from noisygd_delete.privacy import curves
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.store import Store
 from tests.oracles import perturbed_density as exact
 from tests.store.conftest import SCHEMA, found
@@ -287,7 +287,7 @@ def test_a_claim_that_is_too_small_is_refuted(fault: str, monkeypatch) -> None:
 
 
 def test_the_cross_term_of_opposite_curvatures_is_needed(monkeypatch) -> None:
-    monkeypatch.setitem(guarantee._COSTS, ("weakly convex", True), _same_signs_only)
+    monkeypatch.setitem(curves._COSTS, ("weakly convex", True), _same_signs_only)
     assert determinant_ratio() > 1
 
 

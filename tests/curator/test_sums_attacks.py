@@ -15,7 +15,7 @@ from noisygd_delete.curator.carried_noise import moments_of
 from noisygd_delete.engine.moments import round_product
 from noisygd_delete.engine.noise import ResearchNoise, discrete_gaussian
 from noisygd_delete.methods import Plan
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 from proofs_check import closed_forms
 from tests.bank import unit_rows
 

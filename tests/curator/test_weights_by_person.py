@@ -23,7 +23,7 @@ from noisygd_delete.engine import sums
 from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 
 MOST, WIDTH = 13, 5
 BUDGET = Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
@@ -89,7 +89,7 @@ def density_delta(
 
     The minimiser of Σ w log(1 + e^{−yθ}) + θ²/2 + bθ, b ~ N(0, s²), is at most t where −b ≤ G(t): its density is G′ φ(G/s)/s.
     """
-    grid = np.linspace(-12, 12, 200_001) * (noise + 1)
+    grid = np.linspace(-12, 12, 50_001) * (noise + 1)
     densities = []
     for rows in (one, other):
         slope, bend = grid.copy(), np.ones_like(grid)

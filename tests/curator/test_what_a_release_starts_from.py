@@ -13,7 +13,7 @@ from noisygd_delete import Budget, Curator, Execution, Records, losses, make_pla
 from noisygd_delete.curator.learning import train
 from noisygd_delete.curator.starts import run_start
 from noisygd_delete.errors import AssumptionViolated, InvalidRequest
-from noisygd_delete.methods.problem import Start
+from noisygd_delete.methods.procedure import Start
 from noisygd_delete.records import EditRequest
 from tests.bank import unit_records
 

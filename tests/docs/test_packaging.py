@@ -28,8 +28,9 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SERVER = tomllib.loads((ROOT / "packages" / "server" / "pyproject.toml").read_text())["project"]
 SOURCES = tomllib.loads((ROOT / "packages" / "sources" / "pyproject.toml").read_text())["project"]
+COMPLIANCE = tomllib.loads((ROOT / "packages" / "compliance" / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements" / "release.lock").read_text()
-LOCKED_EXTRAS = ("sklearn", "files", "fast", "stamp")
+LOCKED_EXTRAS = ("sklearn", "files", "fast")
 LOCKED_SOURCES = ("files", "postgres", "mysql")
 
 
@@ -44,6 +45,7 @@ def test_every_extra_that_is_named_is_there() -> None:
     assert there == {
         *LOCKED_EXTRAS,
         "torch",
+        "stamp",
         "publish",
         "serve",
         "compliance",
@@ -103,6 +105,7 @@ def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> N
         *SERVER["dependencies"][2:],
         *(line for extra in LOCKED_EXTRAS for line in PROJECT["optional-dependencies"][extra]),
         *(line for extra in LOCKED_SOURCES for line in SOURCES["optional-dependencies"][extra]),
+        *COMPLIANCE["optional-dependencies"]["stamp"],
     ]
     for line in asked:
         assert re.match(r"[\w-]+", line)[0].lower() in locked, line  # type: ignore[index]
@@ -134,7 +137,12 @@ def test_a_package_has_the_version_of_the_engine_and_brings_its_commands(package
 
 def test_the_extras_install_the_distributions_of_their_commands() -> None:
     extras = PROJECT["optional-dependencies"]
-    for extra, package in {"serve": "server", "compliance": "compliance", "publish": "server[publish]"}.items():
+    for extra, package in {
+        "serve": "server",
+        "compliance": "compliance",
+        "publish": "server[publish]",
+        "stamp": "compliance[stamp]",
+    }.items():
         assert extras[extra] == [f"noisygd-delete-{package}"]
     parts = {"sources": "files,postgres,mysql", "postgres": "postgres", "mysql": "mysql", "engines": "ray,spark"}
     assert {extra: extras[extra] for extra in parts} == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,9 +12,9 @@ import pytest
 from noisygd_delete import Records, losses
 from noisygd_delete.engine import coded as module
 from noisygd_delete.engine.coded import LEAST_ROWS, CodedSums
-from noisygd_delete.engine.nested import SAMPLED, NestedPart, nest_codes
+from noisygd_delete.engine.nested import NestedPart, nest_codes, sample_size
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.engine.solver import solve
+from noisygd_delete.engine.solver import Sample, solve
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec
@@ -122,7 +123,7 @@ def test_a_solver_of_one_score_expands_no_row(rows, monkeypatch) -> None:
 def test_a_sample_has_the_products_and_the_curvature_of_its_rows(rows, monkeypatch) -> None:
     loss, rng = LOSSES[0], np.random.default_rng(6)
     part, _ = CodedSums.of(rows, labels_of(loss), loss).strided(1)
-    some = rows.select(slice(None, None, N // SAMPLED))
+    some = rows.select(slice(None, None, N // sample_size(1, N)))
     nested = nest_codes(some)
     other = NestedPart(nested.rows.part(0, len(some)), nested, some.codec.entries)
     assert (part.shape, part.nnz) == (other.shape, other.nnz)
@@ -136,6 +137,49 @@ def test_a_sample_has_the_products_and_the_curvature_of_its_rows(rows, monkeypat
         np.testing.assert_array_equal(one[0], two[0])
         for found, expected in zip(one[1:], two[1:], strict=True):
             np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_curvature_of_a_sample_is_inverted_beyond_the_columns_that_are_factorized(rows, monkeypatch) -> None:
+    """The oracle is the dense Hessian of the sample's rows; the planted fault leaves the other columns to a diagonal."""
+    loss, rng, labels, convexity = losses.Logistic(1.0), np.random.default_rng(7), labels_of(LOSSES[0]), 1e-3
+    weights, gradient = rng.standard_normal((2, 1, rows.shape[1]))
+    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_BESIDE", 9.0)
+    sample = Sample(PreciseObjective(Records(rows, labels), loss, regularization=convexity), 100.0)
+    every = slice(None, None, N // sample_size(1, N))
+    dense, step = np.asarray(rows.select(every), np.float64), 1e-4
+    around = [loss.value(dense @ weights.T + at * step, labels[every], np) for at in (-1, 0, 1)]
+    bend = np.reshape(around[0] - 2 * around[1] + around[2], (-1, 1)) / step**2
+    hessian = dense.T @ (bend * dense) / len(dense)
+    shift = convexity + np.trace(hessian) / len(dense)  # with what the sample cannot see
+    expected = np.linalg.solve(hessian + shift * np.eye(rows.shape[1]), gradient[0])
+    monkeypatch.setattr("noisygd_delete.engine.nested._SIDE", 5)
+
+    def error() -> float:
+        return float(np.linalg.norm(sample.inverse(weights)(gradient)[0] - expected) / np.linalg.norm(expected))
+
+    assert error() < 0.2
+    monkeypatch.setattr("noisygd_delete.engine.solver._SAMPLED_RESIDUAL", 1e-4)
+    assert error() < 1e-3
+    sample._products = 1
+    assert error() > 0.3
+
+
+def test_a_sample_saves_passes_with_several_outputs(rows, monkeypatch) -> None:
+    """The planted fault is a sample whose products are left out: the rounded Kronecker factors alone."""
+    loss = losses.Softmax(1.0, classes=3)
+    scores = np.random.default_rng(8).standard_normal((rows.shape[1], 3))
+    labels = np.argmax(np.asarray(rows) @ (3 * scores), axis=1).astype(float)
+    made = PreciseObjective(Records(rows, labels), loss, regularization=1e-4)
+    monkeypatch.setattr(module, "_CHEAP", 1)
+    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_BESIDE", 9.0)
+
+    def passes() -> int:
+        found = solve(made, start=None, tolerance=1e-6, strong_convexity=1e-4, objective_smoothness=0.51)
+        return found.gradient_passes - math.ceil(found.sample.passes)
+
+    few = passes()
+    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_PRODUCTS", 1)
+    assert 1.5 * few < passes()
 
 
 def test_a_slope_beyond_the_bound_and_a_code_of_no_block_are_refused(rows) -> None:

@@ -11,8 +11,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
-from noisygd_delete.curator import Model, PublishedSums
-from noisygd_delete.curator.carried_noise import moments_of
+from noisygd_delete.curator import Model
+from noisygd_delete.curator.carried_noise import PublishedSums, moments_of
 from noisygd_delete.engine import moments as engine
 from noisygd_delete.features import maps
 from noisygd_delete.methods import Plan

@@ -12,7 +12,8 @@ from noisygd_delete import Curator, Records, losses
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
 from noisygd_delete.engine import Objective, solver
-from noisygd_delete.engine.noise import LinearTerm, ResearchNoise, draw_linear_term
+from noisygd_delete.engine.linear_term import LinearTerm, draw_linear_term
+from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated

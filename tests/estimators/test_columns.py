@@ -32,11 +32,11 @@ def classifier(bounds) -> NoisyGDClassifier:
     )
 
 
-@pytest.mark.parametrize("left_out", PUBLIC)
-@pytest.mark.parametrize("columns", [list(PUBLIC), ["age", "income"]])
+@pytest.mark.parametrize(
+    ("columns", "left_out"),
+    [(columns, name) for columns in (list(PUBLIC), ["age", "income"]) for name in columns],
+)
 def test_a_column_without_public_facts_is_an_error(left_out: str, columns: list[str]) -> None:
-    if left_out not in columns:
-        return
     bounds = {name: PUBLIC[name] for name in columns if name != left_out}
     with pytest.raises(InvalidParameter, match=left_out):
         classifier(bounds).fit(X[columns], Y)

@@ -30,8 +30,8 @@ from sklearn.preprocessing import (
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor, RecordWisePipeline, errors, losses
 from noisygd_delete.errors import FitsAddUp, InvalidParameter, InvalidRecords, PrivatePreprocessing, ValuesClipped
-from noisygd_delete.estimators import rows as of_raw
-from noisygd_delete.estimators.rows import RowScaling
+from noisygd_delete.estimators import scaling
+from noisygd_delete.estimators.scaling import RowScaling
 from noisygd_delete.planner.defaults import default_slots
 
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
@@ -167,7 +167,7 @@ def test_sparse_rows_give_the_table_of_dense_ones(monkeypatch: pytest.MonkeyPatc
     X[np.random.default_rng(1).random(X.shape) < 0.6] = 0
     y = labels(X, 2)
     dense = classifier(slots=162).fit(X, y)
-    monkeypatch.setattr(of_raw, "_CELLS", 21)
+    monkeypatch.setattr(scaling, "_CELLS", 21)
     for make in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
         thin = classifier(slots=162).fit(make(X), y)
         np.testing.assert_array_equal(thin._curator.records.features, dense._curator.records.features)
@@ -180,11 +180,11 @@ def test_sparse_rows_give_the_table_of_dense_ones(monkeypatch: pytest.MonkeyPatc
 
 def test_only_a_block_of_sparse_rows_is_ever_dense(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside the table itself: 2,000 × 1,000 cells would be 16 MB in float64, a block is 1."""
-    monkeypatch.setattr(of_raw, "_CELLS", 1 << 17)
+    monkeypatch.setattr(scaling, "_CELLS", 1 << 17)
     X = sparse.random(2000, 1000, 1e-3, format="csr", random_state=0)
     rows_of = RowScaling(np.zeros(1000), np.ones(1000), "unit", True)
     tracemalloc.start()
-    table = of_raw.scaled_table(X, rows_of, 2000)
+    table = rows_of.table(X, 2000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak - table.nbytes < 8e6

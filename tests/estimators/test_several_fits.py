@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from sklearn.utils.discovery import all_estimators
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
 from noisygd_delete.errors import FitsAddUp
-from noisygd_delete.estimators import DeletionEstimator
+from noisygd_delete.estimators import DeletionEstimator, base
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0, 10, (150, 3))
@@ -35,6 +35,7 @@ SETTINGS = {
     "regularization": 1e-2,
     "row_norm": "bounds",
     "budget": Budget(order=2, dp=100.0, deletion=10.0),
+    "total": None,
 }
 MODELS = {
     "classifier": NoisyGDClassifier(**SETTINGS),
@@ -42,11 +43,17 @@ MODELS = {
     "pipeline": make_pipeline(FunctionTransformer(), NoisyGDClassifier(**SETTINGS)),
 }
 LABELS = {"two": TWO, "three": TWO + (X[:, 2] > 5), "columns": np.c_[TWO, 1 - TWO], "one column": TWO[:, None]}
+PLANS = cache(base.make_plan)
 METAS = {
     name: kind
     for name, kind in all_estimators()
     if {"estimator", "estimators", "regressor"} & set(inspect.signature(kind).parameters)
 }
+
+
+@pytest.fixture(autouse=True)
+def _equal_plans_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "make_plan", PLANS)
 
 
 def settings_of(kind: type, model: BaseEstimator) -> dict[str, object]:
@@ -72,17 +79,19 @@ def settings_of(kind: type, model: BaseEstimator) -> dict[str, object]:
 def count_fits(monkeypatch: pytest.MonkeyPatch, fit) -> tuple[int, bool]:
     """Return how many models were fitted, as the fits themselves count, and whether that was warned about."""
     counted, plain = [], DeletionEstimator.fit
-    monkeypatch.setattr(
-        DeletionEstimator, "fit", lambda self, *given, **named: (counted.append(1), plain(self, *given, **named))[1]
-    )
-    with warnings.catch_warnings(record=True) as seen:
+
+    def counting(self, *given, **named):
+        counted.append(1)
+        return plain(self, *given, **named)
+
+    with warnings.catch_warnings(record=True) as seen, monkeypatch.context() as patched:
+        patched.setattr(DeletionEstimator, "fit", counting)
         warnings.simplefilter("always")
         try:
             fit()
         except Exception as error:  # a meta-estimator that gives sample_weight, or wants other targets
             if isinstance(error, FitsAddUp):
                 raise
-    monkeypatch.undo()
     return len(counted), any(issubclass(one.category, FitsAddUp) for one in seen)
 
 
@@ -159,8 +168,9 @@ PARALLEL = {
 }
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
-@pytest.mark.parametrize("name", PARALLEL)
+@pytest.mark.parametrize(
+    ("name", "backend"), [*((name, "threading") for name in PARALLEL), ("a search", "loky"), ("members", "loky")]
+)
 def test_fits_in_other_processes_and_threads_are_warned_about_here(name: str, backend: str) -> None:
     with joblib.parallel_config(backend), warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.estimators.rows import RowScaling
+from noisygd_delete.estimators.scaling import RowScaling
 
 pytestmark = pytest.mark.filterwarnings("ignore::noisygd_delete.errors.ValuesClipped")  # `texts` are meant to be
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
@@ -72,13 +72,6 @@ def test_a_value_named_twice_is_clipped_as_the_sum() -> None:
     scaling = RowScaling(np.full(3, -2.0), np.full(3, 2.0), 9.0, False)
     np.testing.assert_allclose(scaling.sparse_rows(twice).toarray(), [[1, -1, 0]])
     np.testing.assert_array_equal(twice.data, [1.5, 1.5, -3.0])
-
-
-def test_other_bounds_make_a_dense_table() -> None:
-    X = texts()
-    model = NoisyGDClassifier(**{**COMMON, "feature_bounds": (0, 2)}).fit(X, labels(X, 2))
-    assert model._curator.records.sparse is None
-    np.testing.assert_array_equal(model.predict(X), model.predict(X.toarray()))
 
 
 def test_an_unpickled_model_gets_its_sparse_rows_back() -> None:

@@ -20,7 +20,7 @@ from noisygd_delete.evidence.claims import Claim, claim_sentence
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.signing import make_envelope, open_envelope, read_private, sign_document, signed_by
-from noisygd_delete.methods import objective_perturbation, output_perturbation
+from noisygd_delete.methods import objective_perturbation_noise, objective_perturbation_run, output_perturbation
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts, limited_io
 
@@ -63,7 +63,7 @@ def other_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def other_share_of_output_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objective_perturbation, "_OUTPUT_SHARE", 0.005)
+    monkeypatch.setattr(objective_perturbation_noise, "_OUTPUT_SHARE", 0.005)
 
 
 def other_share_of_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_a_tighter_bound_breaks_no_paper_and_a_looser_one_those_that_rest_on_it(
 
 
 def test_a_looser_curve_of_the_default_method_is_named(issued: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    right = objective_perturbation.ObjectivePerturbationRun.curve
+    right = objective_perturbation_run.ObjectivePerturbationRun.curve
 
     def looser(self: Any, worlds: Any) -> Any:
         curve = right(self, worlds)
@@ -114,21 +114,21 @@ def test_a_looser_curve_of_the_default_method_is_named(issued: dict[str, str], m
             curve, rate=curve.rate * 1.1, gdp_squared=None if curve.gdp_squared is None else curve.gdp_squared * 1.1
         )
 
-    monkeypatch.setattr(objective_perturbation.ObjectivePerturbationRun, "curve", looser)
+    monkeypatch.setattr(objective_perturbation_run.ObjectivePerturbationRun, "curve", looser)
     assert broken(issued) == {"objective-perturbation", "mixed"}
 
 
 def test_a_condition_that_is_found_to_be_needed_breaks_the_papers_without_it(
     issued: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = objective_perturbation.ObjectivePerturbationRun.conditions
+    right = objective_perturbation_run.ObjectivePerturbationRun.conditions
     monkeypatch.setattr(
-        objective_perturbation.ObjectivePerturbationRun,
+        objective_perturbation_run.ObjectivePerturbationRun,
         "conditions",
         lambda self: (*right(self), ("samples-unseen", {})),
     )
     assert broken(issued) == {"objective-perturbation", "mixed"}
-    monkeypatch.setattr(objective_perturbation.ObjectivePerturbationRun, "conditions", lambda self: right(self)[:2])
+    monkeypatch.setattr(objective_perturbation_run.ObjectivePerturbationRun, "conditions", lambda self: right(self)[:2])
     assert broken(issued) == set()  # one that is needed no more stands there and does no harm
 
 

@@ -8,6 +8,7 @@ from noisygd_delete_lab import NoisyAcceleratedSGD, accelerated
 from scipy.stats import ks_2samp, kstest, norm
 
 from noisygd_delete import EditRequest, Records, losses
+from tests.bank import unit_records
 
 
 def test_coupling_keeps_the_law_and_agrees_as_often_as_it_can() -> None:
@@ -46,9 +47,7 @@ def test_unlearning_has_the_law_of_learning_without_the_record(monkeypatch) -> N
 
 
 def test_most_deletions_cost_little_and_the_saved_run_stays_consistent() -> None:
-    rng = np.random.default_rng(1)
-    rows = rng.standard_normal((300, 5))
-    records = Records(rows / np.linalg.norm(rows, axis=1, keepdims=True) / 1.001, np.where(rows[:, 0] > 0, 1.0, -1.0))
+    records, rng = unit_records(300, 5), np.random.default_rng(1)
     method = NoisyAcceleratedSGD(losses.Logistic(1.0), regularization=0.01, batch=10, steps=40, noise=0.3)
     held, costs = method.learn(records, rng), []
     for name in range(40):

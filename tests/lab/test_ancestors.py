@@ -19,7 +19,7 @@ from noisygd_delete.methods import SampledGaussian
 from noisygd_delete.methods.counted import CountedRecords
 from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
 from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
-from noisygd_delete.methods.staged import StagedRun
+from noisygd_delete.methods.staged_run import StagedRun
 from proofs_check import closed_forms
 from tests.oracles import stage_chain
 
@@ -239,32 +239,6 @@ def run_of(number, stage, mu, table, parents=(), **facts):
     return StageRun(number, stage, step(mu), 1, table, parents, group="linear", **facts)
 
 
-def test_a_base_learned_again_beneath_observed_heads_by_hand():
-    """Base 0 and head 1 with the record; base learned again without it (2), head on it (3). Who saw both models pays for 0 and 1."""
-    runs = [run_of(0, 0, 0.3, 0), run_of(1, 1, 0.4, 0, (0,)), run_of(2, 0, 0.3, 1), run_of(3, 1, 0.4, 1, (2,))]
-    ask = {"person": [Presence(0, 0, 1)]}
-    assert ancestor_guarantee(runs, "deletion", "erased-vs-never", observed=[0, 1, 2, 3], **ask).gdp == pytest.approx(
-        0.5
-    )
-    assert ancestor_guarantee(runs, "deletion", "erased-vs-never", observed=[2, 3], **ask).gdp == 0.0
-    twice = {"person": [Presence(0, 0, 1), Presence(5, 0, None)]}  # and a row of hers that stays
-    found = ancestor_guarantee(runs, "deletion", "erased-vs-never", observed=range(4), **twice).gdp
-    assert found == pytest.approx(math.sqrt(0.6**2 + 0.8**2 + 0.3**2 + 0.4**2))
-
-
-def test_a_mask_keeps_rows_that_join_later_out_of_a_run():
-    runs = [run_of(0, 0, 0.3, 0), run_of(1, 0, 0.3, 4, slots=frozenset({0, 1})), run_of(2, 1, 0.4, 4, (1,))]
-    joined = [Presence(2, 3)]
-    found = ancestor_guarantee(runs, "deletion", "erased-vs-never", person=joined, observed=[1])
-    assert found.gdp == 0.0
-    assert ancestor_guarantee(runs, "dp", "zero-out", person=joined, observed=[2]).gdp == pytest.approx(0.4)
-
-
-def test_every_attempt_is_charged():
-    runs = [run_of(0, 0, 0.3, 0, attempts=4)]
-    assert ancestor_guarantee(runs, "dp", "zero-out", person=[Presence(0, 0)], observed=[0]).gdp == pytest.approx(0.6)
-
-
 def test_a_solver_started_at_an_old_answer_costs_its_tolerance_alone():
     facts = {"records": 10, "step_size": 0.2, "noise_variance": 1.0, "strong_convexity": 0.5, "lipschitz": 1.0}
     solved = OutputPerturbationRun(**facts, gradient_tolerance=0.01, warm=True)
@@ -345,7 +319,7 @@ def test_the_accountant_of_a_ladder_gives_the_ancestor_sum_for_every_lifetime_an
 
 def test_sums_of_an_account_are_those_of_its_releases():
     """Answers from running sums, and read back from their JSON, are those of a walk through the releases."""
-    from noisygd_delete.accountant.account import from_dict, to_dict
+    from noisygd_delete.accountant.serialization import from_dict, to_dict
 
     rng = np.random.default_rng(6)
     for _ in range(60):

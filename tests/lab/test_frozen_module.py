@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 
 import numpy as np
 import pytest
@@ -150,6 +151,9 @@ class TestModules:
         import importlib
 
         monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setattr(
+            sys, "dont_write_bytecode", True
+        )  # two texts of one second and one length would be one module
         texts = {
             "as_it_was": ("K = 2", "return rows * self.weight()", "return K"),
             "constant": ("K = 3", "return rows * self.weight()", "return K"),

@@ -23,6 +23,7 @@ from noisygd_delete import Budget, EditRequest, Records, losses, make_plan
 from noisygd_delete.bounds.gaussian import gdp_advantage, gdp_for
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import Stage, Staged
+from tests.bank import unit_rows
 from tests.oracles import ball_chain
 
 LOSS = losses.MultilayerPerceptron(radius=1.0, classes=3, hidden=6)
@@ -31,10 +32,7 @@ PROMISE = {"epsilon": 0.5, "delta": 1e-5}
 
 
 def table(n=60, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(n, 5))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.00001
-    return Records(rows, rng.integers(0, 3, n).astype(float))
+    return Records(unit_rows(n, 5, seed), np.random.default_rng(seed).integers(0, 3, n).astype(float))
 
 
 def ladder(**options):

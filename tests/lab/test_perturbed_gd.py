@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from noisygd_delete_lab import PerturbedGD, PublishedPerturbedGD, perturbed_gd
 
-from noisygd_delete import EditRequest, Records, errors, losses
+from noisygd_delete import EditRequest, errors, losses
+from tests.bank import unit_records
 
-from ..oracles.two_gaussians import delta_by_sampling, delta_of_shift
+from ..oracles.gaussian_dp import delta_by_sampling, delta_of_shift
 
 L, LAM, N, BETA = 1.0, 0.1, 100, 0.25
 GAMMA = BETA / (2 * LAM + BETA)
@@ -114,9 +115,7 @@ def test_learning_reaches_what_the_first_request_assumes() -> None:
 
 
 def test_published_form_needs_more_steps_and_keeps_nothing() -> None:
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((80, 4))
-    records = Records(rows / np.linalg.norm(rows, axis=1, keepdims=True) / 1.001, np.resize([1.0, -1.0], 80))
+    records, rng = unit_records(80, 4), np.random.default_rng(0)
     options = {"regularization": 0.05, "records": 80, "features": 4, "epsilon": 0.5, "delta": 1e-5, "noise_limit": 0.05}
     secret = PerturbedGD(losses.Logistic(1.0), **options)
     published = PublishedPerturbedGD(losses.Logistic(1.0), **options)

@@ -12,7 +12,7 @@ from scipy.stats import kstest
 
 from noisygd_delete import EditRequest, Records, errors, losses
 
-from ..oracles.two_gaussians import delta_of_shift
+from ..oracles.gaussian_dp import delta_of_shift
 from .conftest import table
 
 

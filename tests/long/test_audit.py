@@ -10,9 +10,10 @@ import pytest
 from scipy.stats import binom
 
 from benchmarks.audits import METHODS_THAT_RUN, plan_of, rows_left_in
-from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete import Budget, losses
 from noisygd_delete.audit import audit, audit_one_run, audit_releases
 from noisygd_delete.audit.membership import linear_engine
+from tests.bank import sized_plan
 
 from ..audit.faults import FAULTS
 from ..audit.shadows import audit_loss
@@ -22,19 +23,12 @@ pytestmark = pytest.mark.long
 FALSE_ALARM = 0.05
 SUITE = 1e-6
 RUNS = 300
+STEPS = {"method": "noisy-gd", "utility": False}
 
 
 def tight_plan():
     """c = 1/2 per step and budgets that the steps meet almost exactly: the hardest honest engine to acquit."""
-    return make_plan(
-        losses.Logistic(radius=1.0),
-        records=100,
-        features=1,
-        regularization=0.25,
-        budget=Budget.from_gdp(dp=3.0, deletion=0.376),
-        method="noisy-gd",
-        utility=False,
-    )
+    return sized_plan(losses.Logistic(1.0), 100, 1, 0.25, Budget.from_gdp(dp=3.0, deletion=0.376), **STEPS)
 
 
 def test_an_honest_engine_is_accused_no_more_often_than_stated(record_property) -> None:
@@ -71,26 +65,11 @@ def test_every_fault_is_seen_almost_always(name, record_property) -> None:
 @pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.PseudoHuber(1.0), losses.Softmax(1.0, 3)])
 def test_real_losses_stay_under_their_claims(loss, record_property) -> None:
     """Shadow models, two features; the claims are those of the worst case."""
-    plan = make_plan(
-        loss,
-        records=100,
-        features=2,
-        regularization=0.25,
-        budget=Budget.from_gdp(dp=3.0, deletion=0.4),
-        method="noisy-gd",
-        utility=False,
-    )
+    plan = sized_plan(loss, 100, 2, 0.25, Budget.from_gdp(dp=3.0, deletion=0.4), **STEPS)
     rng = np.random.default_rng(0)
     label = 2.0 if loss.label_kind == "class" else 1.0
-    report = audit_loss(
-        plan,
-        record=([0.6, 0.8], label),
-        chains=200_000,
-        later_releases=2,
-        false_alarm=SUITE,
-        factor=10.0,
-        rng=rng,
-    )
+    runs = {"chains": 200_000, "later_releases": 2, "false_alarm": SUITE, "factor": 10.0, "rng": rng}
+    report = audit_loss(plan, record=([0.6, 0.8], label), **runs)
     rows = "; ".join(
         f"{row.claimed.advantage:.3f} claimed, {row.measured.estimate:.3f} measured" for row in report.rows
     )
@@ -101,15 +80,8 @@ def test_real_losses_stay_under_their_claims(loss, record_property) -> None:
 @pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_a_practical_size(method, record_property) -> None:
     """n = 5,000, λ = 0.01: hundreds of steps per release."""
-    plan = make_plan(
-        losses.Logistic(radius=1.0),
-        records=5000,
-        features=10,
-        regularization=0.01,
-        budget=Budget(order=10, dp=1.0, deletion=0.3),
-        method=method,
-        utility=False,
-    )
+    budget = Budget(order=10, dp=1.0, deletion=0.3)
+    plan = sized_plan(losses.Logistic(1.0), 5000, 10, 0.01, budget, method=method, utility=False)
     report = audit(plan, chains=100_000, later_releases=2, false_alarm=SUITE, rng=np.random.default_rng(1))
     record_property("evidence", f"{method}: {report.verdict}; {len(report.rows)} rows, false-alarm rate {SUITE:g}")
     assert report.verdict == "pass"

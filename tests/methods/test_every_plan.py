@@ -17,7 +17,8 @@ from noisygd_delete.methods import Stage
 from noisygd_delete.methods.explanations import explain_noise
 from noisygd_delete.methods.output_perturbation import OutputPerturbation
 from noisygd_delete.methods.plan import Calibration, Plan
-from noisygd_delete.methods.problem import Minimizer, Problem
+from noisygd_delete.methods.problem import Problem
+from noisygd_delete.methods.procedure import Minimizer
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
 from tests.bank import FURTHER, PROBLEMS, USUAL, plan_by
 

@@ -292,27 +292,6 @@ def test_what_is_gone_leaves_nothing_after_a_model_that_was_seen() -> None:
     assert plan.mechanism.interval("deletion", "erased-vs-never", steps_with=0, steps_without=9).gdp == 0
 
 
-@pytest.mark.parametrize("releases", [2, 12, 50])
-@pytest.mark.parametrize(("n", "regularization"), [(26_000, 1e-2), (10**8, 1e-2), (10**6, 1e-3)])
-def test_the_releases_that_a_plan_is_for_are_within_its_budget_steps_added_for_roundings_included(
-    n: int, regularization: float, releases: int
-) -> None:
-    for budget in (RENYI, Budget.from_gdp(dp=0.4, deletion=0.1)):
-        plan = plan_by(
-            records=n, features=20, regularization=regularization, budget=budget, releases=releases, utility=False
-        )
-        assert budget.affords(plan.dp_observed())
-        assert budget.affords(plan.deletion)
-
-
-def test_no_step_is_longer_than_what_contracts_not_even_by_a_rounding() -> None:
-    mechanism = plan_by(regularization=1e-7).mechanism
-    longest = mechanism.exact.largest_step_size(mechanism)
-    assert replace(mechanism, step_size=longest).step_size == longest
-    with pytest.raises(InvalidParameter, match="carry two models apart"):
-        replace(mechanism, step_size=longest * (1 + 5e-13))
-
-
 class Still:
     """Noise whose words are never asked for: the discrete Gaussian is put in its place."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Accountant, Budget, Curator, Records, losses, make_plan
-from noisygd_delete.accountant import Event, forecast_requests
+from noisygd_delete.accountant import Event
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.planner import explain_plan
@@ -303,9 +303,9 @@ def test_forecasts_count_the_fresh_learns_that_the_horizon_asks_for(releases, af
     for _ in range(after):
         accountant.record(accountant.publication(edits=1))
     for requests in (1, 2, 5, 17):
-        ahead, followed = forecast_requests(accountant, requests), Accountant(plan, accountant.events)
+        ahead, followed = accountant.forecast().outlook(requests), Accountant(plan, accountant.events)
         for _ in range(requests):
-            spent = followed.horizon_spent
+            spent = followed.forecast().horizon_spent
             followed.record(followed.planned_event("relearn" if spent else "unlearn"))
         events = followed.events[len(accountant.events) :]
         assert ahead.fresh_learns == sum(event.kind == "relearn" for event in events)
@@ -317,22 +317,6 @@ def test_forecasts_count_the_fresh_learns_that_the_horizon_asks_for(releases, af
             accountant.record(event)
             published += 1
         assert published == left
-
-
-def test_composition_noise_meets_both_budgets():
-    for budget in (
-        BUDGET,
-        Budget.from_gdp(dp=0.5, deletion=0.4),
-        Budget.from_epsilon_delta(dp=(1, 1e-5), deletion=(1, 1e-5)),
-    ):
-        plan = plan_for("noisy-gd:analysis=composition", budget=budget, releases=4, requests_per_learn=5)
-        accountant = chain(plan)
-        assert accountant.dp_cumulative().gdp <= budget.dp_gdp() * (1 + 1e-9)
-        assert plan.deletion.gdp <= budget.deletion_gdp() * (1 + 1e-9)
-        worst = plan.mechanism.interval(
-            "deletion", "erased-vs-never", steps_with=plan.calibration.learn_steps + 4 * plan.calibration.delete_steps
-        )
-        assert worst.gdp <= budget.deletion_gdp()
 
 
 # ---------------------------------------------------------------- end to end, audited exactly

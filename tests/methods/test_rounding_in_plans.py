@@ -11,7 +11,7 @@ from scipy import optimize
 
 from noisygd_delete import losses
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods.objective_perturbation import minimizer_norm_bound
+from noisygd_delete.methods.objective_perturbation_noise import minimizer_norm_bound
 from noisygd_delete.methods.plan import Plan
 from tests.bank import sized_plan
 

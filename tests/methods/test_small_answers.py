@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import replace
 
@@ -34,14 +33,6 @@ def test_what_is_no_object_is_no_plan(junk) -> None:
     for read in (plan_from_dict, problem_from_dict, mechanism_from_dict):
         with pytest.raises(InvalidParameter):
             read(junk)
-
-
-def test_an_extractor_samples_a_share_of_the_records() -> None:
-    facts = {"records": 100, "noise_multiplier": 1.0}
-    assert SampledGaussian(**facts, sampling_rate=1.0).sampling_rate == 1
-    for rate in (1.001, 0.0, -0.1, math.nan, math.inf):
-        with pytest.raises(InvalidParameter, match="sampling_rate"):
-            SampledGaussian(**facts, sampling_rate=rate)
 
 
 def test_a_target_for_the_excess_risk_needs_a_convex_objective() -> None:

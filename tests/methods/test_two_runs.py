@@ -7,8 +7,9 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.methods.objective_perturbation import ObjectivePerturbationRun
-from noisygd_delete.privacy.guarantee import DELETION_NOTIONS, Guarantee, Worlds
+from noisygd_delete.methods.objective_perturbation_run import ObjectivePerturbationRun
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.worlds import DELETION_NOTIONS, Worlds
 
 from ..oracles import two_runs
 

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from noisygd_delete import losses
-from noisygd_delete.methods import ObjectivePerturbation, explanations, forecast, objective_perturbation
-from noisygd_delete.methods.problem import CarriedSums, Exactness, Minimizer, NoisyLeastSquares, Procedure, Published
+from noisygd_delete.methods import (
+    ObjectivePerturbation,
+    explanations,
+    forecast,
+    objective_perturbation,
+    objective_perturbation_noise,
+)
+from noisygd_delete.methods.procedure import CarriedSums, Exactness, Minimizer, NoisyLeastSquares, Procedure, Published
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.privacy.sentences import format_bound, format_number
 
@@ -69,20 +75,20 @@ def test_numbers_of_objective_perturbation_are_those_of_their_definitions(name: 
     plan = plan_by(name)
     problem, numbers, chain = plan.problem, plan.calibration, plan.method.chain
     gdp = problem.budget.dp_gdp()
-    share = objective_perturbation.inexact_share(problem, charged=False, chain=chain)
+    share = objective_perturbation_noise.inexact_share(problem, charged=False, chain=chain)
     assert share == pytest.approx(0.01 * gdp**2 / (2 * problem.releases * chain))
-    charged = objective_perturbation.inexact_share(problem, charged=True, chain=chain)
+    charged = objective_perturbation_noise.inexact_share(problem, charged=True, chain=chain)
     assert charged == pytest.approx(min(share, problem.budget.deletion_gdp() ** 2 / (2 * chain)), rel=1e-6)
     for method, leaves in ((ObjectivePerturbation(), True), (ObjectivePerturbation(solver="cold"), False),
                            (ObjectivePerturbation(solver="fixed"), False), (ObjectivePerturbation(solver="cold", in_place=False), True)):  # fmt: skip
         assert method._leaves_a_trace == leaves
-    pull = objective_perturbation.linear_term_bound(problem, numbers.linear_term)
+    pull = objective_perturbation_noise.linear_term_bound(problem, numbers.linear_term)
     widest = math.sqrt(max(problem.noise_shape or (1.0,)))
     assert pull == pytest.approx(numbers.linear_term * (math.sqrt(problem.noise_trace) + 9 * widest) / problem.records)
-    reach = objective_perturbation.minimizer_norm_bound(problem, pull)
+    reach = objective_perturbation_noise.minimizer_norm_bound(problem, pull)
     if math.isfinite(reach):
         assert problem.regularization * reach**2 / 2 == pytest.approx(reach * pull + problem.loss.gap_at_zero)
-    rounding = objective_perturbation.rounding_of_gradient(problem, numbers.linear_term, chain)
+    rounding = objective_perturbation_noise.rounding_of_gradient(problem, numbers.linear_term, chain)
     assert numbers.gradient_tolerance >= 10 * rounding
     assert math.log2(numbers.output_noise) == int(math.log2(numbers.output_noise))
     facts = objective_perturbation._risk_facts(plan)

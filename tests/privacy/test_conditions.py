@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from noisygd_delete.privacy.guarantee import FIXED_RECORD, FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
 from noisygd_delete.privacy.sentences import format_condition
+from noisygd_delete.privacy.worlds import FIXED_RECORD, FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
 
 
 def test_conditions_are_said_as_papers_say_them() -> None:

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from noisygd_delete.privacy.guarantee import Guarantee, Worlds
+from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.privacy.sentences import format_bound, round_up, success_per_hundred
+from noisygd_delete.privacy.worlds import Worlds
 
 
 def bounds(count: int = 4000):

@@ -17,7 +17,7 @@ from noisygd_delete.evidence import Erasure
 from noisygd_delete.features.maps.catalogue import KINDS
 from noisygd_delete.methods.serialization import plan_from_dict
 from noisygd_delete.privacy.budget import Measures
-from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.store.entry import Entry, EntryKinds
 
 PACKAGE = Path(__file__).parents[2] / "noisygd_delete"

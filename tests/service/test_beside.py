@@ -65,10 +65,12 @@ def test_readers_beside_a_writer_meet_no_half_edit(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=reader)
     thread.start()
-    with Store.open(path) as store:
-        for k in range(0, 300, 10):
-            store.edit_all([EditRequest.delete([name(j)], request_id=f"r{j}") for j in range(k, k + 10)])
-    ended.set()
-    thread.join()
+    try:
+        with Store.open(path) as store:
+            for k in range(0, 300, 10):
+                store.edit_all([EditRequest.delete([name(j)], request_id=f"r{j}") for j in range(k, k + 10)])
+    finally:  # or the thread would outlive the tests
+        ended.set()
+        thread.join(60)
     assert failed == []
     assert read[0] > 10

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .ngrams import HashedNgrams
     from .onnx import OnnxFile
     from .sentences import SentenceEmbedding
-    from .shapes import Shape, Shapes
+    from .shape import Shape
+    from .shapes import Shapes
 
 __all__ = [
     "Additive",
@@ -54,6 +55,7 @@ __getattr__ = on_first_use(
         "HashedNgrams": "ngrams",
         "OnnxFile": "onnx",
         "SentenceEmbedding": "sentences",
-        **dict.fromkeys(("Shape", "Shapes"), "shapes"),
+        "Shape": "shape",
+        "Shapes": "shapes",
     },
 )

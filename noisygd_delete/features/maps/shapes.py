@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from html import escape
 from typing import Any
 
 import msgspec
@@ -16,96 +14,10 @@ from numpy.typing import ArrayLike
 from ...errors import InvalidParameter, check_real, non_negative
 from .additive import Additive
 from .base import Floats
+from .drawings import draw_shape
+from .shape import Axis, Shape, Side
 
 _MOST = 1000  # shapes in a file
-MOST_BARS = 12  # categories drawn
-_WIDE, _HIGH, _LEFT, _ROW = 320.0, 150.0, 44.0, 18.0
-
-
-@dataclass(frozen=True)
-class Axis:
-    """How one column of an additive map is presented.
-
-    Attributes:
-        name: Name of the column of the table.
-        labels: Of its categories or, with `inputs`, of the only numbers in [−1, 1] that it can be.
-        inputs: Those numbers, one for each label; empty for a category, and for a number with any value in [−1, 1].
-        raw: Conversion from [−1, 1] to the column's own unit.
-        scale: Unit of the converted values, see `Shape`.
-        may_be_absent: Whether a cell can have no entry in this column.
-        indicator: Place of the map's column that is 1 for a cell without a value here, and 0 for any other cell.
-        group: Places of the map's other columns that are 0 for such a cell.
-        other: Label of such a cell in `labels`; empty if it is reported as `Shape.missing`.
-    """
-
-    name: str
-    labels: tuple[str, ...] = ()
-    inputs: tuple[float, ...] = ()
-    raw: Callable[[Floats], Any] | None = None
-    scale: str = "number"
-    may_be_absent: bool = False
-    indicator: int | None = None
-    group: tuple[int, ...] = ()
-    other: str = ""
-
-
-@dataclass(frozen=True)
-class Side:
-    """The second column of a pair: `edges` (on `scale`) or `labels`, see `Shape`."""
-
-    edges: tuple[float, ...] = ()
-    labels: tuple[str, ...] = ()
-    scale: str = "number"
-
-    @property
-    def parts(self) -> int:
-        """Number of bins (one less than `edges`), or of labels if there are no edges."""
-        return len(self.edges) - 1 if self.edges else len(self.labels)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Contribution of one column, or of a pair, to a score, minus its mean over bins or categories.
-
-    Attributes:
-        name: Of the column, or of the two columns of a pair.
-        values: By bin or by category; for a pair all parts of the second for the first of the first, and so on.
-        edges: (values + 1,) ends of the bins in the column's own unit; empty for a category.
-        labels: Of the categories, or of the two values of a boolean.
-        missing: For a cell that is empty or not in the list, instead of all the column's shapes; None if every cell has
-            a value.
-        second: The second column of a pair.
-        lowest: At the lower end itself, if that has no bin (`Additive.amounts`); else None.
-        scale: Unit of `edges`: "number"; "date", seconds since 1970-01-01; or "time", seconds since midnight.
-    """
-
-    name: str
-    values: tuple[float, ...]
-    edges: tuple[float, ...] = ()
-    labels: tuple[str, ...] = ()
-    missing: float | None = None
-    second: Side | None = None
-    lowest: float | None = None
-    scale: str = "number"
-
-    def __post_init__(self) -> None:
-        beside = Side(labels=("",)) if self.second is None else self.second
-        ends = Side(self.edges, self.labels).parts * beside.parts == len(self.values)
-        if (
-            not self.values
-            or not ends
-            or not np.isfinite(
-                [*self.values, *self.edges, *beside.edges, self.missing or 0.0, self.lowest or 0.0]
-            ).all()
-        ):
-            raise InvalidParameter(
-                f"the shape of {self.name!r} has other bins or categories than values; export it again"
-            )
-
-    @property
-    def importance(self) -> float:
-        """Mean absolute value over bins or categories with equal weights; independent of how often rows have each."""
-        return float(np.abs(self.values).mean())
 
 
 @dataclass(frozen=True)
@@ -270,7 +182,7 @@ class Shapes:
         every = [*self.shapes, *(() if before is None else before.shapes)]
         tallest = max((abs(value) for shape in every for value in shape.values), default=0.0) + 2 * self.noise or 1.0
         earlier = [known.get((shape.name, len(shape.values))) for shape in self.shapes]
-        return [_draw_panel(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
+        return [draw_shape(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
 
     def caption(self) -> str:
         """Return a caption for the drawings: unit, constant, order of the columns, and width of the band of noise."""
@@ -364,139 +276,3 @@ class _PairSide:
 
 def _edges(axis: Axis, ends: Floats) -> tuple[float, ...]:
     return tuple(np.asarray(ends if axis.raw is None else axis.raw(ends), np.float64).tolist())
-
-
-def format_edge(value: float, scale: str) -> str:
-    """Return an end of a bin as readable text: four significant digits, a date, or a time of day.
-
-    Args:
-        value: The number; for "date" seconds since 1970-01-01, for "time" seconds since midnight.
-        scale: "number", "date" or "time".
-    """
-    if scale == "number":
-        return f"{value:.4g}"
-    return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d" if scale == "date" else "%H:%M")
-
-
-def _draw_panel(shape: Shape, before: Shape | None, band: float, tallest: float) -> str:
-    title = f'<text x="0" y="12" font-weight="600">{escape(shape.name[:44])}</text>'
-    draw = _draw_heat_map if shape.second is not None else _draw_curve if shape.edges else _draw_bars
-    body, high = draw(shape, before, band, tallest)
-    apart = {"empty": shape.missing, "lowest": shape.lowest}
-    title += _draw_text(
-        _WIDE - 4, 12, ", ".join(f"{what}: {value:+.2f}" for what, value in apart.items() if value is not None)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE:g} {high:g}" width="100%" role="img" aria-label="{escape(shape.name)}" '
-        f'font-family="sans-serif" font-size="10" fill="currentColor">{title}{body}</svg>'
-    )
-
-
-def _draw_text(x: float, y: float, text: str, anchor: str = "end") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
-def _draw_curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
-    low, high = shape.edges[0], shape.edges[-1]
-
-    def across(value: float) -> float:
-        return _LEFT + (value - low) / (high - low) * (_WIDE - _LEFT - 4)
-
-    def up(value: float) -> float:
-        return 24 + (1 - value / tallest) / 2 * (_HIGH - 46)
-
-    def steps(values: Sequence[float]) -> list[str]:
-        ends = zip(values, shape.edges[:-1], shape.edges[1:], strict=True)
-        return [f"{across(x):.1f},{up(value):.1f}" for value, first, last in ends for x in (first, last)]
-
-    over, under = ([value + side for value in shape.values] for side in (band, -band))
-    parts = [
-        f'<polygon points="{" ".join([*steps(over), *reversed(steps(under))])}" fill="var(--accent, #1f5f8b)" opacity="0.18"/>',
-        f'<line x1="{_LEFT:g}" x2="{_WIDE - 4:g}" y1="{up(0):.1f}" y2="{up(0):.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>',
-    ]
-    if before is not None:
-        parts.append(
-            f'<polyline points="{" ".join(steps(before.values))}" fill="none" stroke="#c2601c" stroke-width="1.3" stroke-dasharray="4 3"/>'
-        )
-    parts.append(
-        f'<polyline points="{" ".join(steps(shape.values))}" fill="none" stroke="var(--accent, #1f5f8b)" stroke-width="1.6"/>'
-    )
-    marks = [(tallest, "+"), (0.0, ""), (-tallest, "−")]
-    parts += [_draw_text(_LEFT - 4, up(value) + 3, f"{sign}{abs(value):.1f}") for value, sign in marks]
-    for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
-        parts.append(_draw_text(across(value), _HIGH - 8, format_edge(value, shape.scale), anchor))
-    return "".join(parts), _HIGH
-
-
-def _draw_heat_map(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
-    """Draw one rectangle per pair of parts.
-
-    Blue is positive, orange negative, pale may be noise; outlined cells changed by more than the noise of both models
-    explains.
-    """
-    assert shape.second is not None
-    own = Side(shape.edges, shape.labels, shape.scale)
-    wide, high = (_WIDE - 2 * _LEFT) / own.parts, max(4.0, min(_ROW, 110 / shape.second.parts))
-    table = np.reshape(shape.values, (own.parts, shape.second.parts))
-    other = None if before is None else np.reshape(before.values, table.shape)
-    bottom, parts = 24 + high * shape.second.parts, []
-    for (column, row), value in np.ndenumerate(table):
-        x, y, shade = 2 * _LEFT - 4 + column * wide, bottom - (row + 1) * high, min(1.0, abs(value) / tallest)
-        colour = "var(--accent, #1f5f8b)" if value > 0 else "#c2601c"
-        moved = other is not None and abs(value - other[column, row]) > math.sqrt(2) * band
-        edge = 'stroke="currentColor"' if moved else 'stroke="none"'
-        pale = 0.35 if abs(value) < band else 1.0
-        parts.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" fill="{colour}" fill-opacity="{pale * shade:.2f}" {edge}><title>{value:+.2f}'
-            "</title></rect>"
-        )
-    for number, text in _tick_marks(own):
-        anchor = "end" if own.edges and number == own.parts else "middle"
-        parts.append(_draw_text(2 * _LEFT - 4 + number * wide, bottom + 12, text, anchor))
-    for number, text in _tick_marks(shape.second):
-        parts.append(_draw_text(2 * _LEFT - 8, bottom - number * high + 3, text))
-    parts.append(_draw_text(_WIDE - 4, 12, f"full colour: ±{tallest:.1f}"))
-    return "".join(parts), bottom + 20
-
-
-def _tick_marks(side: Side) -> list[tuple[float, str]]:
-    """Return tick positions along a side, in parts, with texts: ends and middle, or as many categories as fit."""
-    if side.edges:
-        return [(place, format_edge(side.edges[place], side.scale)) for place in (0, side.parts // 2, side.parts)]
-    step = -(-side.parts // 6)
-    return [(place + 0.5, label[:14]) for place, label in enumerate(side.labels) if place % step == 0]
-
-
-def _draw_bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
-    order = sorted(range(len(shape.values)), key=lambda place: -abs(shape.values[place]))[:MOST_BARS]
-    middle, half = _WIDE * 0.68, _WIDE * 0.3
-
-    def across(value: float) -> float:
-        return middle + value / tallest * half
-
-    parts, y = [], 30.0
-    for place in order:
-        value = shape.values[place]
-        parts.append(_draw_text(middle - half - 6, y + 3, shape.labels[place][:18]))
-        parts.append(
-            f'<line x1="{across(value - band):.1f}" x2="{across(value + band):.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--accent, #1f5f8b)" '
-            'stroke-width="7" opacity="0.22"/>'
-        )
-        if before is not None:
-            parts.append(
-                f'<circle cx="{across(before.values[place]):.1f}" cy="{y:.1f}" r="4" fill="none" stroke="#c2601c" stroke-width="1.3"/>'
-            )
-        parts.append(f'<circle cx="{across(value):.1f}" cy="{y:.1f}" r="2.6" fill="var(--accent, #1f5f8b)"/>')
-        y += _ROW
-    parts.append(
-        f'<line x1="{middle:.1f}" x2="{middle:.1f}" y1="20" y2="{y - 8:.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>'
-    )
-    for value, sign in ((-tallest, "−"), (0.0, ""), (tallest, "+")):
-        parts.append(_draw_text(across(value), y + 4, f"{sign}{abs(value):.1f}", "middle"))
-        parts.append(
-            f'<line x1="{across(value):.1f}" x2="{across(value):.1f}" y1="{y - 11:.1f}" y2="{y - 7:.1f}" stroke="currentColor" stroke-width="0.6"/>'
-        )
-    if len(order) < len(shape.values):
-        parts.append(_draw_text(0, y + 18, f"{len(shape.values) - len(order)} more in the JSON", "start"))
-        y += 14
-    return "".join(parts), y + 8

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from .draft import Draft, draft_schema
     from .encoded import Encoded
     from .files import Table, read_blocks, read_table
-    from .schema import HeldOut, RecordFile, Schema
+    from .held_out import HeldOut
+    from .schema import RecordFile, Schema
 
 __all__ = ["Draft", "Encoded", "HeldOut", "RecordFile", "Schema", "Table", "draft_schema", "read_blocks", "read_table"]
 
@@ -27,8 +28,8 @@ __getattr__ = on_first_use(
     __name__,
     {
         "Encoded": "encoded",
-        **dict.fromkeys(("HeldOut", "RecordFile"), "schema"),
-        "Schema": "schema",
+        "HeldOut": "held_out",
+        **dict.fromkeys(("RecordFile", "Schema"), "schema"),
         "Draft": "draft",
         "draft_schema": "draft",
         **dict.fromkeys(("Table", "read_blocks", "read_table"), "files"),

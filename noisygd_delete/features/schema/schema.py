@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,13 +52,15 @@ from ...errors import InvalidSchema, UnreadableRows
 from ...records import CodedRows, Id, Names, Rows, limited_io
 from ..maps.base import PublicMap, normalize_rows, shrink_factors
 from ..maps.codec import RowCodec, codec_of
-from . import values
-from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
+from .cells import FloatColumn, Floats, Fractions
+from .columns import Kind, Numeric
 from .encoded import Encoded, GatheredRows
 from .files import BLOCK_ROWS, Table, read_blocks
 from .hashed import Text
+from .held_out import HeldOut, select_rows
 from .keys import parse
-from .values import EMPTY, FloatColumn, Floats, Fractions, Mask, find_empty
+from .listed import GAP, Boolean, Category, refuse_empty
+from .values import find_empty, without_label
 
 _CODED = 1 << 14  # rows whose codes are found at once
 MOST_UNLISTED = 50  # rows to predict in which a column may have unlisted values only
@@ -429,7 +430,7 @@ def _identifiers(table: Table, column: str, purpose: str) -> Names:
             f"{table.source}, column {column!r}: fractional numbers, and {purpose} needs one text everywhere (1.0 is 1 elsewhere): store whole "
             "numbers or text there"
         )
-    missing = values.find_empty(texts, ())
+    missing = find_empty(texts, ())
     if missing.any():
         raise table.fault(missing, column, f"empty; {purpose} must be given")
     return Names.of(texts)
@@ -443,63 +444,6 @@ def _identifiers(table: Table, column: str, purpose: str) -> Names:
 _LINES = 10  # named in one sentence
 _CELLS = 1 << 24  # of one block, as numbers
 _Lines = NDArray[np.int64]
-
-
-class HeldOut:
-    """Held-out rows of a file, for evaluation and never for learning; in memory only.
-
-    A coin decides, derived from the data subject (else the record) and a key that is not stored: the coins of different
-    subjects are independent, all rows of a subject have the same coin, and a second reading selects the same rows.
-
-    Args:
-        share: Of the records, in [0, 1).
-        never: Subjects (else records) that are not held out whatever their coin.
-    """
-
-    def __init__(self, share: float, never: Iterable[str] = ()) -> None:
-        self._key, self._below, self._never = os.urandom(32), share * 2**64, frozenset(never)
-        self._parts: list[Encoded] = []
-
-    def begin(self) -> None:
-        """Discard the rows held out so far, for a reading from the first row on; the coins remain the same."""
-        self._parts = []
-
-    def taken_from(self, block: Encoded) -> NDArray[np.bool_]:
-        """Store the block's held-out rows, and return a (rows,) mask of the rows that remain for learning."""
-        names = block.ids if block.subjects is None else block.subjects
-        assert names is not None
-        held = np.zeros(len(names), bool)
-        if self._below:
-            held[:] = self._coins(map(str, names)) < self._below
-            if self._never:
-                held &= [str(name) not in self._never for name in names]
-        self._parts.append(_select_rows(block, held))
-        return ~held
-
-    def encoded(self) -> Encoded | None:
-        """Return all held-out rows as one block without ids and subjects; None if there are none."""
-        parts = [part for part in self._parts if len(part.rows)]
-        if not parts:
-            return None
-        whole = GatheredRows(parts[0].rows.shape[1])
-        for part in parts:
-            whole.add(replace(part, ids=None, subjects=None))
-        return whole.encoded()
-
-    def names(self) -> tuple[list[Id], list[Id]]:
-        """Return the ids and the subjects of the held-out rows; an empty list for one that the rows do not have."""
-        ids = [name for part in self._parts for name in part.ids or ()]
-        return ids, [name for part in self._parts for name in part.subjects or ()]
-
-    def _coins(self, names: Iterable[str]) -> NDArray[np.uint64]:
-        """Return one uniform number below 2**64 per name, equal for equal names."""
-        copy = hashlib.blake2b(digest_size=8, key=self._key).copy  # faster than to absorb the key for each name
-        coins = bytearray()
-        for name in names:
-            coin = copy()
-            coin.update(name.encode())
-            coins += coin.digest()
-        return np.frombuffer(coins, ">u8")
 
 
 def _block_rows(schema: Schema, *, coded: bool) -> int:
@@ -615,11 +559,11 @@ class RecordFile:
             if schema.rows_per_subject is not None and block.subjects is not None:
                 kept = _first_of_each(block.subjects, of_subject, schema.rows_per_subject)
                 self.dropped += int(np.count_nonzero(~kept))
-                block, lines = _select_rows(block, kept), lines[kept]
+                block, lines = select_rows(block, kept), lines[kept]
             if self.held_out is not None:
                 stays = self.held_out.taken_from(block)
                 self.held += int(np.count_nonzero(~stays))
-                block, lines = _select_rows(block, stays), lines[stays]
+                block, lines = select_rows(block, stays), lines[stays]
             self.rows += len(block.rows)
             yield block, lines
             if self._progress is not None:
@@ -667,16 +611,6 @@ class RecordFile:
         return found
 
 
-def without_label(texts: Sequence[str], classes: Sequence[str] = ()) -> Mask:
-    """Return (rows,), whether a cell is empty or marks a missing value (`EMPTY`), and is not one of the classes.
-
-    If "" is a class, no cell is without a label.
-    """
-    if "" in classes:
-        return np.zeros(len(texts), bool)
-    return find_empty(texts, [mark for mark in EMPTY if mark not in classes])
-
-
 def describe_faults(faults: Iterable[UnreadableRows], what: str = "left out") -> list[str]:
     """Return a sentence for each fault: how many rows, their first ten lines, the column, and what is wrong.
 
@@ -698,16 +632,3 @@ def _first_of_each(subjects: Names, of_subject: Counter[Id | None], most: int) -
         of_subject[subject] += 1
         kept[row] = of_subject[subject] <= most
     return kept
-
-
-def _select_rows(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
-    if kept.all():
-        return block
-
-    def of(names: Names | None) -> Names | None:
-        return None if names is None else names.select(kept)
-
-    rows = block.rows.select(kept) if isinstance(block.rows, CodedRows) else block.rows[kept]
-    labels = block.labels[kept]
-    targets = None if block.targets is None else block.targets[kept]
-    return replace(block, rows=rows, labels=labels, ids=of(block.ids), subjects=of(block.subjects), targets=targets)

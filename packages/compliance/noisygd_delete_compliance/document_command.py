@@ -9,7 +9,7 @@ from typing import Any
 from noisygd_delete.cli.arguments import add_command
 from noisygd_delete.cli.terminal import print_result
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.atomic_write import check_output
+from noisygd_delete.evidence.atomic_write import check_outputs
 
 _YAML = b'software: "noisygd-delete'  # how every such file begins
 
@@ -50,20 +50,16 @@ def _write_documents(parsed: argparse.Namespace) -> int:
     from .model_card import assessment, fields, model_card, to_yaml
     from .request_rows import policy_of, register_lines
 
-    asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
-    files = {option: file for option, file in asked.items() if file is not None}
-    if not files and not parsed.json:
+    outputs = check_outputs(
+        {
+            "--registry": (parsed.registry, _YAML),
+            "--model-card": (parsed.model_card, PAGE),
+            "--assessment": (parsed.assessment, PAGE),
+        },
+        inputs=[parsed.public_key, parsed.audit],
+    )
+    if not outputs and not parsed.json:
         raise InvalidParameter("name what to write: --registry, --model-card or --assessment; or --json")
-    read = [parsed.public_key, parsed.audit]
-    outputs = {
-        option: check_output(
-            option,
-            file,
-            begins=_YAML if option == "--registry" else PAGE,
-            inputs=[*read, *(f for f in files.values() if f is not file)],
-        )
-        for option, file in files.items()
-    }
     ledger, policy, lines = ledger_of(parsed.store), policy_of(parsed.store), register_lines(parsed.store)
     key = None if parsed.public_key is None else key_id(read_public(parsed.public_key))
     audit, deployment = audit_from(parsed.audit, ledger.plan), fields(ledger, policy)
@@ -75,5 +71,6 @@ def _write_documents(parsed: argparse.Namespace) -> int:
     written = {option: made[option]() for option in outputs}
     for option, place in outputs.items():
         place.write(written[option])
-    print_result(parsed, deployment, "\n".join(f"wrote {file}" for file in files.values()))
+    files = (parsed.registry, parsed.model_card, parsed.assessment)
+    print_result(parsed, deployment, "\n".join(f"wrote {file}" for file in files if file))
     return 0

@@ -19,7 +19,8 @@ from noisygd_delete.evidence.derivation import NOT_COVERED, conditions_of
 from noisygd_delete.evidence.erasure import from_data_of, is_on_calendar, ledger_status
 from noisygd_delete.evidence.store_claims import claims_of_store, standing_claim
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.privacy.guarantee import Guarantee, Worlds
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.records import NO_EDITS
 from noisygd_delete.reports import common
 from noisygd_delete.reports.certificate_page import audit_name

@@ -1,6 +1,6 @@
 """Privacy accounting of single stage runs: the sum over all runs that an observed set depends on.
 
-The proof is at `methods.staged.StagedRun`. The accountant answers for a ladder from the exposures of its events. This
+The proof is at `methods.staged_run.StagedRun`. The accountant answers for a ladder from the exposures of its events. This
 is the general form, for runs in any order and with any inputs: varying stages, bases learned again under published
 heads, discarded trials. The observed runs are stated with each question and are not stored.
 """
@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from noisygd_delete.accountant.events import Event, EventKinds
 from noisygd_delete.errors import InvalidParameter, check_count
 from noisygd_delete.methods.base import Mechanism
-from noisygd_delete.methods.staged import StagedRun
-from noisygd_delete.privacy.guarantee import NON_ADAPTIVE, Guarantee
+from noisygd_delete.methods.staged_run import StagedRun
+from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.worlds import NON_ADAPTIVE
 
 GROUP_LAWS = ("linear", "none")
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from noisygd_delete.bounds.objective_perturbation import curvature_ratio
 from noisygd_delete.bounds.renyi import least_noise, renyi_epsilon
-from noisygd_delete.engine.noise import draw_linear_term, noise_source
+from noisygd_delete.engine.linear_term import draw_linear_term
+from noisygd_delete.engine.noise import noise_source
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, check_positive, check_probability

@@ -18,9 +18,9 @@ from noisygd_delete_compliance import Register, RequestCase
 from noisygd_delete.curator.stream import Batching, Calendar
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import NEVER_THERE, InvalidRequest
-from noisygd_delete.methods.objective_perturbation import linear_term_bound
+from noisygd_delete.methods.objective_perturbation_noise import linear_term_bound
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.methods.problem import Minimizer, quick_passes, solver_passes
+from noisygd_delete.methods.procedure import Minimizer, quick_passes, solver_passes
 from noisygd_delete.records import EditRequest
 from noisygd_delete.store import Store
 from noisygd_delete.store.ledger import Ledger

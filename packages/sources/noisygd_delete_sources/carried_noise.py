@@ -27,9 +27,9 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.schema import Encoded, Schema, Table
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.methods.problem import CarriedSums
+from noisygd_delete.methods.procedure import CarriedSums
 from noisygd_delete.records import EditCounts, LeftOut
-from noisygd_delete.store.models import DrawnPatch, kept_candidate
+from noisygd_delete.store.candidate import DrawnPatch, kept_candidate
 from noisygd_delete.store.training_table import OpenedStore
 
 from .reading import check_room, columns_of, encoded_blocks

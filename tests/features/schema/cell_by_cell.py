@@ -9,8 +9,6 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 
 class Refused(Exception):
     """The file is no table; `line` is where that was seen."""
@@ -59,7 +57,3 @@ def number(text: str) -> float:
 
 def place(text: str, values: tuple[str, ...]) -> int:
     return {value: place for place, value in enumerate(values)}.get(text, len(values))
-
-
-def bits(values) -> list[bytes]:
-    return [np.float64(value).tobytes() for value in values]

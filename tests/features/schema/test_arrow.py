@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, read_blocks, values
-from noisygd_delete.features.schema.values import FloatColumn, TextColumn, find_empty, read_numbers
+from noisygd_delete.features.schema import Schema, arrow, read_blocks
+from noisygd_delete.features.schema.arrow import TextColumn
+from noisygd_delete.features.schema.cells import FloatColumn
+from noisygd_delete.features.schema.values import find_empty, read_numbers
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -48,14 +50,14 @@ def one_by_one(column: object) -> list[str]:
 def test_a_column_reads_as_its_cells_do(name: str) -> None:
     whole = COLUMNS[name]
     for part in (whole, whole[1:], whole[:-1], whole[2:2]):
-        read, expected = values.arrow_column(part), one_by_one(part)
+        read, expected = arrow.arrow_column(part), one_by_one(part)
         assert list(read) == expected
         assert [read[cell] for cell in range(len(expected))] == expected
         assert read[0:2] == expected[0:2]
         np.testing.assert_array_equal(read_numbers(read), read_numbers(expected))
         for marks in ((), ("nan", "-1", "2.0")):
             np.testing.assert_array_equal(find_empty(read, marks), find_empty(expected, marks))
-    by_buffer = isinstance(values.arrow_column(whole), (TextColumn, FloatColumn))
+    by_buffer = isinstance(arrow.arrow_column(whole), (TextColumn, FloatColumn))
     assert by_buffer == (name not in ("date", "time", "decimal", "nothing"))
 
 
@@ -71,37 +73,11 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         [None, pyarrow.py_buffer(np.array([0, 2], np.int32).tobytes()), pyarrow.py_buffer(b"\xff\xfe")],
     )
     with pytest.raises(pyarrow.ArrowException):
-        values.arrow_column(broken)
+        arrow.arrow_column(broken)
     parquet.write_table(pyarrow.table({"y": broken}), tmp_path / "broken.parquet")
     schema = Schema.from_dict({"label": {"column": "y", "classes": ["no", "yes"]}})
     with pytest.raises(InvalidSchema, match="column 'y': bytes that are no UTF-8 text"):
         schema.encode_file(tmp_path / "broken.parquet")
-
-
-def test_a_parquet_file_makes_the_rows_of_the_same_csv_file(tmp_path: Path) -> None:
-    rng = np.random.Generator(np.random.PCG64(8))
-    ages, job, label = rng.uniform(0, 9, 500), rng.integers(0, 3, 500), rng.integers(0, 2, 500)
-    columns = {
-        "id": [f"p{k}" for k in range(500)],
-        "age": [None if k % 50 == 3 else float(age) for k, age in enumerate(ages)],
-        "job": [("cook", "smith", "none")[k] for k in job],
-        "y": label.tolist(),
-    }
-    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
-    rows = zip(*columns.values(), strict=True)
-    lines = [",".join("" if cell is None else str(cell) for cell in row) for row in rows]
-    (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *lines]))
-    schema = Schema.from_dict(
-        {
-            "id": "id",
-            "label": {"column": "y", "classes": ["0", "1"]},
-            "columns": {"age": {"bounds": [0, 9], "missing": 4}, "job": {"categories": ["cook", "smith", "none"]}},
-        }
-    )
-    one, other = schema.encode_file(tmp_path / "t.parquet"), schema.encode_file(tmp_path / "t.csv")
-    np.testing.assert_array_equal(one.rows, other.rows)
-    np.testing.assert_array_equal(one.labels, other.labels)
-    assert list(one.ids) == list(other.ids)
 
 
 def test_a_longer_file_takes_no_more_memory(tmp_path: Path) -> None:
@@ -121,8 +97,8 @@ def test_a_longer_file_takes_no_more_memory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("most", [1 << 30, 0], ids=["short", "long"])
 def test_parts_of_a_column_are_joined_and_taken_as_lists_are(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "_MOST_SHORT", most)
-    parts = [values.arrow_column(pyarrow.array(TEXTS)[a:b]) for a, b in ((0, 4), (4, 4), (3, 11))]
+    monkeypatch.setattr(arrow, "_MOST_SHORT", most)
+    parts = [arrow.arrow_column(pyarrow.array(TEXTS)[a:b]) for a, b in ((0, 4), (4, 4), (3, 11))]
     expected = [text for part in parts for text in part]
     joined = TextColumn.concatenate(parts)
     assert list(joined) == expected

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.features.maps import Shapes
-from noisygd_delete.features.maps.shapes import Shape
+from noisygd_delete.features.maps.shape import Shape
 from noisygd_delete.features.schema import Schema, Table
 from noisygd_delete.features.schema import shapes as named
 from noisygd_delete.features.schema.published import bucket_of, phase, read_moment

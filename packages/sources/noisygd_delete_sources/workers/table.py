@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from noisygd_delete.engine.coded import LEAST_ROWS, CodedSums
 from noisygd_delete.engine.kernel import sum_pairwise
 from noisygd_delete.engine.moments import IntegerMoments, Integers
-from noisygd_delete.engine.nested import SAMPLED
+from noisygd_delete.engine.nested import sample_size
 from noisygd_delete.engine.sums import RowsElsewhere, check_norms, check_partitions
 from noisygd_delete.errors import InvalidRecords, SourceError
 from noisygd_delete.features.maps.codec import RowCodec
@@ -154,7 +154,7 @@ class ClusterSums:
     def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:
         """Return the same slots as for a table in memory, whose free slots are last."""
         codec = self._records.codec
-        rows = rows if codec is None or self.slots < LEAST_ROWS else max(rows, SAMPLED)
+        rows = rows if codec is None or self.slots < LEAST_ROWS else sample_size(rows, self.slots)
         step, before, firsts = max(1, self.slots // rows), 0, []
         for size in self._records.rows_in:
             firsts.append(-before % step)
@@ -166,6 +166,6 @@ class ClusterSums:
         if codec is not None:
             sample = CodedSums.of(CodedRows(found, codec), labels, self._loss, whole=self.slots)
             if sample is not None:
-                return sample.every(1)
+                return sample.strided(sample.slots)
             found = codec.decode(found)
         return found, labels.astype(np.int64 if self._loss.label_kind == "class" else np.float32)

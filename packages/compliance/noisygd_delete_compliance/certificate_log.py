@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import UUID
 
-from ..dates import parse_datetime
-from ..errors import InvalidParameter, StoreLocked
-from ..records import limited_io
-from ..store.layout import Lock
-from .atomic_write import check_output
-from .checks import Check
-from .signing import canonical_bytes, sign_document, signed_by
+from noisygd_delete.dates import parse_datetime
+from noisygd_delete.errors import InvalidParameter, StoreLocked
+from noisygd_delete.evidence.atomic_write import check_output
+from noisygd_delete.evidence.checks import Check
+from noisygd_delete.evidence.signing import canonical_bytes, sign_document, signed_by
+from noisygd_delete.records import limited_io
+from noisygd_delete.store.layout import Lock
 
 BEGINS = b'{"format":"noisygd-delete/certificate-log/1"}\n'  # the first line of every log
 _PROOF_FORMAT = "noisygd-delete/log-proof/1"

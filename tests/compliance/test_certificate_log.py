@@ -10,10 +10,8 @@ import uuid
 from pathlib import Path
 
 import pytest
-
-from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence import certificate_log, new_key, sign_document
-from noisygd_delete.evidence.certificate_log import (
+from noisygd_delete_compliance import certificate_log
+from noisygd_delete_compliance.certificate_log import (
     BEGINS,
     check_log_proof,
     enter_certificate,
@@ -22,6 +20,9 @@ from noisygd_delete.evidence.certificate_log import (
     root_from_path,
     tree_root,
 )
+
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence import new_key, sign_document
 from noisygd_delete.evidence.signing import canonical_bytes
 from noisygd_delete.records import limited_io
 
@@ -147,13 +148,13 @@ def test_a_line_that_a_crash_cut_off_is_taken_away(key: Path, tmp_path: Path) ->
 def test_many_processes_enter_at_once(key: Path, tmp_path: Path) -> None:
     log = tmp_path / "certificates.log"
     program = (
-        "import sys\nfrom tests.reports.test_certificate_log import paper, enter_certificate\nfrom pathlib import Path\n"
+        "import sys\nfrom tests.compliance.test_certificate_log import paper, enter_certificate\nfrom pathlib import Path\n"
         "[enter_certificate(sys.argv[2], paper(Path(sys.argv[1]), int(sys.argv[3]) * 10 + k), sys.argv[1]) for k in range(10)]"
     )
     running = [
         subprocess.Popen([sys.executable, "-c", program, str(key), str(log), str(number)]) for number in range(3)
     ]
-    assert [process.wait() for process in running] == [0, 0, 0]
+    assert [process.wait(300) for process in running] == [0, 0, 0]
     entries = [json.loads(line)["certificate_id"] for line in log.read_bytes().splitlines()[1:]]
     assert sorted(entries) == sorted(str(uuid.UUID(int=number)) for number in range(30))
 

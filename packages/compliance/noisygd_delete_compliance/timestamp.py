@@ -10,9 +10,9 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidParameter, MissingDependency
-from ..records import limited_io
-from .checks import Check, shorten_error
+from noisygd_delete.errors import InvalidParameter, MissingDependency
+from noisygd_delete.evidence.checks import Check, shorten_error
+from noisygd_delete.records import limited_io
 
 _LONGEST = 1 << 16  # bytes of a response: about ten times a stamp with its certificates
 _PATIENCE = 30.0  # seconds
