@@ -22,8 +22,8 @@ demo: $(READY)          ## learn and delete on scikit-learn's digits, to the cer
 	$(RUN) examples/start/digits.py
 
 # rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`
-SERVICES := tests/sources tests/service tests/publishers
-APART := $(SERVICES) tests/docs tests/engines tests/examples tests/proofs_check
+SERVICES := tests/sources tests/service
+APART := $(SERVICES) tests/publishers tests/docs tests/engines tests/examples tests/proofs_check
 SUITE := $(RUN) -m pytest -n 2 --dist worksteal --timeout 600
 test: $(READY)          ## the fast suite; with TESTS="..." all of those; PYTEST_ADDOPTS="--shuffle SEED" draws another order
 	$(SUITE) $(if $(TESTS),$(TESTS),-m "not long and not slow" $(APART:%=--ignore=%))

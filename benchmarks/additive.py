@@ -34,7 +34,7 @@ from noisygd_delete import Budget, NoisyGDClassifier, Schema, losses, make_plan
 from noisygd_delete.curator import Curator
 from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.features.maps import from_dict
-from noisygd_delete.features.schema.columns import Category
+from noisygd_delete.features.schema.listed import Category
 from noisygd_delete.methods import ObjectivePerturbation
 from noisygd_delete.records import Records
 

@@ -20,7 +20,7 @@ from benchmarks import datasets, report
 from benchmarks.maps import BUDGET, DELETED, PERTURBED
 from noisygd_delete import Curator, Records, Schema, losses, make_plan, maps
 from noisygd_delete.features.maps.base import PublicMap
-from noisygd_delete.features.schema.columns import Category
+from noisygd_delete.features.schema.listed import Category
 
 SPLITS, TRAIN, TRIED, REGULARIZATION = (4, 5, 6), 26_000, 13_000, 3e-4
 MOST = {"race": "White", "native_country": "United-States", "workclass": "Private"}

@@ -17,7 +17,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from noisygd_delete.accountant import account as written
+from noisygd_delete.accountant import serialization as written
 from noisygd_delete.store import file_footer, rollback_guard, verify
 from noisygd_delete.store import ledger as places
 from noisygd_delete.store.disk import Disk

@@ -22,7 +22,7 @@ from noisygd_delete_lab.maps import Scattering
 from benchmarks import datasets, public_networks, report
 from benchmarks.mnist_extractor import images
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan, maps, methods
-from noisygd_delete.features.schema.columns import Category
+from noisygd_delete.features.schema.listed import Category
 from noisygd_delete.losses import Loss
 from noisygd_delete.methods import Method
 

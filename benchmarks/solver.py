@@ -23,7 +23,8 @@ from benchmarks import datasets, report
 from benchmarks.sparse import rows_of
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.engine import solver
-from noisygd_delete.engine.noise import ResearchNoise, draw_linear_term
+from noisygd_delete.engine.linear_term import draw_linear_term
+from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.objective import PreciseObjective
 
 ORDER = 10

@@ -29,7 +29,7 @@ from noisygd_delete.curator.carried_noise import PublishedSums, moments_of
 from noisygd_delete.engine.noise import noise_source
 from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.features.maps import Additive
-from noisygd_delete.features.schema.columns import Category
+from noisygd_delete.features.schema.listed import Category
 from noisygd_delete.methods import Plan
 from noisygd_delete.methods.sufficient_statistics import LABEL_RATIO
 from noisygd_delete.planner.defaults import expected_cost

@@ -52,6 +52,7 @@ HEAVY = {
             "duckdb",
             "deltalake",
             "fsspec",
+            "onnx",
             "mlflow",
             "ray",
             "pyspark",
@@ -61,7 +62,6 @@ HEAVY = {
             COMPLIANCE.name,
         )
     },  # beside the package
-    "onnx": {"store"},
 }
 
 
@@ -396,6 +396,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "bank.py",
         "conftest.py",
         "fingerprint.py",
+        "forks.py",
         "rooms.py",
         "slow.py",
         "trips.py",

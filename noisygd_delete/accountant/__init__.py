@@ -8,11 +8,13 @@ from ..lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from .account import Account
-    from .accountant import Accountant, Forecast, Outlook, Remaining
+    from .accountant import Accountant
     from .events import Event, EventKinds, Statuses, is_within_budget, release_label
     from .filter import PrivacyFilter
+    from .forecast import Forecast, Outlook, Remaining
+    from .format_statement import statement_text
     from .history import EventSource
-    from .statement import Statement, build_report, forecast_requests, statement_text
+    from .statement import Statement, build_report
 
 __all__ = [
     "Account",
@@ -27,7 +29,6 @@ __all__ = [
     "Statement",
     "Statuses",
     "build_report",
-    "forecast_requests",
     "is_within_budget",
     "release_label",
     "statement_text",
@@ -38,12 +39,12 @@ __getattr__ = on_first_use(
     {
         "Account": "account",
         "Accountant": "accountant",
-        **dict.fromkeys(("Forecast", "Outlook", "Remaining"), "accountant"),
+        **dict.fromkeys(("Forecast", "Outlook", "Remaining"), "forecast"),
         **dict.fromkeys(("Event", "EventKinds", "Statuses", "release_label"), "events"),
         "PrivacyFilter": "filter",
         "EventSource": "history",
         "is_within_budget": "events",
-        **dict.fromkeys(("Statement", "forecast_requests", "build_report"), "statement"),
-        "statement_text": "statement",
+        **dict.fromkeys(("Statement", "build_report"), "statement"),
+        "statement_text": "format_statement",
     },
 )

@@ -137,7 +137,7 @@ def _run_audit(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:
-    from .plan_selection import plan_from
+    from .plan_arguments import plan_from
     from .release import open_store
 
     if parsed.store is None:

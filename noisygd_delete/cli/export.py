@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..evidence.atomic_write import check_output, check_outputs
-from ..extensions import load_extension
+from ..extensions import load_extension, require_extension
 from .arguments import add_command, parse_number
 from .terminal import print_result
 
@@ -27,7 +27,7 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--onnx",
         metavar="FILE",
-        help="the current model as a graph from raw columns to labels, with the normalisation; not available with a public map",
+        help="the current model as a graph from raw columns to labels, with the normalisation; not available with a public map (package noisygd-delete-server)",
     )
     parser.add_argument(
         "--plain", metavar="FILE", help="the current model as coefficients in JSON (see docs/publishers.md)"
@@ -55,9 +55,9 @@ def register(commands: Any) -> None:
 def _export(parsed: argparse.Namespace) -> int:
     from ..features.schema.shapes import monotone_weights
     from ..store.artifact import current_artifact
-    from ..store.onnx_graph import BEGINS
 
-    outputs = check_outputs({"--onnx": (parsed.onnx, BEGINS), "--plain": (parsed.plain, _PLAIN)})
+    begins = None if parsed.onnx is None else require_extension("hooks", "onnx", "server", "--onnx").BEGINS
+    outputs = check_outputs({"--onnx": (parsed.onnx, begins), "--plain": (parsed.plain, _PLAIN)})
     if not outputs:
         raise InvalidParameter("name what to write: --onnx or --plain")
     leaving = current_artifact(parsed.store)

@@ -72,6 +72,13 @@ def change_of_edits(records: Records, plan: Plan, edits: SlotEdits) -> Integers:
     return sums_change(moments, records, edits, by_person=plan.problem.by_person)
 
 
+def draw_patch(
+    records: Records, plan: Plan, edits: SlotEdits, after: Continuation | None, execution: Execution
+) -> Continuation | None:
+    """Return the patch that covers edits which the records do not have yet; None if nothing can be continued."""
+    return None if after is None else make_patch(change_of_edits(records, plan, edits), plan, after, execution)
+
+
 def make_patch(change: Integers, plan: Plan, after: Continuation, execution: Execution) -> Continuation | None:
     """Return the patch that the next draw continues: published sums, `change` and fresh noise; None if no draw is left."""
     procedure, noise, number = plan.learning.start, execution.noise(), after.patches + 1

@@ -170,25 +170,24 @@ class Curator:
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )
         self._carry_out()
-        edits = check_edit(self.records, self.plan, request)
-        if publish and self.plan.mechanism.carries:
-            release, event = make_release(self._held, self._task(edits), Execution.of(execution, rng))
-            self._drawn = edits, replace(self._adopt(release, event), requested=edits.counts)
-            return self._carry_out()
-        after = None if publish or not self.plan.mechanism.carries else self._continuation()
-        if after is not None:
-            from .carried_noise import change_of_edits, make_patch
-
-            patch = make_patch(
-                change_of_edits(self.records, self.plan, edits), self.plan, after, Execution.of(execution, rng)
-            )
-            self._patch, self._drawn, self.pending = patch, (edits, None), self.pending + edits.counts
-            return self._carry_out()
+        edits, execution = check_edit(self.records, self.plan, request), Execution.of(execution, rng)
+        if self.plan.mechanism.carries:
+            return self._draw(edits, execution, publish=publish)
         self.records.write(edits)
         self.pending += edits.counts
-        if not publish:
-            return None
-        return replace(self._publish(Execution.of(execution, rng)), requested=edits.counts)
+        return replace(self._publish(execution), requested=edits.counts) if publish else None
+
+    def _draw(self, edits: SlotEdits, execution: Execution, *, publish: bool) -> Release | None:
+        """Draw the release that covers the edits, or a patch until it comes, and then carry them out."""
+        if publish:
+            release, event = make_release(self._held, self._task(edits), execution)
+            self._drawn = edits, replace(self._adopt(release, event), requested=edits.counts)
+        else:
+            from .carried_noise import draw_patch
+
+            patch = draw_patch(self.records, self.plan, edits, self._continuation(), execution)
+            self._patch, self._drawn, self.pending = patch, (edits, None), self.pending + edits.counts
+        return self._carry_out()
 
     def _task(self, edits: SlotEdits | None = None) -> ReleaseTask:
         """Return the next release, made before `edits` are carried out if they are given."""

@@ -10,8 +10,9 @@ import numpy as np
 from ..engine import CurrentRecords, Execution, local_rows
 from ..engine.execution import ALONE, limit_threads
 from ..engine.kernel import is_worth
+from ..engine.linear_term import draw_linear_term
 from ..engine.moments import Integers
-from ..engine.noise import Noise, draw_linear_term, on_noisy_grid
+from ..engine.noise import Noise, on_noisy_grid
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
 from ..engine.objective import PreciseObjective
 from ..engine.solver import solve

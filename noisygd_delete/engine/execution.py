@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..bounds.arithmetic import MOST_PROCESSES
 from ..errors import InvalidParameter, MissingDependency, ProcessLost
-from .noise import Noise, noise_source
+from .noise import NeverCopied, Noise, noise_source
 from .noisygd import Progress
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def usual_device() -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Execution:
+class Execution(NeverCopied):
     """Settings of runs. Results agree within floating-point tolerance on every device and in every group.
 
     It holds no key: every run draws a new one (`noise`). It cannot be pickled or copied, as a generator in two places
@@ -185,6 +185,10 @@ class Execution:
         lasts: Duration in seconds: a model from a solver, whose passes may depend on the records, is held back until
             this long after its run began.
     """
+
+    refusal: ClassVar[str] = (
+        "an execution is never copied, pickled or stored: a generator in two places repeats its noise"
+    )
 
     device: str = field(default_factory=usual_device)
     group: Group = ALONE
@@ -213,11 +217,6 @@ class Execution:
     def noise(self) -> Noise:
         """Return the noise of one run, under a fresh key shared by the processes of the group."""
         return noise_source(self.rng, self.group.share)
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError("an execution is never copied, pickled or stored: a generator in two places repeats its noise")
-
-    __reduce_ex__ = __reduce__ = __copy__ = __deepcopy__ = _refuse
 
 
 def check_device(device: str, group: Group) -> str:

@@ -19,7 +19,7 @@ from ..losses.base import Loss
 from ..records import Records, SparseRows
 from .execution import ALONE, Group, run_parallel
 from .kernel import Kernel, is_supported, row_windows, sum_pairwise
-from .noise import LinearTerm
+from .linear_term import LinearTerm
 from .sums import CurrentRecords, expand_codes, person_shares, sums_of
 
 _CELLS = 1 << 20  # scores, or numbers of rows, processed at a time: both products read them from cache

@@ -14,9 +14,10 @@ from ..errors import InvalidParameter, InvalidRecords, UnreadableRows, check_cho
 from ..features.maps import Additive, PublicMap, Shapes
 from ..features.maps.shapes import score_unit
 from ..features.schema import Schema, Table
+from ..features.schema.arrow import BEYOND
+from ..features.schema.cells import FloatColumn, write_text
 from ..features.schema.files import refuse_header
 from ..features.schema.shapes import named_shapes
-from ..features.schema.values import BEYOND, FloatColumn, write_text
 from ..records import CodedRows
 
 

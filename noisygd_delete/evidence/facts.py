@@ -16,7 +16,7 @@ from uuid import UUID
 from ..accountant import Statuses
 from ..dates import last_day, local_day, parse_datetime, parse_day
 from ..errors import InvalidParameter, Word, check_choice, check_count, check_real
-from ..store import entry
+from ..store.position import COUNTED_BY, check_position, position_covers
 from .notices import NOTHING_STATED, Notices, check_text
 
 MOST_AUDITS, MOST_COLUMNS = 100, 10_000
@@ -269,14 +269,14 @@ def check_source_order(deleted_at: str | None, read_at: str | None, counted: str
     """
     for place in (deleted_at, read_at):
         if place is not None:
-            entry.check_position(place)
+            check_position(place)
     if (read_at is None) != (deleted_at is None or not published):
         raise InvalidParameter(
             "where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"
         )
-    if counted is not None and (check_choice("counted", counted, entry.COUNTED_BY) and read_at is None):
+    if counted is not None and (check_choice("counted", counted, COUNTED_BY) and read_at is None):
         raise InvalidParameter("counted says by what the changes up to read_at were counted: give both or neither")
-    if read_at is not None and deleted_at is not None and not entry.position_covers(read_at, deleted_at):
+    if read_at is not None and deleted_at is not None and not position_covers(read_at, deleted_at):
         raise InvalidParameter(
             f"the published model was computed from {read_at}, which does not show the deletion at {deleted_at}: it may have been "
             "trained with what was erased, so nothing is certified. Publish again"

@@ -19,9 +19,8 @@ class OneVsRest(MulticlassLoss):
     wrong). ∂²ℓ/∂z² = diag(s(z_j)(1 − s(z_j))) has eigenvalues in (0, 1/4], so β₊ = R²/4 (attained at z = 0) and β₋ = 0.
     ℓ grows without bound: ω = ∞.
 
-    A record affects all k models: for k > 2 softmax, with L = √2 R, needs k/2 times less noise variance. In return this
-        loss
-    has half the smoothness, and its k models are independent.
+    A record affects all k models: for k > 2 softmax, with L = √2 R, needs k/2 times less noise variance. In return
+    this loss has half the smoothness, and its k models are independent.
     """
 
     name: ClassVar[str] = "one-vs-rest"

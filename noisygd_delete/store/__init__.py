@@ -33,10 +33,10 @@ from ..lazy_imports import on_first_use
 from .status import budget, status
 
 if TYPE_CHECKING:
+    from .group import follow_group, lead_group
     from .prediction import Predictions, predict
     from .store import Store
     from .tombstones import Tombstones
-    from .transaction import follow_group, lead_group
     from .verification import Soundness, tokens, verify, verify_absence
 
 __all__ = [
@@ -60,7 +60,7 @@ __getattr__ = on_first_use(
         "Store": "store",
         **dict.fromkeys(("Predictions", "predict"), "prediction"),
         "Tombstones": "tombstones",
-        **dict.fromkeys(("follow_group", "lead_group"), "transaction"),
+        **dict.fromkeys(("follow_group", "lead_group"), "group"),
         **dict.fromkeys(("Soundness", "verify_absence", "tokens", "verify"), "verification"),
     },
 )

@@ -4,7 +4,7 @@ model.safetensors   the weights, byte for byte the file that the store's ledger 
 schema.json         how a record becomes a row
 facts.json          number of the release, SHA-256 of every file, and why one of the next three is missing, if it is
 model.json          the coefficients as plain numbers, with the schema; model.py reads them with numpy alone
-model.onnx          the same as a graph from raw columns to labels, if the library `onnx` is installed to write it
+model.onnx          the same as a graph from raw columns to labels, if noisygd-delete-server and `onnx` are installed
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 
 from ..curator.model import Model
 from ..errors import InvalidParameter, MissingDependency, NotLearned
+from ..extensions import require_extension
 from ..features.schema import Schema
 from ..version import __version__
-from . import disk as presence
 from . import models
 from .destinations import name_of
+from .disk import require_store
 from .layout import Layout
 from .ledger import Ledger
-from .onnx_graph import onnx_bytes
 from .plain_model import plain_model, plain_text, reader_text
 
 FACTS = "facts.json"
@@ -89,10 +89,13 @@ class Artifact:
 
         Raises:
             InvalidParameter: If such a file cannot express the model; the message gives the reason.
-            MissingDependency: If `onnx` is not installed.
+            MissingDependency: If what writes model.onnx is not installed.
         """
         plain = plain_model(self.model, self.schema)
-        return {"model.json": plain_text, "model.py": lambda _: reader_text(), "model.onnx": onnx_bytes}[name](plain)
+        if name == "model.onnx":
+            graph: bytes = require_extension("hooks", "onnx", "server", name).onnx_bytes(plain)
+            return graph
+        return plain_text(plain) if name == "model.json" else reader_text()
 
     def require_plain(self) -> None:
         """Raise `InvalidParameter` with the reason if the model cannot be used without this package."""
@@ -114,7 +117,7 @@ def current_artifact(path: str | Path) -> Artifact:
         NotLearned: If there is no current model.
     """
     layout = Layout.at(path)
-    presence.require_store(layout)
+    require_store(layout)
     ledger = Ledger.read(layout.ledger)
     if not ledger.head.in_force or ledger.head.model is None:
         raise NotLearned(f"{layout.root}: there is no current model; run learn, or publish after one was withdrawn")

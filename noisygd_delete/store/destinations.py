@@ -134,7 +134,8 @@ class DestinationFile:
         changed = replace(found, mark=rollback_guard.mark(), noted=rollback_guard.list_noted(self.layout.ledger)[1])
         text = json.dumps(asdict(changed), indent=1, ensure_ascii=False) + "\n"
         self.disk.replace(self.layout.publishers, text.encode())
-        rollback_guard.note_list(self.disk, self.layout.ledger, changed.store, changed.mark)
+        known = {"store": changed.store, "mark": changed.mark}
+        rollback_guard.note_change(self.disk, self.layout.ledger, publishers=known)
         return changed
 
 

@@ -19,8 +19,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import NoisyGDDeleteError, StoreCorrupt, StoreError, StoreLocked
-from .layout import FORMER, JOURNAL, LEFTOVERS, MARK, TEMPORARY, Layout, try_lock
+from ..errors import StoreCorrupt, StoreError, StoreLocked
+from .layout import FORMER, JOURNAL, LEFTOVERS, TEMPORARY, Layout, try_lock
 
 HALF = ".noisygd-delete-"  # prefix of the temporary name of an output
 _HALF = re.compile(re.escape(HALF) + "[0-9a-f]{16}")
@@ -295,7 +295,12 @@ def is_blank(path: Path) -> bool:
     if not path.exists():
         return True
     with open_own(path) as file:
-        return all(not piece.strip(b"\0") for piece in iter(lambda: file.read(len(_ZEROS)), b""))
+        for first, last in list(_written_parts(file.fileno())):  # before reading: it moves the file's position
+            file.seek(first)
+            for place in range(first, last, len(_ZEROS)):
+                if file.read(min(len(_ZEROS), last - place)).strip(b"\0"):
+                    return False
+    return True
 
 
 def is_odd(path: Path) -> bool:
@@ -497,7 +502,7 @@ def create_database(disk: Disk, path: Path) -> None:
 
 # --- presence ---
 #
-# Whether a path holds a store, or can hold a new one.
+# Whether a path holds a store.
 
 
 def require_store(layout: Layout) -> None:
@@ -508,9 +513,9 @@ def require_store(layout: Layout) -> None:
         raise StoreError(f"{layout.root}: cannot be looked at ({error.strerror}); check the path") from error
     if not there:
         raise StoreError(f"{layout.root}: there is no store here; check the path, or make one with init")
-    if not _has_first_entry(layout):
+    if not has_first_entry(layout):
         inside = Layout(layout.root / "store")  # the folder that `quickstart` creates
-        if inside.root.is_dir() and _has_first_entry(inside):
+        if inside.root.is_dir() and has_first_entry(inside):
             raise StoreError(f"{layout.root}: not a store; the store is in it: give {inside.root}")
         raise StoreError(
             f"{layout.root}: no store, or one whose init was interrupted; run init again (it clears what it left)"
@@ -522,83 +527,17 @@ def require_store(layout: Layout) -> None:
             raise StoreCorrupt(f"{path}: a pipe, a socket or a device inside the store, which holds none. Remove it")
 
 
-def require_free(layout: Layout) -> None:
-    """Raise unless `layout.root` is absent, empty, or a store left by an interrupted `init`.
-
-    The latter is recognised by the content of the lock file, which is written first; file names alone are not
-    sufficient, because a user's own files may have the same names.
-    """
-    if layout.root.is_symlink() or (layout.root.exists() and not layout.root.is_dir()):
-        raise StoreError(f"{layout.root}: not a folder; give a path that does not exist yet")
-    if not layout.root.exists():
-        return
-    if _has_first_entry(layout):
-        raise StoreError(f"{layout.root}: there is a store already; give another path")
-    held = list(layout.list_all())
-    if not held:
-        return
-    mark = read_start(layout.lock, len(MARK)) if layout.lock in held and _is_plain(layout.lock) else None
-    if mark != MARK and not (held == [layout.lock] and mark is not None and MARK.startswith(mark)):
-        raise StoreError(
-            f"{layout.root}: holds files already, and is no store that was begun here; give a new or an empty folder"
-        )
-    for path in held:
-        if not (_is_plain(path) or path.is_dir()) or path.is_symlink() or not layout.half_made(path):
-            raise StoreError(
-                f"{path}: does not belong to a half-made store; move it away, or give a new or an empty folder"
-            )
-
-
-def require_room(layout: Layout) -> None:
-    """Raise unless this process can write at the location of the new store."""
-    folder = layout.root if layout.root.exists() else layout.root.parent
-    if not folder.is_dir():
-        raise StoreError(f"{layout.root}: there is no folder {folder} to make it in; make that first")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise StoreError(f"{folder}: may not be written to; fix its permissions, or give another path")
-
-
-def begin_store(disk: Disk, layout: Layout) -> None:
-    """Mark the folder as a store before anything else is written to it."""
-    if layout.lock.exists() and read_start(layout.lock, len(MARK)) != MARK:
-        disk.overwrite(layout.lock, [(0, MARK)])
-    elif not layout.lock.exists():
-        with suppress(FileExistsError):  # a concurrent init: the lock decides
-            disk.create(layout.lock, MARK)
-        disk.sync_folder(layout.root)
-
-
-@contextmanager
-def erase_on_refusal(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[None]:
-    """If the body raises, erase the files that `init` wrote, the lock last; with `folder`, remove the folder too.
-
-    After a disk error the files are left; the next init erases them.
-    """
-    try:
-        yield
-    except (NoisyGDDeleteError, KeyboardInterrupt, MemoryError):
-        with suppress(OSError):
-            held = [path for path in layout.list_all() if layout.half_made(path)]
-            for path in sorted(held, key=lambda path: path == layout.lock):
-                if not path.is_dir():
-                    disk.erase(path)
-            if layout.records.is_dir():
-                layout.records.rmdir()
-            if folder:
-                layout.root.rmdir()
-        raise
-
-
-def _is_plain(path: Path) -> bool:
+def is_plain(path: Path) -> bool:
+    """Return whether a path is a file and no link."""
     return path.is_file() and not path.is_symlink()
 
 
-def _has_first_entry(layout: Layout) -> bool:
+def has_first_entry(layout: Layout) -> bool:
     """Return whether the ledger has its first entry, the last step of `init`.
 
     True for a damaged ledger, which is reported later.
     """
-    if not _is_plain(layout.ledger):
+    if not is_plain(layout.ledger):
         return False
     if layout.ledger.stat().st_size == 0:
         return False

@@ -101,22 +101,26 @@ def renew_footer(layout: Layout, stamp: str) -> FileFooter:
     return FileFooter(bytes.fromhex(stamp)) if known is None else known._replace(stamp=bytes.fromhex(stamp))
 
 
+def _tie_of_ids(layout: Layout) -> FileFooter | None:
+    return tie_of(layout.ids) if layout.ids.is_file() else None
+
+
 def note(disk: Disk, layout: Layout, length: int, link: str) -> None:
     """Record the length of the ledger in the footer of the ids, if there is one."""
-    known = tie_of(layout.ids) if layout.ids.is_file() else None
+    known = _tie_of_ids(layout)
     if known is not None and known[1:] != (length, link):
         disk.overwrite(layout.ids, known._replace(length=length, link=link).at_end(layout.ids))
 
 
 def is_noted(layout: Layout, length: int, link: str) -> bool:
     """Return whether the footer of the ids records this length and link; True if there is no footer."""
-    known = tie_of(layout.ids) if layout.ids.is_file() else None
+    known = _tie_of_ids(layout)
     return known is None or known[1:] == (length, link)
 
 
 def says(layout: Layout, length: int, link: str) -> bool:
     """Return whether the ids have a footer that records this length and link."""
-    return layout.ids.is_file() and tie_of(layout.ids) is not None and is_noted(layout, length, link)
+    return _tie_of_ids(layout) is not None and is_noted(layout, length, link)
 
 
 def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:

@@ -44,7 +44,7 @@ class InFlight:
             the release has one more.
         stamp: The random stamp of the table after these edits (see `file_footer`).
         drawn: Whether the release that covers the edits was drawn, so that rows may already be overwritten (see the
-            section *candidate* of `models`).
+            module `candidate`).
     """
 
     base: int
@@ -196,18 +196,12 @@ def write_journal(disk: Disk, layout: Layout, change: InFlight) -> None:
 def mark_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
     """Replace the journal atomically by `change`, marked as drawn, and overwrite the former file, which may hold rows.
 
-    A crash in between is completed by `finish_interrupted`.
+    A crash in between is completed by repeating the exchange, see `transaction`.
     """
     temporary = layout.request.with_name(layout.request.name + TEMPORARY)
     disk.erase(temporary)
     disk.create(temporary, change.to_bytes())
     disk.exchange(layout.request)
-
-
-def finish_interrupted(disk: Disk, layout: Layout) -> None:
-    """Complete an interrupted `mark_drawn`."""
-    if layout.former_request.exists():
-        disk.exchange(layout.request)
 
 
 def read_journal(layout: Layout, parse: Callable[[], Journalled]) -> Journalled | None:

@@ -146,29 +146,6 @@ class Layout:
             return True
         return any(path == file.with_name(file.name + end) for file in self.databases() for end in LEFTOVERS)
 
-    def made_first(self) -> set[Path]:
-        """Return the files that `init` writes after the lock."""
-        names = {self.ids, self.subjects, self.long}
-        return {
-            self.plan,
-            self.schema,
-            self.features,
-            self.codes,
-            self.labels,
-            self.ledger,
-            self.seal,
-            self.held_out,
-            *names,
-        }
-
-    def half_made(self, path: Path) -> bool:
-        """Return whether `init` may have written this path before it was interrupted."""
-        name = path.name
-        for end in (TEMPORARY, *LEFTOVERS):
-            name = name.removesuffix(end)
-        files = self.made_first()
-        return path in files | {self.records, self.journal, self.lock} or path.with_name(name) in files
-
     def leftovers(self) -> list[Path]:
         """Return existing database journals and files left by an interrupted exchange.
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..accountant import Account, Accountant, Event
-from ..accountant import account as written
+from ..accountant import serialization as written
 from ..errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, StoreCorrupt
 from ..methods.plan import Plan
 from ..methods.serialization import plan_from_dict
@@ -222,7 +222,7 @@ class Ledger:
         account, digest = self.account, self.digest
         from . import request_log  # imported on use: most commands only read
 
-        known = request_log.note(disk, self._store, (added.request_id for added in more))
+        known = request_log.record_ids(disk, self._store, (added.request_id for added in more))
         entries: list[Entry] = []
         rows: list[tuple[int, str, str]] = []
         for number, added in enumerate(more, start=self.length + 1):
@@ -265,10 +265,14 @@ class Ledger:
         if sealed is None:
             in_store = self.path == self._store.ledger  # a copy outside a store has no seal
             if in_store and self.length > 1:
-                raise rollback_guard.missing_seal_error(self.path)
+                raise StoreCorrupt(
+                    f"{self._store.seal}: missing; put it back from a backup of the store. {rollback_guard.LOST}"
+                )
             return
         if not 1 <= sealed[0] <= self.length:
-            raise rollback_guard.truncated_ledger_error(self.path, self.length, sealed[0])
+            raise StoreCorrupt(
+                f"{self.path}: has {self.length} entries and had {sealed[0]}: its end was cut off. {rollback_guard.LOST}"
+            )
         if digests[sealed[0]] != sealed[1]:
             raise rollback_guard.foreign_seal_error(self.path)
 

@@ -14,9 +14,9 @@ from ..curator.model import Model
 from ..errors import InvalidParameter
 from ..features.maps import Additive
 from ..features.schema import Schema, published
-from ..features.schema.columns import Boolean, Category
 from ..features.schema.hashed import Text
-from ..features.schema.values import make_spelling_patterns
+from ..features.schema.listed import Boolean, Category
+from ..features.schema.spelling import make_spelling_patterns
 from ..losses import MultilayerPerceptron, TanhNetwork
 from ..losses.base import Loss
 from ..losses.staged import NETWORK, StagedLoss

@@ -18,7 +18,6 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..dates import parse_day
@@ -59,7 +58,7 @@ def commitment(salt: bytes, token: str) -> str:
     return hashlib.sha256(b"noisygd-delete request\0" + salt + token.encode()).hexdigest()
 
 
-def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, str]:
+def record_ids(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, str]:
     """Record request ids; return the commitment of each. A known id keeps its salt."""
     wanted = list(dict.fromkeys(token for token in tokens if token is not None))
     if not wanted:
@@ -212,7 +211,7 @@ class RequestLog:
         if not rollback_guard.is_register_restored(
             self._layout
         ):  # from now on, a register without this change is stale
-            rollback_guard.note_register(self._disk, self._layout.ledger, change)
+            rollback_guard.note_change(self._disk, self._layout.ledger, register=change)
 
 
 def _salts(layout: Layout, tokens: Sequence[str]) -> dict[str, bytes]:
@@ -235,13 +234,9 @@ def _rows(layout: Layout, query: str, *values: Any, table: str = "policy") -> li
             "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('requests', ?)", (table,)
         ).fetchone()[0]
         rows = connection.execute(query, values).fetchall() if made == 2 else []
-    if not all(_readable(row) for row in rows):
+    if not all(value is None or isinstance(value, (str, bytes)) for row in rows for value in row):
         raise StoreCorrupt(f"{path}: holds something that this program did not write; restore it from a backup")
     return rows
-
-
-def _readable(row: tuple[Any, ...]) -> bool:
-    return all(value is None or isinstance(value, (str, bytes)) for value in row)
 
 
 def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | None]], *, adds: bool) -> None:
@@ -263,8 +258,3 @@ def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | No
             connection.execute("INSERT INTO changes VALUES (?)", (rollback_guard.mark(),))
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: a request id that no file can hold; nothing was changed") from error
-
-
-def request_log_of(store: str | Path) -> RequestLog:
-    """Return the request log of the store in this folder, for reading."""
-    return RequestLog(Layout.at(store))

@@ -46,24 +46,14 @@ def write(disk: Disk, ledger: Path, length: int, digest: str) -> None:
     )
 
 
-def note_list(disk: Disk, ledger: Path, store: str, change: str) -> None:
-    """Record a change of the publisher list of the store with this id.
+def note_change(disk: Disk, ledger: Path, **changed: Any) -> None:
+    """Record the newest change of the publisher list (`publishers`) or of the register (`register`).
 
-    After a crash before this, the seal has the mark of the previous change, which the list still stores.
+    After a crash before this, the seal has the mark of the previous change, which list and register still store.
     """
     parts = _parts(ledger)
     if parts:
-        _write_seal(disk, ledger, parts | {"publishers": {"store": store, "mark": change}})
-
-
-def note_register(disk: Disk, ledger: Path, change: str) -> None:
-    """Record that the register was rewritten by this change.
-
-    After a crash before this, the seal has the previous mark, which the register still stores.
-    """
-    parts = _parts(ledger)
-    if parts:
-        _write_seal(disk, ledger, parts | {"register": change})
+        _write_seal(disk, ledger, parts | changed)
 
 
 def mark_untrusted(disk: Disk, ledger: Path, store: str) -> None:
@@ -142,16 +132,6 @@ def _parts(ledger: Path) -> dict[str, Any]:
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise StoreCorrupt(f"{path}: not a seal of a ledger; put it back from a backup of the store") from error
     return dict(parts)
-
-
-def missing_seal_error(ledger: Path) -> StoreCorrupt:
-    """Return the error for a missing seal."""
-    return StoreCorrupt(f"{seal_of(ledger)}: missing; put it back from a backup of the store. {LOST}")
-
-
-def truncated_ledger_error(ledger: Path, length: int, stated: int) -> StoreCorrupt:
-    """Return the error for a ledger that is shorter than the seal records."""
-    return StoreCorrupt(f"{ledger}: has {length} entries and had {stated}: its end was cut off. {LOST}")
 
 
 def foreign_seal_error(ledger: Path) -> StoreCorrupt:

@@ -28,7 +28,7 @@ def status(path: str | Path) -> dict[str, Any]:
     return {
         "store": str(layout.root),
         "slots": plan.problem.records,
-        "records": _record_count(layout) if ledger.source is None else None,
+        "records": file_footer.cells_held(layout.ids) if ledger.source is None else None,
         "source": ledger.source and ledger.source["address"],
         "changes_counted_by": _change_counter(ledger),
         "features": plan.problem.features,
@@ -60,7 +60,7 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     if not layout.patch.exists():
         return None
     from ..curator.carried_noise import patch_guarantee
-    from .models import patch_now
+    from .candidate import patch_now
 
     patch = patch_now(layout, ledger)
     if patch is None:
@@ -79,11 +79,6 @@ def _change_counter(ledger: Ledger) -> str | None:
     """Return what counted the changes in the source up to the newest model; None if nothing did."""
     place = ledger.find_release(ledger.model_release) if ledger.releases else None
     return None if place is None else ledger.entry(place).counted
-
-
-def _record_count(layout: Layout) -> int:
-    """Return the number of records, without holding the lock."""
-    return file_footer.cells_held(layout.ids)
 
 
 def _model_state(layout: Layout, ledger: Ledger) -> str | None:

@@ -6,7 +6,7 @@ fresh noise. The folder holds only the files listed in `layout`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.events import is_within_budget
-from ..curator.learning import check_edit, check_fit
+from ..curator.learning import check_edit
 from ..curator.model import Model
 from ..curator.release import Release, make_release
 from ..engine import Execution
@@ -23,12 +23,11 @@ from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearne
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, EditRequest, Records, check_token
-from . import destinations, file_footer, journal, models, training_table, transaction
-from . import disk as presence
+from . import creation, destinations, models, training_table
 from .destinations import Destination, DestinationFile
-from .disk import Disk, explain_disk_errors
-from .entry import Entry, EntryKinds, utc_now
-from .held_out import find_held_out, forget_held_out, write_held_out
+from .disk import Disk, explain_disk_errors, require_store
+from .entry import EntryKinds
+from .held_out import find_held_out, write_held_out
 from .layout import Layout, Lock
 from .ledger import Ledger
 from .request_log import NoteUpdate, RequestLog
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from .source_kinds import Erased, ExternalSource
     from .tombstones import Tombstones
 
-_INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
 
 
@@ -91,8 +89,8 @@ class Store:
             InvalidRecords, AssumptionViolated: If the records do not match the plan; nothing was written.
             StoreError: If `path` holds something else.
         """
-        cls._check_fit(records, schema, plan)
-        cls._check_room(path)
+        creation.check_records(records, schema, plan)
+        creation.check_place(path)
         if schema.codec is not None:
             records = records.as_codes(schema.codec)
 
@@ -100,7 +98,7 @@ class Store:
             training_table.write_table(disk, layout, records)
             return plan
 
-        return cls._founded(path, schema, disk or Disk(), write)
+        return cls._over(creation.create_store(path, schema, disk or Disk(), write), settled=True)
 
     @classmethod
     def create_from(
@@ -134,15 +132,15 @@ class Store:
 
         def fill(disk: Disk, layout: Layout) -> Plan:
             plan, records = filled(disk, layout, reading, plan_for, tombstones)
-            cls._check_fit(records, schema, plan)
+            creation.check_records(records, schema, plan)
             if dry_run:
                 raise DryRun
             if reading.held_out is not None:
                 write_held_out(disk, layout, *reading.held_out.names())
             return plan
 
-        cls._check_room(path)
-        return cls._founded(path, schema, disk or Disk(), fill)
+        creation.check_place(path)
+        return cls._over(creation.create_store(path, schema, disk or Disk(), fill), settled=True)
 
     @classmethod
     def create_over(
@@ -178,73 +176,8 @@ class Store:
         """
         source.check_over(schema, plan, memory)
         plan = plan.allow_any_order()
-        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
-
-    @classmethod
-    def _founded(
-        cls,
-        path: str | Path,
-        schema: Schema,
-        disk: Disk,
-        write: Callable[[Disk, Layout], Plan],
-        *,
-        source: dict[str, Any] | None = None,
-    ) -> Self:
-        """Create the folder of a new store.
-
-        `write` writes the rows, if the store holds them, and returns the plan; if it raises, nothing is left behind.
-        """
-        layout = Layout(Path(path).absolute())
-        made = not layout.root.exists()
-        mode = None if made else layout.root.stat().st_mode
-        with explain_disk_errors(layout.root, _INIT_AGAIN):
-            presence.require_free(layout)
-            disk.make_folder(layout.root)
-            presence.begin_store(disk, layout)
-            lock = Lock(layout.lock)
-            try:
-                presence.require_free(layout)
-                for leftover in layout.list_all():
-                    if leftover != layout.lock and not leftover.is_dir():
-                        disk.erase(leftover)
-                with presence.erase_on_refusal(disk, layout, folder=made):
-                    plan = write(disk, layout)
-                    file_footer.attach(disk, layout, {path: path.stat().st_size for path in file_footer.files(layout)})
-                disk.make_folder(layout.journal)
-                fields = models.plain_answer(plan.to_dict()), models.plain_answer(schema.to_dict())
-                for file, public in zip((layout.plan, layout.schema), fields, strict=True):
-                    disk.replace(file, transaction.to_json(public))
-                first = Entry(
-                    kind=EntryKinds.INIT, time=utc_now(), pending=0, plan=fields[0], schema=fields[1], source=source
-                )
-                ledger = Ledger.create(disk, layout.ledger, first)
-                return cls._over(OpenedStore(layout, disk, lock, ledger), settled=True)
-            except BaseException:
-                lock.release()
-                if mode is not None:
-                    layout.root.chmod(mode & 0o7777)
-                raise
-
-    @staticmethod
-    def _check_fit(records: Records, schema: Schema, plan: Plan) -> None:
-        check_fit(records, plan)
-        if not all(names.only_texts for names in (records.names, records.owners) if names is not None):
-            raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
-        if schema.features != plan.problem.features or (schema.subject_column is None) != (records.owners is None):
-            raise InvalidParameter(
-                "the schema does not make these records: other features, or subjects on one side only"
-            )
-        if schema.feature_map != plan.problem.feature_map:
-            raise InvalidParameter(
-                "the plan is for rows of another public map than the schema's; give make_plan(feature_map=schema.feature_map)"
-            )
-
-    @staticmethod
-    def _check_room(path: str | Path) -> None:
-        layout = Layout(Path(path).absolute())
-        with explain_disk_errors(layout.root, _INIT_AGAIN):
-            presence.require_free(layout)
-            presence.require_room(layout)
+        files = creation.create_store(path, schema, disk or Disk(), lambda *_: plan, source=source.to_dict())
+        return cls._over(files, settled=True)
 
     @classmethod
     def open(
@@ -278,7 +211,7 @@ class Store:
             InvalidParameter: If `stateless` is set and the store holds a patch.
         """
         layout, disk = Layout.at(path), disk or Disk()
-        presence.require_store(layout)
+        require_store(layout)
         with explain_disk_errors(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
@@ -301,8 +234,12 @@ class Store:
 
     @classmethod
     def _over(cls, files: OpenedStore, *, settled: bool) -> Self:
-        source = None if files.ledger.source is None else source_from(files.ledger.source)
-        table = TrainingTable(files) if source is None else source.open_table(files)
+        try:
+            source = None if files.ledger.source is None else source_from(files.ledger.source)
+            table = TrainingTable(files) if source is None else source.open_table(files)
+        except BaseException:
+            files.lock.release()
+            raise
         store = cls(StoreTransaction(files, table, settled=settled))
         store.source = source
         return store
@@ -782,8 +719,7 @@ class Store:
         publish = publish_from is not None and waiting >= publish_from and self.ledger.releases > 0
         change = together.change(self.ledger, publish=publish)
         with explain_disk_errors(self.path, NOTHING_CHANGED):
-            forget_held_out(self._files.disk, self._files.layout, change.edits.ids, change.edits.subjects)
-            journal.write_journal(self._files.disk, self._files.layout, change)
+            self._files.accept(change)
         answer = self._rolling.finish(change, execution)
         return answer if publish else None
 
@@ -813,7 +749,7 @@ class Store:
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return {"publication": "withheld", "left": left, "left_after": left}
         ahead.add(event)
-        foreseen = ahead.foresight(delta)
+        before, after = ahead.foresight(delta)
         alone, observed = ahead.deletion(delta) if event.counts.erased else (None, None)
         return {
             "publication": "published",
@@ -822,8 +758,8 @@ class Store:
             "steps": event.steps,
             "gradient_evaluations": self.plan.count_gradients()["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
-            "epsilon_before": foreseen.before,
-            "epsilon_after": foreseen.after,
+            "epsilon_before": before,
+            "epsilon_after": after,
             "epsilon_deletion": alone,
             "epsilon_deletion_observed": observed,
         }

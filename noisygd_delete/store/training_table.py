@@ -35,7 +35,7 @@ from ..records import (
     check_size,
 )
 from ..records.values import append_rows, null_rows
-from . import file_footer, journal, models, names
+from . import candidate, file_footer, journal, models, names
 from .disk import Disk, explain_disk_errors
 from .entry import Entry, EntryKinds, utc_now
 from .equal_rows import equal_rows
@@ -94,13 +94,19 @@ class OpenedStore:
 
     def patch(self) -> Continuation | None:
         """Return the patch that covers the pending edits, if any."""
-        return models.patch_now(self.layout, self.ledger)
+        return candidate.patch_now(self.layout, self.ledger) if self.layout.patch.exists() else None
 
     def enter(self, *entries: Entry) -> None:
         """Commit entries. The commit is the instant at which their requests take effect."""
         self.lock.require()
         self.ledger = self.ledger.append(self.disk, *entries)
         file_footer.note(self.disk, self.layout, self.ledger.length, self.ledger.digest)
+
+    def accept(self, change: journal.InFlight) -> None:
+        """Write a request to the journal; from then on it will be carried out."""
+        if change.counts.total > change.counts.deleted:  # a deletion gives no name a row
+            forget_held_out(self.disk, self.layout, change.edits.ids, change.edits.subjects)
+        journal.write_journal(self.disk, self.layout, change)
 
     def note(self, kind: EntryKinds, **facts: Any) -> None:
         """Commit an entry that edits no row and keeps the model; pending edits remain pending."""
@@ -189,25 +195,6 @@ def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool, c
             f"{layout.subjects}: an entry does not belong to this table; restore the store from a backup"
         )
     return Records.from_slots(rows, labels, ids, subjects)
-
-
-def has_long_names(records: Records) -> bool:
-    """Return whether some names are too long for a cell, and therefore in memory."""
-    return bool(records.names.others or (records.owners is not None and records.owners.others))
-
-
-def _brings_long_names(records: Records, change: Change) -> bool:
-    """Return whether an edit writes a name that does not fit into a cell of this table."""
-    held = change.of_slots
-    assert held is not None
-    kinds = ((records.names, held.edits.ids), (records.owners, held.edits.subjects))
-    return any(
-        len(str(name).encode()) >= 8 * names.cells.shape[1]
-        for names, given in kinds
-        if names is not None
-        for name in given
-        if name is not None
-    )
 
 
 def row_file(layout: Layout, width: int, codec: Codec | None) -> tuple[Path, int]:
@@ -419,8 +406,7 @@ class TrainingTable:
         change = journal.InFlight(ledger.length, edits, publish, request.request_id, (left,), ledger.digest)
         with explain_disk_errors(files.layout.root, NOTHING_CHANGED):
             note()
-            forget_held_out(files.disk, files.layout, edits.ids, edits.subjects)
-            journal.write_journal(files.disk, files.layout, change)
+            files.accept(change)
         return change
 
     def read_change(self) -> Change | None:
@@ -465,7 +451,7 @@ class TrainingTable:
         self._apply(change)
         if self._records is not None:
             self._records.note_rows(change.counts)
-            if has_long_names(self._records) or _brings_long_names(self._records, change):
+            if self._files.layout.long.stat().st_size:
                 self.forget()  # mapped files show every change except long names
         ledger = self._files.ledger
         pending, entries, spent = self._files.pending, list[Entry](), models.spent_answer(ledger)

@@ -6,7 +6,7 @@ They run in one direction only:
     remove the old model → clear the journal → destinations (see `destinations`)
 
 If noise is carried over from the previous release, the release is drawn before the rows are erased; if the release
-comes later, a patch is drawn instead (see the section *candidate* of `models`).
+comes later, a patch is drawn instead (see `candidate`).
 
 Every step is idempotent, so whatever the journal still holds is run again, with fresh noise. If the rows are in a
 source, the ledger records their deletion there before a release is made (see `source_kinds`).
@@ -17,93 +17,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..accountant import Event
 from ..curator.release import Release, ReleaseTask, make_release
 from ..engine import CurrentRecords, Execution
-from ..engine.execution import Group
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreError
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, SlotEdits, limited_io
-from . import destinations, file_footer, journal, models, names, training_table
-from . import disk as database
+from . import candidate, destinations, file_footer, journal, models, names, training_table
+from .candidate import DrawnPatch, DrawnRelease
 from .destinations import DestinationFile
-from .disk import Disk, explain_disk_errors, read_file
+from .disk import Disk, explain_disk_errors, forget_database, read_file
 from .entry import Entry, EntryKinds, Occasions
+from .group import GroupTask
 from .layout import LONGEST_COPY, Layout
 from .ledger import Ledger
-from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
 
 if TYPE_CHECKING:
-    from ..records.values import Codec
     from .artifact import Artifact
-
-
-# --- group ---
-#
-# A store under torchrun: only process 0 holds the lock and writes; the others map its rows and take part in every run.
-#
-# Process 0 sends what a release is made from besides the rows. Every process then makes that release from the same
-# rows, each summing over its own share, and process 0 publishes. If a process dies, the run fails: the request stays in
-# the journal, and the next command completes it.
-
-
-@dataclass(frozen=True)
-class GroupTask:
-    """A release to make, as process 0 sends it to the others.
-
-    Attributes:
-        held: The plan of the table on disk.
-        with_subjects: Whether the table has subjects.
-        task: The release.
-        codec: How the rows are stored as codes, if they are.
-    """
-
-    held: Plan
-    with_subjects: bool
-    task: ReleaseTask
-    codec: Codec | None = None
-
-
-def follow_group(path: str | Path, execution: Execution) -> None:
-    """Take part in every release that process 0 of the group makes from the store at `path`, until it signals the end.
-
-    Raises:
-        ProcessLost: If a process of the group has exited.
-    """
-    layout, nothing = Layout.at(path), cast("GroupTask | None", None)
-    while (shared := execution.group.share(nothing)) is not None:
-        held, task = shared.held, shared.task
-        records = training_table.load_table(
-            layout, held.problem.records, held.problem.features, with_subjects=shared.with_subjects, codec=shared.codec
-        )
-        try:
-            make_release(training_table.with_slots(records, task.plan.problem.records), task, execution)
-        except ProcessLost:
-            raise
-        except NoisyGDDeleteError:
-            pass  # raised in every process alike; process 0 reports it
-
-
-@contextmanager
-def lead_group(group: Group) -> Iterator[None]:
-    """Run process 0's work on a store in the body; the others run `follow_group` until it ends.
-
-    An error that is not this package's own may occur in the middle of a run; the others then notice when this process
-    exits.
-    """
-    try:
-        yield
-    except ProcessLost:
-        raise
-    except NoisyGDDeleteError:
-        group.share(None)
-        raise
-    group.share(None)
 
 
 # --- recovery ---
@@ -128,7 +63,7 @@ def sweep_leftovers(disk: Disk, layout: Layout, ledger: Ledger) -> None:
     if ledger.head.model is None or (ledger.source is None and not ledger.head.pending):
         disk.erase(layout.patch)
     for path in layout.databases():
-        database.forget_database(disk, path)
+        forget_database(disk, path)
 
 
 def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
@@ -228,16 +163,6 @@ class StoreTransaction:
         self.recovered: Release | None = None
         self._synced: tuple[str | None] | None = None  # the last release that destinations were brought to
 
-    @property
-    def ledger(self) -> Ledger:
-        """The ledger after the last entry."""
-        return self.files.ledger
-
-    @property
-    def pending(self) -> EditCounts:
-        """Edits that no release covers yet."""
-        return self.files.pending
-
     @contextmanager
     def open_task(
         self,
@@ -258,10 +183,12 @@ class StoreTransaction:
             edits: Edits that the release covers and the rows do not have yet.
         """
         with self.table.read(plan, execution) as records:
-            account, model, pending = self.ledger.account, self.files.model(), self.pending + ahead
+            account, model, pending = self.files.ledger.account, self.files.model(), self.files.pending + ahead
             after = None if model is None else self.table.find_continuation(model, pending)
             task = ReleaseTask(plan, account, model, pending, after, edits, learn)
-            execution.group.share(GroupTask(self.ledger.plan, self.files.with_subjects, task, self.ledger.codec))
+            execution.group.share(
+                GroupTask(self.files.ledger.plan, self.files.with_subjects, task, self.files.ledger.codec)
+            )
             yield training_table.with_slots(records, plan.problem.records), task
 
     @contextmanager
@@ -284,10 +211,10 @@ class StoreTransaction:
 
         A failed one is tried once per release, or once more with `again`.
         """
-        aim = (destinations.wanted_release(self.ledger),)
+        aim = (destinations.wanted_release(self.files.ledger),)
         if again or self._synced != aim:
             self._synced = aim
-            destinations.run_hook(self.destination_file, self.ledger, self._artifact)
+            destinations.run_hook(self.destination_file, self.files.ledger, self._artifact)
 
     @property
     def destination_file(self) -> DestinationFile:
@@ -300,23 +227,24 @@ class StoreTransaction:
 
         model = self.files.model()
         assert model is not None
-        return make_artifact(self.files.layout, self.ledger, model, self.files.schema)
+        return make_artifact(self.files.layout, self.files.ledger, model, self.files.schema)
 
     def _settle(self, execution: Execution) -> None:
         files = self.files
         files.ledger = Ledger.read(files.layout.ledger)
         self.table.forget()
-        journal.finish_interrupted(files.disk, files.layout)
+        if files.layout.former_request.exists():  # of an interrupted `journal.mark_drawn`
+            files.disk.exchange(files.layout.request)
         files.model()  # raises if the named model is missing, before anything is cleaned up
         change = self.table.read_change()
         self.table.check()
-        catch_up(files.disk, files.layout, self.ledger)
-        sweep_leftovers(files.disk, files.layout, self.ledger)
+        catch_up(files.disk, files.layout, self.files.ledger)
+        sweep_leftovers(files.disk, files.layout, self.files.ledger)
         if change is not None and self.table.is_unfinished(change):
             self.recovered = self.finish(change, execution)
             return
         self.table.catch_up()
-        models.destroy_candidate(files.disk, files.layout)
+        files.disk.erase(files.layout.candidate)
         if change is not None:
             journal.clear_journal(files.disk, files.layout)
 
@@ -328,9 +256,9 @@ class StoreTransaction:
             release: Release | None = None
             failure: NoisyGDDeleteError | None = None
             drawn: DrawnRelease | DrawnPatch | None = None
-            publish = change.publish and self.ledger.releases > 0
+            publish = change.publish and self.files.ledger.releases > 0
             edits = change.of_slots
-            if edits is not None and self.ledger.plan.mechanism.carries and self.ledger.releases:
+            if edits is not None and self.files.ledger.plan.mechanism.carries and self.files.ledger.releases:
                 try:
                     change, drawn = self._drawn(edits, execution)
                 except (StoreError, ProcessLost):
@@ -343,10 +271,10 @@ class StoreTransaction:
                     assert not isinstance(drawn, DrawnPatch)
                     if drawn is None:
                         ahead = change.counts if entries else NO_EDITS
-                        with self.open_task(self.ledger.plan, execution, ahead=ahead) as (records, task):
+                        with self.open_task(self.files.ledger.plan, execution, ahead=ahead) as (records, task):
                             release, event = make_release(records, task, execution)
                     else:
-                        release, event = drawn.release(self.ledger.accountant), drawn.event
+                        release, event = drawn.release(self.files.ledger.accountant), drawn.event
                     release = self._commit_covering(change, entries, release, event)
                 except CountBroken as error:
                     failure = error  # the next command could not continue by itself
@@ -362,11 +290,11 @@ class StoreTransaction:
                     self.files.enter(*entries)
                 release = answer
             self.catch_up()
-            models.destroy_candidate(self.files.disk, self.files.layout)
+            self.files.disk.erase(self.files.layout.candidate)
             journal.clear_journal(self.files.disk, self.files.layout)
         if failure is not None:
             raise StoreError(
-                f"{root}: {self.table.edited} and {self.pending.total} edits wait for a release, but none could be made: {failure}"
+                f"{root}: {self.table.edited} and {self.files.pending.total} edits wait for a release, but none could be made: {failure}"
             ) from failure
         return release
 
@@ -378,19 +306,19 @@ class StoreTransaction:
         The draw is durable when this returns. It is omitted (None) where the chain is cut: edits are pending for which
         nothing was drawn, the budget is exhausted, or the draw cannot be read.
         """
-        files, plan, model = self.files, self.ledger.plan, self.files.model()
+        files, plan, model = self.files, self.files.ledger.plan, self.files.model()
         if change.drawn:
-            return change, models.kept_candidate(files.layout.candidate, plan, change.stamp)
-        models.destroy_candidate(files.disk, files.layout)
-        after = None if model is None else self.table.find_continuation(model, self.pending)
+            return change, candidate.kept_candidate(files.layout.candidate, plan, change.stamp)
+        files.disk.erase(files.layout.candidate)
+        after = None if model is None else self.table.find_continuation(model, self.files.pending)
         if after is None or self.table.has_stamp(change.stamp):
             return change, None
         drawn: DrawnRelease | DrawnPatch
         if not change.publish:
-            from ..curator.carried_noise import change_of_edits, make_patch
+            from ..curator.carried_noise import draw_patch
 
             alone = Execution()  # no group: its other processes wait for runs
-            patch = make_patch(change_of_edits(self.table.records, plan, change.edits), plan, after, alone)
+            patch = draw_patch(self.table.records, plan, change.edits, after, alone)
             if patch is None:
                 return change, None
             drawn = DrawnPatch(change.stamp, patch)
@@ -450,8 +378,8 @@ class StoreTransaction:
 
     def catch_up(self) -> None:
         """Apply the consequences of the newest entry: remove old models, update the plan and the number of slots."""
-        sweep_leftovers(self.files.disk, self.files.layout, self.ledger)
+        sweep_leftovers(self.files.disk, self.files.layout, self.files.ledger)
         self.table.catch_up()
-        if self.ledger.head.plan is not None:
+        if self.files.ledger.head.plan is not None:
             self.table.forget()
-            catch_up(self.files.disk, self.files.layout, self.ledger)
+            catch_up(self.files.disk, self.files.layout, self.files.ledger)

@@ -22,11 +22,10 @@ from ..errors import (
 from ..extensions import load_extension
 from ..records import limited_io
 from . import destinations, disk, file_footer, journal, models, names, rollback_guard, training_table
-from . import ledger as places
 from .byte_search import Needles
 from .disk import connect_database, explain_disk_errors, is_blank, read_file
 from .layout import JOURNAL, LONGEST_COPY, Layout, Lock
-from .ledger import Ledger
+from .ledger import Ledger, read_verified_prefix, write_verified_prefix
 from .request_log import RequestLog
 
 _CHUNK = 1 << 22
@@ -118,8 +117,8 @@ def _journal(layout: Layout) -> Iterator[str]:
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
     ledger.read_schema()
-    before = places.read_verified_prefix(layout.judged)
-    places.write_verified_prefix(layout.judged, before, ledger.check(before))
+    before = read_verified_prefix(layout.judged)
+    write_verified_prefix(layout.judged, before, ledger.check(before))
     log = RequestLog(layout)
     log.check()
     check_notes = load_extension("hooks", "check-requests") if log.states_anything() else None

@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Account, Event
-from noisygd_delete.accountant import account as written
+from noisygd_delete.accountant import serialization as written
 from noisygd_delete.accountant.events import compose_costs, iterate_stretches, releases_alone
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.noisy_gd import NoisyGDRun

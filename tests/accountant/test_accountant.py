@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
-from noisygd_delete.accountant import Event, PrivacyFilter, build_report, forecast_requests
+from noisygd_delete.accountant import Event, PrivacyFilter, build_report
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
 from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
@@ -202,13 +202,14 @@ def test_a_new_plan_begins_with_a_fresh_learn():
     ahead = changed.what_if(changed.planned_event())
     assert ahead.planned_event().kind == "unlearn"
     assert ahead.remaining().publications == left - 1
-    assert forecast_requests(changed, 5).total.gdp_squared > forecast_requests(changed, 5).added.gdp_squared
+    outlook = changed.forecast().outlook(5)
+    assert outlook.total.gdp_squared > outlook.added.gdp_squared
 
 
 def test_a_month_of_requests_costs_less_in_batches():
     accountant = Accountant(plan(releases=20))
     accountant.record(accountant.planned_event("learn", edits=0))
-    singly, weekly, once = (forecast_requests(accountant, 30, batch) for batch in (1, 7, 30))
+    singly, weekly, once = (accountant.forecast().outlook(30, batch) for batch in (1, 7, 30))
     assert (singly.publications, weekly.publications, once.publications) == (30, 5, 1)
     assert singly.added.gdp_squared == pytest.approx(30 * once.added.gdp_squared)
     assert not singly.affordable

@@ -102,16 +102,6 @@ def test_rows_of_a_person_that_go_different_ways_attain_the_bound() -> None:
     assert exact == 1 + Fraction(19, 10) ** 2
 
 
-def test_later_draws_alone_owe_an_erased_row_exactly_nothing() -> None:
-    rng = np.random.default_rng(36)
-    for _ in range(300):
-        draws, held = random_tree(rng)
-        for row in set().union(*held):
-            without = [j for j, now in enumerate(held) if row not in now]
-            moved = [[Fraction(row in now)] for now in held]
-            assert not without or sums_tree.divergence(draws, moved, without) == 0
-
-
 def test_who_missed_draws_of_a_chain() -> None:
     rng, worst = np.random.default_rng(37), 0.0
     for _ in range(400):

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from noisygd_delete import Budget, losses
-from noisygd_delete.accountant import Accountant, Event, EventKinds, account
+from noisygd_delete.accountant import Accountant, Event, EventKinds, serialization
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.records import EditCounts
@@ -111,8 +111,8 @@ def test_sums_written_and_read_answer_alike(seed) -> None:
     plan = PLANS[seed % 3]
     events = history(plan, random.Random(seed))
     accountant = Accountant(plan, events)
-    fields = json.loads(json.dumps(account.to_dict(accountant.account)))
-    again = Accountant.from_account(plan, account.from_dict(fields))
+    fields = json.loads(json.dumps(serialization.to_dict(accountant.account)))
+    again = Accountant.from_account(plan, serialization.from_dict(fields))
     assert again.dp_cumulative() == accountant.dp_cumulative()
     assert again.dp() == accountant.dp()
     assert again.model_release == accountant.model_release

@@ -34,7 +34,7 @@ LOGISTIC = losses.Logistic(radius=1.0)
 def test_any_regularisation_is_answered_at_once(regularization, way) -> None:
     began = time.process_time()
     plan, refusal = answer(LOGISTIC, regularization=regularization, **SIZES, **way)
-    assert time.process_time() - began < 1  # a loop over steps takes minutes
+    assert time.process_time() - began < 10  # a loop over steps takes minutes
     if plan is None:
         assert any(word in refusal for word in ("regularization", "λ", "noise_variance", "lower it"))
     else:

@@ -247,7 +247,8 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
     monkeypatch.setattr(SecureNoise, "__init__", lambda self, key=None: sources.append(self) or make(self, key))
     caplog.set_level(logging.DEBUG)
     path = tmp_path / "store"
-    made(path)
+    with Store.create(path, records(), SCHEMA, plan()) as store:
+        store.learn()
     for number, at in enumerate((5, 20, 30, 40)):
         try:
             with Store.open(path, disk=CrashAt(at)) as store:

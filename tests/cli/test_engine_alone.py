@@ -15,6 +15,7 @@ from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.extensions import PACKAGES, load_extension
 from noisygd_delete.reports.texts import language_codes, load_language
 from noisygd_delete.store import Store, verify
+from noisygd_delete.store.artifact import current_artifact
 from tests.cli.planned import main
 
 
@@ -71,6 +72,12 @@ def test_an_option_of_a_package_names_what_to_install_and_changes_nothing(
     assert "pip install 'noisygd-delete[compliance]'" in capsys.readouterr().err
     assert ledger_of("store").length == before
     assert {path.name for path in folder.iterdir()} == {"people.csv", "schema.toml", "store"}
+
+
+def test_a_graph_names_what_writes_it(folder: Path, complaint) -> None:
+    assert "noisygd-delete[serve]" in complaint("export", "store", "--onnx", "model.onnx")
+    assert "noisygd-delete[serve]" in json.loads(current_artifact("store").files["facts.json"])["missing"]["model.onnx"]
+    assert main(["export", "store", "--plain", "model.json"]) == 0
 
 
 @pytest.mark.parametrize("option", ["--timestamp", "--log-proof"])

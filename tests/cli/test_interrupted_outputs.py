@@ -153,12 +153,12 @@ def within(seconds: int) -> Iterator[None]:
         raise SystemExit("late")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
+    limit = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *limit)  # that of the test
 
 
 def test_a_pipe_in_the_place_of_any_file_of_a_store_is_named_at_once(folder: Path, complaint) -> None:

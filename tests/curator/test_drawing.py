@@ -75,15 +75,6 @@ def test_the_noise_is_that_of_the_release_before_and_new_noise(loss, bits, drawn
     assert curator.model.weights.shape == ((COLUMNS,) if loss.outputs == 1 else (3, COLUMNS))
 
 
-def test_a_table_edited_elsewhere_cuts_the_chain(drawn) -> None:
-    records = table()
-    curator = Curator(records, plan())
-    curator.learn()
-    records.write(records.resolve(EditRequest.delete([2])))
-    assert curator.delete([3]).kind == "relearn"
-    assert (rest(curator) == drawn[-1]).all()
-
-
 def test_a_draw_that_fails_changes_nothing(monkeypatch) -> None:
     curator = Curator(table(), plan())
     curator.learn()

@@ -89,7 +89,7 @@ def density_delta(
 
     The minimiser of Σ w log(1 + e^{−yθ}) + θ²/2 + bθ, b ~ N(0, s²), is at most t where −b ≤ G(t): its density is G′ φ(G/s)/s.
     """
-    grid = np.linspace(-12, 12, 200_001) * (noise + 1)
+    grid = np.linspace(-12, 12, 50_001) * (noise + 1)
     densities = []
     for rows in (one, other):
         slope, bend = grid.copy(), np.ones_like(grid)

@@ -12,8 +12,9 @@ import pytest
 from scipy.stats import kstest
 
 from noisygd_delete import Records, losses
-from noisygd_delete.engine import noise as linear_term
-from noisygd_delete.engine.noise import ResearchNoise, SecureNoise, draw_linear_term, tail_normals
+from noisygd_delete.engine import linear_term
+from noisygd_delete.engine.linear_term import draw_linear_term, tail_normals
+from noisygd_delete.engine.noise import ResearchNoise, SecureNoise
 from noisygd_delete.engine.objective import PreciseObjective
 
 from ..bank import unit_records

@@ -14,9 +14,10 @@ from scipy import sparse
 
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, SPAN
-from noisygd_delete.engine import solver
+from noisygd_delete.engine import sample as sample_module
 from noisygd_delete.engine.objective import Objective, PreciseObjective
-from noisygd_delete.engine.solver import Sample, solve
+from noisygd_delete.engine.sample import Sample
+from noisygd_delete.engine.solver import solve
 from noisygd_delete.engine.sums import SparseSums, TransposableRows
 
 LOSSES = [
@@ -182,23 +183,8 @@ def test_the_solver_takes_the_way_it_takes_on_the_dense_table(loss, width: int) 
 
 
 @pytest.mark.parametrize("loss", LOSSES[:2], ids=lambda loss: loss.name)
-def test_the_minimiser_is_that_of_another_library(loss) -> None:
-    """scikit-learn's, on the matrix as it was given."""
-    linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
-    n, width, ridge = 800, 500, 0.02
-    rows, labels = rows_of(n, width, 6), labels_for(loss, n, 6)
-    there = linear_model.LogisticRegression(C=1 / (n * ridge), fit_intercept=False, tol=1e-12, max_iter=10_000)
-    expected = there.fit(rows, labels).coef_
-    facts = {"strong_convexity": ridge, "objective_smoothness": loss.constants.smoothness + ridge}
-    objective = PreciseObjective(Records(rows, labels), loss, regularization=ridge)
-    found = solve(objective, start=None, tolerance=1e-10, **facts).weights
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-    assert np.abs(expected).max() > 1e-2
-
-
-@pytest.mark.parametrize("loss", LOSSES[:2], ids=lambda loss: loss.name)
 def test_the_inverse_hessian_is_that_of_dense_rows(loss, monkeypatch) -> None:
-    monkeypatch.setattr(solver, "sample_rows", lambda **size: (size["records"], False))  # of both the same
+    monkeypatch.setattr(sample_module, "sample_rows", lambda **size: (size["records"], False))  # of both the same
     thin, dense = both(loss, 900, 1500, 7)
     rng = np.random.default_rng(0)
     weights, gradient = rng.standard_normal((2, loss.outputs, 1500))

@@ -17,9 +17,9 @@ from noisygd_delete import Curator
 from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.store import Store, verify
-from noisygd_delete.store.entry import position_covers
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.position import position_covers
 from tests.sources.rows import records_of
 
 from .conftest import ROOT, SCHEMA, SLOTS, Start, columns, name, plan

@@ -12,7 +12,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.claims import KEYS, Claim, claim_sentence
 from noisygd_delete.evidence.notices import Reasons
 from noisygd_delete.privacy.sentences import language_codes, load_catalogue
-from noisygd_delete.store.entry import COUNTED_BY
+from noisygd_delete.store.position import COUNTED_BY
 
 from ..bank import PROBLEMS, plan_by
 

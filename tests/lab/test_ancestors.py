@@ -319,7 +319,7 @@ def test_the_accountant_of_a_ladder_gives_the_ancestor_sum_for_every_lifetime_an
 
 def test_sums_of_an_account_are_those_of_its_releases():
     """Answers from running sums, and read back from their JSON, are those of a walk through the releases."""
-    from noisygd_delete.accountant.account import from_dict, to_dict
+    from noisygd_delete.accountant.serialization import from_dict, to_dict
 
     rng = np.random.default_rng(6)
     for _ in range(60):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Accountant, Budget, Curator, Records, losses, make_plan
-from noisygd_delete.accountant import Event, forecast_requests
+from noisygd_delete.accountant import Event
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.planner import explain_plan
@@ -303,9 +303,9 @@ def test_forecasts_count_the_fresh_learns_that_the_horizon_asks_for(releases, af
     for _ in range(after):
         accountant.record(accountant.publication(edits=1))
     for requests in (1, 2, 5, 17):
-        ahead, followed = forecast_requests(accountant, requests), Accountant(plan, accountant.events)
+        ahead, followed = accountant.forecast().outlook(requests), Accountant(plan, accountant.events)
         for _ in range(requests):
-            spent = followed.horizon_spent
+            spent = followed.forecast().horizon_spent
             followed.record(followed.planned_event("relearn" if spent else "unlearn"))
         events = followed.events[len(accountant.events) :]
         assert ahead.fresh_learns == sum(event.kind == "relearn" for event in events)

@@ -151,7 +151,7 @@ def test_a_deletion_keeps_the_kept_stages_and_runs_the_others_again(stages, leve
     assert deleted.model.predict(table().features).shape == (60,)
     again = curator.delete([3])  # the base does not grow dearer, and no horizon comes near
     assert again.guarantees["deletion"].with_slack().renyi(10) <= 0.1 * (1 + 1e-9)
-    assert not curator.accountant.horizon_spent
+    assert not curator.accountant.forecast().horizon_spent
 
 
 @pytest.mark.parametrize("stages", [THREE, (Stage("network", 4), SAMPLED, Stage("moments"))], ids=str)
@@ -219,7 +219,7 @@ def test_any_number_of_deletions_costs_the_base_and_every_observed_release_the_r
     assert shown["deletion_observed"].gdp_squared == pytest.approx(kept + 8 * later)
     assert not shown["deletion_observed"].non_adaptive
     assert KEPT not in shown["dp"].assumptions
-    assert not curator.accountant.horizon_spent
+    assert not curator.accountant.forecast().horizon_spent
     curator.insert([1000], [[1.0, 0, 0, 0]], [1.0])  # came after the base, and goes
     curator.delete([1000])
     last = curator.accountant.releases

@@ -16,8 +16,9 @@ import pytest
 from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import published as reader
+from noisygd_delete.features.schema.cells import write_text
 from noisygd_delete.features.schema.files import Table, read_table
-from noisygd_delete.features.schema.values import make_spelling_patterns, write_text
+from noisygd_delete.features.schema.spelling import make_spelling_patterns
 from noisygd_delete.store.artifact import Artifact
 from noisygd_delete.store.disk import Disk
 

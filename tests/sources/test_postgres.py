@@ -26,8 +26,8 @@ from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods import CountedRecords, OutputPerturbation
 from noisygd_delete.store import Store, status, verify
-from noisygd_delete.store.entry import position_covers
 from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.position import position_covers
 from noisygd_delete.store.training_table import TrainingTable
 from tests.sources.rows import records_of
 

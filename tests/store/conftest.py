@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
 
 SLOTS, ROWS, WIDTH = 12, 9, 3
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 SCHEMA = Schema.from_dict(
     {
         "intercept": False,
@@ -79,10 +82,10 @@ def in_flight(path: Path) -> bool:
     return (path / "journal" / "request.json").exists()
 
 
-def deaths(path: Path, act: Act, *, again: bool = False) -> Iterator[tuple[Path, bool]]:
+def deaths(path: Path, act: Act, *, again: bool = False, step: int = 1) -> Iterator[tuple[Path, bool]]:
     """Copies of a store in which the act died, before one change after the other, and whether its request had been accepted by then.
     `again`: in every third one the recovery dies as well. What is left of a copy that was looked at is a store that verifies."""
-    for at in range(len(changes(path, act))):
+    for at in range(0, len(changes(path, act)), step):
         copy = path.with_name("copy")
         shutil.copytree(path, copy)
         assert crashed(copy, act, at)
@@ -145,8 +148,7 @@ def sql(path: Path, *statements: str) -> None:
 def memory_folder() -> Iterator[Path]:
     """A folder in memory where there is one: a killed process loses nothing there that a disk would have kept, and no test
     waits for a disk."""
-    shared = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         yield Path(folder)
 
 
@@ -156,11 +158,23 @@ def tmp_path() -> Iterator[Path]:
         yield folder
 
 
-def made(path: Path, **changes) -> Path:
-    """A store there that has learned, by a plan with these changes."""
-    with Store.create(path, records(), SCHEMA, plan(**changes)) as store:
+def contents(path: Path) -> dict[str, bytes]:
+    """Every file of the store with its bytes."""
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+@cache
+def _learned(**facts) -> Path:
+    folder = tempfile.mkdtemp(dir=MEMORY)
+    atexit.register(shutil.rmtree, folder)
+    with Store.create(Path(folder, "store"), records(), SCHEMA, plan(**facts)) as store:
         store.learn()
-    return path
+    return store.path
+
+
+def made(path: Path, **changes) -> Path:
+    """A store there that has learned, by a plan with these changes: a copy of one that is made once."""
+    return shutil.copytree(_learned(**changes), path)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from noisygd_delete.evidence.signing import key_id, new_key, read_private, read_
 from noisygd_delete.store import Store, Tombstones, status, verify
 from noisygd_delete.store.disk import Disk
 
-from .conftest import ROWS, SCHEMA, found, name, person, plan, records, row, traces
+from .conftest import ROWS, SCHEMA, contents, found, made, name, person, plan, records, row, traces
 from .operations import OPERATIONS, Operation, answered
 from .test_put_back import TRANSACTIONS, mixes, moments, opened, put_back
 
@@ -101,11 +101,27 @@ def forked(child: Callable[[], None], kill_after: float | None = None, ready: in
     return os.WEXITSTATUS(ended) if os.WIFEXITED(ended) else None
 
 
+def timed(
+    path: Path, operation: Operation, kill_after: float | None, before: Callable[[], None] = lambda: None
+) -> tuple[int | None, float]:
+    """Exit status and seconds of an attempt in a forked child, killed so long after it began, or not at all."""
+    reader, writer = os.pipe()
+
+    def ready() -> None:
+        before()
+        os.write(writer, b".")
+
+    began = time.perf_counter()
+    ended = forked(lambda: attempt(path, operation, ready), kill_after, reader)
+    os.close(reader)
+    os.close(writer)
+    return ended, time.perf_counter() - began
+
+
 def prepared(folder: Path, operation: Operation) -> Path:
     master = folder / f"master-{operation.name}"
     if not master.exists():
-        with Store.create(master, records(), SCHEMA, plan()) as store:
-            store.learn()
+        with Store.open(made(master)) as store:
             operation.prepare(store)
     return master
 
@@ -153,20 +169,10 @@ def random_kills(folder: Path, count: int, seed: int = 7) -> Counter[str]:
         master = prepared(folder, operation)
         for instant in [None] * (operation.name not in longest) + [0.0]:
             shutil.copytree(master, copy)
-            reader, writer = os.pipe()
-            began = time.perf_counter()
             wait = None if instant is None else chance.uniform(0, 1.2 * longest[operation.name])
-            ended = forked(
-                lambda operation=operation, writer=writer: attempt(
-                    copy, operation, lambda: os.write(writer, b".") and None
-                ),
-                wait,
-                reader,
-            )
-            os.close(reader)
-            os.close(writer)
+            ended, seconds = timed(copy, operation, wait)
             if instant is None:
-                longest[operation.name] = time.perf_counter() - began
+                longest[operation.name] = seconds
             else:
                 counts["inside"] += (copy / "journal" / "request.json").exists() or ended is None
                 judged(copy, operation, ended, counts)
@@ -222,8 +228,7 @@ def sums_killed(folder: Path, count: int) -> Counter[str]:
     library, counts, copy, below = ctypes.CDLL(None), Counter[str](), folder / "copy", folder / "below"
     chance, master, calls = random.Random(34), folder / "master-sums", 130
     if not master.exists():
-        with Store.create(master, records(), SCHEMA, sums.plan()) as store:
-            store.learn()
+        made(master, **sums.OWN)
     with Store.open(master) as store:
         rest, exact = sums.rest_of(store), sums.sums_of(store)
     below.mkdir(exist_ok=True)
@@ -234,18 +239,9 @@ def sums_killed(folder: Path, count: int) -> Counter[str]:
         shutil.copytree(master, copy)
         library.faults_watch(os.fsencode(copy), os.fsencode(below))
         at = chance.randrange(calls) if number % 2 and number >= 0 else -1
-        reader, writer = os.pipe()
         wait = chance.uniform(0, longest) if number >= 0 and at < 0 else None
-
-        def ready(at: int = at, writer: int = writer) -> None:
-            arm(library, copy, at)
-            os.write(writer, b".")
-
-        began = time.perf_counter()
-        ended = forked(lambda operation=operation, ready=ready: attempt(copy, operation, ready), wait, reader)
-        os.close(reader)
-        os.close(writer)
-        longest = longest or 1.2 * (time.perf_counter() - began)
+        ended, seconds = timed(copy, operation, wait, lambda at=at: arm(library, copy, at))
+        longest = longest or 1.2 * seconds
         accepted, begun = (copy / "journal" / "request.json").exists(), sums.candidate_of(copy)
         counts["inside"] += accepted
         counts["left"] += bool(sums.secrets_on(copy, [exact, rest]))
@@ -253,8 +249,8 @@ def sums_killed(folder: Path, count: int) -> Counter[str]:
         with Store.open(copy) as store:
             happened = answered(store)
             counts["lost"] += (accepted or ended == DONE) and not happened
-            made = sums.patch_of(copy) if run is sums.later else store.model
-            counts["in part"] += begun is not None and not (happened and bool((made.sums == begun).all()))
+            drawn = sums.patch_of(copy) if run is sums.later else store.model
+            counts["in part"] += begun is not None and not (happened and bool((drawn.sums == begun).all()))
             counts["in part"] += not happened and bool((sums.sums_of(store) != exact).any())
             if not happened:
                 run(store)
@@ -299,19 +295,8 @@ def sums_elsewhere_killed(folder: Path, count: int) -> Counter[str]:
             answered,
             lambda *_: True,
         )
-        reader, writer = os.pipe()
-        wait = chance.uniform(0, longest) if number >= 0 else None
-        began = time.perf_counter()
-        ended = forked(
-            lambda path=path, operation=operation, writer=writer: attempt(
-                path, operation, lambda: os.write(writer, b".") and None
-            ),
-            wait,
-            reader,
-        )
-        os.close(reader)
-        os.close(writer)
-        longest = longest or 1.2 * (time.perf_counter() - began)
+        ended, seconds = timed(path, operation, chance.uniform(0, longest) if number >= 0 else None)
+        longest = longest or 1.2 * seconds
         counts["inside"] += (path / "journal" / "request.json").exists()
         counts["traceback"] += ended == TRACEBACK
         counts["left"] += bool(chains.secrets_on(path, [before]))
@@ -483,12 +468,12 @@ def swapped_stores(folder: Path, count: int) -> Counter[str]:
                 (path / "lock").unlink()
                 if how == 2:
                     Store.open(path).close()
-            kept = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+            kept = contents(path)
             try:
                 operation.run(store)
                 counts["lost"] += 1
             except StoreError:
-                counts["in part"] += kept != {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+                counts["in part"] += kept != contents(path)
         judged(path, operation, REFUSED, counts)
         counts["tried"] -= 1
         for gone in (path, away):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete import Budget, EditRequest
+from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store
 from noisygd_delete.store.request_log import Note, NoteUpdate
 
@@ -43,36 +44,6 @@ def counted(store: Store, happened: bool, *, publishes: bool = True, edits: int 
     return (len(store.ledger.entries), store.ledger.releases, store.pending_edits) == (entries, releases, waiting)
 
 
-def gone(store: Store, *numbers: int) -> bool:
-    rows = store.records.features[list(numbers)]
-    return not {name(k) for k in numbers} & set(store.records.ids) and not rows.any()
-
-
-def there(store: Store, k: int, values: np.ndarray) -> bool:
-    slots = [slot for slot, held in enumerate(store.records.ids_by_slot) if held == name(k)]
-    return len(slots) == 1 and bool((store.records.features[slots[0]] == values).all())
-
-
-def deleted(store: Store, happened: bool) -> bool:
-    return counted(store, happened) and (gone(store, 3) if happened else there(store, 3, row(3)))
-
-
-def deleted_later(store: Store, happened: bool) -> bool:
-    return counted(store, happened, publishes=False) and (gone(store, 3) if happened else there(store, 3, row(3)))
-
-
-def subject_deleted(store: Store, happened: bool) -> bool:
-    return counted(store, happened) and (gone(store, 2, 3) if happened else there(store, 2, row(2)))
-
-
-def replaced(store: Store, happened: bool) -> bool:
-    return counted(store, happened) and there(store, 3, row(70 if happened else 3))
-
-
-def inserted(store: Store, happened: bool) -> bool:
-    return counted(store, happened) and (there(store, 99, row(99)) if happened else name(99) not in store.records)
-
-
 def edit_later(store: Store) -> None:
     store.serve(EditRequest.delete([name(3)]), publish=False)
 
@@ -85,15 +56,6 @@ def published_whole(store: Store, happened: bool) -> bool:
     return (len(store.ledger.entries), store.pending_edits) == (3 + happened, not happened)
 
 
-def grown(store: Store, happened: bool) -> bool:
-    slots = SLOTS + 5 * happened
-    return published_whole(store, happened) and store.records.slots == store.plan.problem.records == slots
-
-
-def grow(store: Store) -> None:
-    store.relearn(plan(slots=SLOTS + 5, budget=Budget(order=4, dp=1.0, deletion=0.5)))
-
-
 def serve(request: EditRequest, *, publish: bool = True, note: NoteUpdate | None = None) -> Callable[[Store], object]:
     return lambda store: store.serve(request, publish=publish, note=note)
 
@@ -102,32 +64,63 @@ def _note(held: Note) -> Note:
     return {**held, "received": "2026-05-04T09:30:00+02:00", "channel": "e-mail"}
 
 
-_DELETE = EditRequest.delete([name(3)], request_id="r")
-_INSERT = EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r")
-_SUBJECT = EditRequest.delete(subjects=[person(3)], request_id="r")
-_REPLACE = EditRequest.replace({name(3): (row(70), 1.0)}, request_id="r")
-
-OPERATIONS = (
-    Operation("delete", serve(_DELETE), answered, deleted, erased=traces(3)),
-    Operation("delete-later", serve(_DELETE, publish=False, note=_note), answered, deleted_later, erased=traces(3)),
-    Operation("delete-subject", serve(_SUBJECT), answered, subject_deleted, erased=[*traces(2), *traces(3)]),
-    Operation("replace", serve(_REPLACE), answered, replaced, erased=traces(3)[1:]),
-    Operation("insert", serve(_INSERT), answered, inserted),
-    Operation(
-        "publish",
-        lambda store: store.publish(),
-        published,
-        published_whole,
-        edit_later,
-        erased=traces(3),
-        journalled=False,
-    ),
-    Operation("relearn", grow, published, grown, edit_later, erased=traces(3), journalled=False),
-)
+DELETE = EditRequest.delete([name(3)], request_id="r")
+SUBJECT = EditRequest.delete(subjects=[person(3)], request_id="r")
 
 
-def check_deaths(path: Path, operation: Operation) -> int:
-    """Let the operation die before every change, and require the state before or after; return the number of deaths.
+def make_operations(
+    row: Callable[[int], np.ndarray] = row,
+    traces: Callable[[int], list[bytes]] = traces,
+    plan: Callable[..., Plan] = plan,
+) -> tuple[Operation, ...]:
+    """The operations on a store whose rows, and what they leave in its bytes, are these."""
+
+    def holds(store: Store, k: int, new: int | None) -> bool:
+        """Whether record k has the row of this number in one slot; None: nothing of it is there."""
+        slots = [slot for slot, held in enumerate(store.records.ids_by_slot) if held == name(k)]
+        if new is None:
+            return not slots and not store.records.features[[k] if k < SLOTS else []].any()
+        return len(slots) == 1 and bool((store.records.features[slots[0]] == row(new)).all())
+
+    def edited(
+        k: int, before: int | None, after: int | None, *, publishes: bool = True
+    ) -> Callable[[Store, bool], bool]:
+        return lambda store, happened: (
+            counted(store, happened, publishes=publishes) and holds(store, k, after if happened else before)
+        )
+
+    def grow(store: Store) -> None:
+        store.relearn(plan(slots=SLOTS + 5, budget=Budget(order=4, dp=1.0, deletion=0.5)))
+
+    def grown(store: Store, happened: bool) -> bool:
+        slots = SLOTS + 5 * happened
+        return published_whole(store, happened) and store.records.slots == store.plan.problem.records == slots
+
+    def both(store: Store, happened: bool) -> bool:
+        return all(edited(k, k, None)(store, happened) for k in (2, 3))
+
+    insert = EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r")
+    replace = EditRequest.replace({name(3): (row(70), 1.0)}, request_id="r")
+    later, waits = (
+        {"prepare": edit_later, "journalled": False, "erased": traces(3)},
+        edited(3, 3, None, publishes=False),
+    )
+    return (
+        Operation("delete", serve(DELETE), answered, edited(3, 3, None), erased=traces(3)),
+        Operation("delete-later", serve(DELETE, publish=False, note=_note), answered, waits, erased=traces(3)),
+        Operation("delete-subject", serve(SUBJECT), answered, both, erased=[*traces(2), *traces(3)]),
+        Operation("replace", serve(replace), answered, edited(3, 3, 70), erased=traces(3)[1:]),
+        Operation("insert", serve(insert), answered, edited(99, None, 99)),
+        Operation("publish", lambda store: store.publish(), published, published_whole, **later),
+        Operation("relearn", grow, published, grown, **later),
+    )
+
+
+OPERATIONS = make_operations()
+
+
+def check_deaths(path: Path, operation: Operation, step: int = 1) -> int:
+    """Let the operation die before every change, or every `step`-th, and require the state before or after; return the number of deaths.
 
     A request, sent again, is answered as before. A learn that was interrupted has not happened.
     """
@@ -135,7 +128,7 @@ def check_deaths(path: Path, operation: Operation) -> int:
         operation.prepare(store)
         old = store.plan
     outcomes = []
-    for copy, accepted in deaths(path, operation.run, again=operation.journalled):
+    for copy, accepted in deaths(path, operation.run, again=operation.journalled, step=step):
         with Store.open(copy) as store:
             happened = operation.happened(store)
             assert happened or not (accepted and operation.journalled), "an accepted request is never lost"

@@ -150,15 +150,6 @@ def test_a_file_changed_by_hand_is_named_and_nothing_is_lost(path: Path, case: s
     capsys.readouterr()
 
 
-def test_a_ledger_cut_short_after_a_deletion_is_named_and_the_model_is_kept(path: Path) -> None:
-    with Store.open(path) as store:
-        store.serve(EditRequest.delete([name(0)]))
-    sql(path / "ledger.sqlite", "DELETE FROM entries WHERE number = 3")
-    with pytest.raises(StoreCorrupt, match="end was cut off"):
-        Store.open(path)
-    assert (path / "model-2.safetensors").exists()
-
-
 @pytest.mark.parametrize("later", [True, False])
 @pytest.mark.parametrize("cut", [1, 2])
 def test_a_release_that_is_owed_does_not_vanish_with_the_end_of_the_ledger(path: Path, later: bool, cut: int) -> None:

@@ -13,10 +13,11 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.engine.execution import Group
 from noisygd_delete.errors import AssumptionViolated, ProcessLost
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store import Store, transaction
-from noisygd_delete.store.transaction import GroupTask, follow_group, lead_group
+from noisygd_delete.store import Store
+from noisygd_delete.store import group as groups
+from noisygd_delete.store.group import GroupTask, follow_group, lead_group
 
-from .conftest import plan
+from .conftest import contents, plan
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,18 @@ def task(events=(), model=None, pending: int = 0, *, learn: bool = False) -> Gro
 def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) -> None:
     with Store.open(path) as store:
         events, model = store.accountant.events, store.model
-    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
-    ran, right = [], transaction.make_release
+    before = contents(path)
+    ran, right = [], groups.make_release
 
     def noted(*given):
         ran.append(right(*given)[1].kind)
 
-    monkeypatch.setattr(transaction, "make_release", noted)
+    monkeypatch.setattr(groups, "make_release", noted)
     group = Hearing(tasks=[task(learn=True), task(events, model, 1), None])
     follow_group(path, Execution(group=group))
     assert ran == ["learn", "unlearn"]
     assert group.tasks == []
-    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before, "only process 0 writes"
+    assert contents(path) == before, "only process 0 writes"
 
 
 @pytest.mark.parametrize(("error", "heard"), [(AssumptionViolated("planted"), True), (ProcessLost("planted"), False)])
@@ -60,7 +61,7 @@ def test_a_refusal_is_everybodys_and_a_lost_process_ends_the_run(path: Path, mon
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(transaction, "make_release", fails)
+    monkeypatch.setattr(groups, "make_release", fails)
     group = Hearing(tasks=[task(learn=True), None])
     if heard:
         follow_group(path, Execution(group=group))

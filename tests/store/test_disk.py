@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from noisygd_delete.store.disk import FORMER, TEMPORARY, Disk
+from noisygd_delete.store.disk import FORMER, TEMPORARY, Disk, is_blank
 
 NAMES = ("rename", "remove", "link")
 
@@ -104,5 +105,19 @@ def test_an_exchange_that_was_stopped_is_ended_by_another(stopped: int, tmp_path
         assert path.read_bytes() == b"new"
         assert old.read() == bytes(12)
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
-    Disk().exchange(path)  # there is nothing to exchange: the file stays
+    os.link(path, beside(path, FORMER))
+    Disk().exchange(path)  # there is nothing to exchange, or the new one was taken away: the file stays
     assert (path.read_bytes(), beside(path, FORMER).exists()) == (b"new", False)
+
+
+@pytest.mark.parametrize("last", [b"", b"x"])
+@pytest.mark.parametrize("hole", [0, 1, 2, 40])
+def test_a_file_with_holes_is_blank_exactly_if_it_holds_zeros(hole: int, last: bytes, tmp_path: Path) -> None:
+    page, path = 4096, tmp_path / "file"
+    with path.open("wb") as file:
+        file.write(bytes(page))
+        file.seek((1 + hole) * page)
+        file.write(bytes(20 * page) + last)
+        file.truncate(1 << 20)
+    assert is_blank(path) == (not last)
+    assert is_blank(tmp_path / "absent")

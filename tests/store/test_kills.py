@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.errors import StoreLocked
-from noisygd_delete.store import Store, status, verify
+from noisygd_delete.store import Store
 
-from .conftest import found, memory_folder, name, traces
+from .conftest import memory_folder
 from .fault_table import BAD, BELOW, OTHERS, ROOT, THREADS, counts, library, table
 from .fault_worker import STRUCK
 
@@ -104,24 +103,3 @@ def test_the_lock_of_a_dead_process_is_nobodys(path: Path) -> None:
     holder.kill()
     holder.communicate()
     Store.open(path).close()
-
-
-def test_several_processes_at_once_are_served_one_after_another(path: Path) -> None:
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "noisygd_delete", *arguments, "--json"]
-        return subprocess.Popen(
-            command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-
-    writers = [start("delete", str(path), name(k), "--wait", "120") for k in range(4)]
-    readers = [start("status", str(path)) for _ in range(2)]
-    answers = [json.loads(writer.communicate(timeout=120)[0]) for writer in writers]
-    seen = [json.loads(reader.communicate(timeout=120)[0]) for reader in readers]
-    assert {process.returncode for process in writers + readers} == {0}
-    assert sorted(answer["release"] for answer in answers) == [2, 3, 4, 5]
-    assert all(1 <= state["releases"] <= 5 for state in seen)
-    assert status(path)["records"] == 5
-    assert found(path, [trace for k in range(4) for trace in traces(k)]) == []
-    assert verify(path).passed
-    with Store.open(path) as store:
-        assert [event.edits for event in store.accountant.events] == [0, 1, 1, 1, 1]

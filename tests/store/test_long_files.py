@@ -15,7 +15,7 @@ from noisygd_delete.store.layout import Layout
 
 from .conftest import made, name
 
-LENGTH = 1 << 31  # bytes, in no block of the disk
+LENGTH = 1 << 29  # bytes, in no block of the disk
 MEMORY = 1 << 28
 SUMS = {"method": "sufficient-statistics", "releases": 8, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
 

@@ -82,12 +82,8 @@ def test_the_digest_stands_in_plan_ledger_and_certificate(made: Path, capsys: py
     assert main(["delete", str(path), "person-002"]) == 0
     assert json.loads((path / "plan.json").read_text())["problem"]["feature_map"] == digest
     assert main(["keygen", str(made / "key.pem")]) == 0
-    assert (
-        main(
-            ["certificate", str(path), "--release", "2", "--key", str(made / "key.pem"), "--out", str(made / "c.json")]
-        )
-        == 0
-    )
+    paper = ["--key", str(made / "key.pem"), "--out", str(made / "c.json")]
+    assert main(["certificate", str(path), "--release", "2", *paper]) == 0
     certificate = json.loads((made / "c.json").read_text())
     assert certificate["public_facts"]["plan"]["problem"]["feature_map"] == digest
     assert {"key": "map-public", "values": {"digest": digest}, "conditions": []} in certificate["claims"]
@@ -133,18 +129,8 @@ def test_a_network_from_a_file_is_needed_to_map_and_not_to_erase(
     schema = SCHEMA[: SCHEMA.index("kind")].replace('"no", "yes"', '"n", "y"')
     (tmp_path / "s.toml").write_text(schema + 'kind = "onnx"\nfile = "net.onnx"\ninput_shape = [2]\n')
     monkeypatch.chdir(tmp_path)  # names of files begin at the schema's folder, wherever the store is
-    arguments = [
-        "--data",
-        "t.csv",
-        "--schema",
-        "s.toml",
-        "--method",
-        "noisy-gd",
-        "--regularization",
-        "0.5",
-        "--no-utility",
-    ]
-    assert main(["init", "one", *arguments]) == 0
+    arguments = "--data t.csv --schema s.toml --method noisy-gd --regularization 0.5 --no-utility"
+    assert main(["init", "one", *arguments.split()]) == 0
     assert main(["learn", "one"]) == 0
     assert main(["delete", "one", "p1", "p2"]) == 0
     (tmp_path / "new.csv").write_text("id,a,b,y\nlater,0.5,0.5,y\n")

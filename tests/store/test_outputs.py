@@ -51,21 +51,8 @@ def said(tmp_path: Path, capfd, caplog, monkeypatch):
         printed = capfd.readouterr()
         return printed.out + printed.err + caplog.text
 
-    making = [
-        "--method",
-        "noisy-gd",
-        "--order",
-        "4",
-        "--dp",
-        "2",
-        "--deletion",
-        "0.5",
-        "--regularization",
-        "0.5",
-        "--rows-per-subject",
-        "2",
-    ]
-    run("init", "store", "--data", "data.csv", "--schema", "schema.toml", "--slots", "14", *making, "--no-utility")
+    making = "--method noisy-gd --order 4 --dp 2 --deletion 0.5 --regularization 0.5 --rows-per-subject 2 --slots 14"
+    run("init", "store", "--data", "data.csv", "--schema", "schema.toml", *making.split(), "--no-utility")
     return run
 
 

@@ -13,9 +13,10 @@ from noisygd_delete_compliance.register import Register
 
 from noisygd_delete import EditRequest
 from noisygd_delete.store import Store
-from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.disk import Disk, is_blank
+from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, name, plan, records, row
+from .conftest import made, name, row
 
 SOMEBODY = (b"identifier-token", b"subject-token", b"request-of-somebody", *(row(k).tobytes() for k in range(9)))
 
@@ -63,8 +64,7 @@ def unlinked(path: Path, work: Callable[[Path], None], monkeypatch: pytest.Monke
 
 @pytest.fixture
 def served(tmp_path: Path) -> Path:
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
-        store.learn()
+    with Store.open(made(tmp_path / "store")) as store:
         store.serve(EditRequest.delete([name(0)], request_id="request-of-somebody-1"))
     return tmp_path / "store"
 
@@ -72,6 +72,7 @@ def served(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("work", WORK)
 def test_no_file_loses_its_name_with_somebody_in_it(served: Path, monkeypatch, work: str) -> None:
     assert unlinked(served, WORK[work], monkeypatch) == []
+    assert all(map(is_blank, Layout(served).leftovers()))
 
 
 def test_a_disk_that_only_removes_is_caught(served: Path, monkeypatch) -> None:

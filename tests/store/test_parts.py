@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sqlite3
 from contextlib import closing
@@ -14,16 +13,15 @@ import pytest
 
 from noisygd_delete import EditRequest, Model, Records, Schema, losses
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
-from noisygd_delete.store import Store, journal, models, training_table, verify
+from noisygd_delete.store import Store, journal, models
 from noisygd_delete.store import disk as database
-from noisygd_delete.store.disk import Disk, is_blank, read_file
+from noisygd_delete.store.disk import Disk, read_file
 from noisygd_delete.store.entry import Entry, utc_now
 from noisygd_delete.store.layout import Layout, Lock
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.transaction import to_json
 
 from ..forks import exit_status
-from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
+from .conftest import SCHEMA, name, person, plan, row
 
 
 def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
@@ -33,28 +31,6 @@ def test_a_database_erases_what_it_deletes_and_keeps_no_log(path: Path) -> None:
             pragmas = ("secure_delete", "journal_mode", "synchronous", "temp_store")
             values = [connection.execute(f"PRAGMA {pragma}").fetchone()[0] for pragma in pragmas]
             assert values == [1, "persist", 3, 2]
-
-
-def test_what_sqlite_would_leave_on_the_disk_is_overwritten_first(path: Path) -> None:
-    """At the moment a file is removed, every byte of it is zero. Below the file layer, SQLite's own calls included,
-    `fault_table` looks at what the file system is handed back."""
-    removed: dict[str, bytes] = {}
-
-    class Watching(Disk):
-        def reached(self, operation: str, path: Path) -> None:
-            if operation == "remove":
-                removed[path.name] = path.read_bytes()
-            if operation == "write" and path.name == "request.json.tmp" and path.exists():
-                held.append(path.read_bytes())
-
-    held: list[bytes] = []
-    with Store.open(path, disk=Watching()) as store:
-        store.serve(EditRequest.replace({name(3): (row(70), 1.0)}))
-    assert any(b"identifier-token-" in content for content in held), "there was something to overwrite"
-    assert {"request.json.tmp", "model-1.safetensors"} <= set(removed)
-    assert not any(any(content) for content in removed.values())
-    assert [is_blank(left) for left in Layout(path).leftovers()] == [True]
-    assert verify(path).faults == ()
 
 
 def test_a_sqlite_that_refuses_to_overwrite_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,25 +163,6 @@ def test_a_table_without_subjects(tmp_path: Path) -> None:
         assert store.records.ids == ["aaaa", "cccc"]
 
 
-def test_public_files_are_plain_json() -> None:
-    assert json.loads(to_json({"name": "Zoë", "bounds": [0.1, 2]})) == {"name": "Zoë", "bounds": [0.1, 2]}
-    with pytest.raises(ValueError, match="compliant"):
-        to_json({"bound": float("nan")})
-
-
-def test_sizes_are_those_of_the_plan(tmp_path: Path) -> None:
-    layout = Layout(tmp_path)
-    training_table.write_table(Disk(), layout, records())
-    sizes = training_table.table_sizes(layout, 12, 3, with_subjects=True)
-    assert list(sizes.values()) == [12 * 3 * 4, 12 * 8, 64 + 12 * 24, 64 + 12 * 24]
-    assert all(path.stat().st_size == size for path, size in sizes.items())
-    assert list(training_table.table_sizes(layout, 13, 3, with_subjects=False)) == [
-        layout.features,
-        layout.labels,
-        layout.ids,
-    ]
-
-
 def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path) -> None:
     """A process dies inside a commit. Whoever opens the database next rolls back, and the journal is not simply removed."""
     file, journal = tmp_path / "some.sqlite", tmp_path / "some.sqlite-journal"
@@ -232,23 +189,3 @@ def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path)
     assert b"somebody-7" in journal.read_bytes()
     database.forget_database(Disk(), file)
     assert not any(journal.read_bytes())
-
-
-def test_an_exchange_of_files_is_finished_from_wherever_it_stopped(tmp_path: Path) -> None:
-    """The former content is overwritten, never handed back; if the new one was taken away, the former stays."""
-    file, new, former = tmp_path / "file", tmp_path / "file.tmp", tmp_path / "file.old"
-    file.write_bytes(b"before")
-    points = CrashAt(99)
-    new.write_bytes(b"after")
-    points.exchange(file)
-    assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"after", [file])
-    for point in range(len(points.points)):
-        file.write_bytes(b"before")
-        new.write_bytes(b"after")
-        with pytest.raises(Crash):
-            CrashAt(point).exchange(file)
-        Disk().exchange(file)
-        assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"after", [file])
-    os.link(file, former)
-    Disk().exchange(file)
-    assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"after", [file])

@@ -1,4 +1,4 @@
-"""A model as plain numbers and as an ONNX graph predicts what this package predicts, from the same raw columns."""
+"""A model as plain numbers predicts what this package predicts, from the same raw columns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Model, Schema, losses
-from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.errors import InvalidParameter, InvalidSchema
+from noisygd_delete.features.schema import published as reader
 from noisygd_delete.features.schema.files import Table
 from noisygd_delete.losses.staged import HEAD, NETWORK, StagedLoss
 from noisygd_delete.store import plain_model as plain_models
-from noisygd_delete.store.artifact import FILES, Artifact, plain_model
+from noisygd_delete.store.artifact import Artifact, plain_model
 
 LABELS = {
     "two": {"column": "y", "classes": ["no", "yes"]},
@@ -107,18 +108,16 @@ CASES = [(label, loss) for label in LABELS for loss in losses_of(label)]
 IDS = [f"{label}-{loss.name}" for label, loss in CASES]
 
 
-@pytest.mark.parametrize(("label", "loss"), CASES, ids=IDS)
-def test_plain_numbers_predict_the_same(label: str, loss: losses.Loss, tmp_path: Path) -> None:
-    from noisygd_delete.features.schema import published as reader
-
-    of = schema(label, NUMBERS, LISTS, TIMES)
-    made, given = model(loss, of.features), cells(200)
-    (tmp_path / "model.json").write_bytes(artefact(made, of).files["model.json"])
+def assert_plain_predicts_the_same(made: Model, of: Schema, folder: Path) -> None:
+    """What model.py makes of model.json: rows, labels and probabilities."""
+    given = cells(200)
+    given["plain"][:20] = ["0"] * 20  # amounts of nothing
+    (folder / "model.json").write_bytes(artefact(made, of).file("model.json"))
     rows, labels = expected(made, of, given)
-    plain = reader.load(str(tmp_path / "model.json"))
+    plain = reader.load(str(folder / "model.json"))
     assert np.abs(plain.rows(given) - rows).max() < 1e-6
     found = plain.predict(given)
-    if label == "target":
+    if of.classes is None:
         np.testing.assert_allclose(found, labels, atol=1e-5)
     else:
         assert found == labels
@@ -128,77 +127,20 @@ def test_plain_numbers_predict_the_same(label: str, loss: losses.Loss, tmp_path:
 
 
 @pytest.mark.parametrize(("label", "loss"), CASES, ids=IDS)
-@pytest.mark.parametrize("top", [{}, {"rows": "clip", "radius": 0.7, "intercept": False}], ids=["unit", "clip"])
-def test_a_graph_predicts_the_same(label: str, loss: losses.Loss, top: dict) -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnx")
-    of = schema(label, NUMBERS, LISTS, **top)
-    made, given = model(loss, of.features), cells(200)
-    session = onnxruntime.InferenceSession(artefact(made, of).files["model.onnx"], providers=["CPUExecutionProvider"])
-    rows, labels = expected(made, of, given)
-    out = dict(zip([each.name for each in session.get_outputs()], session.run(None, raw(of, given)), strict=True))
-    if label == "target":
-        np.testing.assert_allclose(out["label"], labels, atol=1e-5)
-    else:
-        assert out["label"].tolist() == labels
-        assert len(set(labels)) > 1
-    if "probabilities" in out:
-        np.testing.assert_allclose(out["probabilities"], made.probabilities(rows), atol=1e-6)
-    assert ("probabilities" in out) == (label != "target" and loss.name != "tanh-network")
-
-
-def raw(of: Schema, given: dict[str, list[str]]) -> dict[str, np.ndarray]:
-    """The columns as a graph takes them."""
-    numbers = {
-        name: np.array([[float(cell or "nan")] for cell in given[name]]) for name in NUMBERS if name in of.columns
-    }
-    return numbers | {name: np.array([[cell] for cell in given[name]], object) for name in LISTS if name in of.columns}
-
-
-@pytest.mark.parametrize("top", [{}, {"map": {"kind": "additive"}}], ids=["columns", "additive"])
-def test_a_row_that_the_schema_refuses_gets_no_label(top: dict) -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnx")
-    of = schema("two", NUMBERS, LISTS, **top)
-    made, given = model(losses.Logistic(1.0), of.features), cells(3)
-    given["sure"][0], given["plain"][1] = "neither", ""
-    session = onnxruntime.InferenceSession(artefact(made, of).files["model.onnx"], providers=["CPUExecutionProvider"])
-    label, scores = session.run(["label", "scores"], raw(of, given))
-    assert label.tolist()[:2] == ["", ""]
-    assert label[2] in ("no", "yes")
-    assert np.isnan(scores[:2]).all()
-    assert np.isfinite(scores[2])
+def test_plain_numbers_predict_the_same(label: str, loss: losses.Loss, tmp_path: Path) -> None:
+    of = schema(label, NUMBERS, LISTS, TIMES)
+    assert_plain_predicts_the_same(model(loss, of.features), of, tmp_path)
 
 
 ADDITIVE = {"kind": "additive", "levels": 4, "amounts": [0], "logarithmic": [1]}
 
 
-@pytest.mark.parametrize("top", [{}, {"rows": "clip", "radius": 0.7, "intercept": False}], ids=["unit", "clip"])
 @pytest.mark.parametrize("map", [{"kind": "additive"}, ADDITIVE], ids=["usual", "amounts"])
 @pytest.mark.parametrize("label", list(LABELS))
-def test_an_additive_model_is_plain_numbers_and_a_graph(label: str, map: dict, top: dict, tmp_path: Path) -> None:
+def test_an_additive_model_is_plain_numbers(label: str, map: dict, tmp_path: Path) -> None:
     """Bins of a map are published with the model. Planted: a level too few would give rows of another width."""
-    from noisygd_delete.features.schema import published as reader
-
-    of = schema(label, NUMBERS, LISTS, map=map, **top)
-    made, given = model(losses_of(label)[0], of.features), cells(200)
-    given["plain"][:20] = ["0"] * 20  # amounts of nothing
-    rows, labels = expected(made, of, given)
-    files = artefact(made, of).files
-    (tmp_path / "model.json").write_bytes(files["model.json"])
-    plain = reader.load(str(tmp_path / "model.json"))
-    np.testing.assert_allclose(plain.rows(given), rows, atol=1e-7)
-    found = plain.predict(given)
-    onnxruntime = pytest.importorskip("onnxruntime")
-    session = onnxruntime.InferenceSession(files["model.onnx"], providers=["CPUExecutionProvider"])
-    label_out, scores = session.run(["label", "scores"], raw(of, given))
-    np.testing.assert_allclose(scores, np.asarray(plain.scores(given)).reshape(scores.shape), atol=1e-6)
-    if label == "target":
-        np.testing.assert_allclose(found, labels, atol=1e-5)
-        np.testing.assert_allclose(label_out, labels, atol=1e-5)
-    else:
-        assert found == label_out.tolist() == labels
-        assert len(set(labels)) > 1
+    of = schema(label, NUMBERS, LISTS, map=map)
+    assert_plain_predicts_the_same(model(losses_of(label)[0], of.features), of, tmp_path)
 
 
 ALONE = """
@@ -234,9 +176,6 @@ def test_what_is_published_needs_numpy_alone(tmp_path: Path) -> None:
     [("plain", ""), ("plain", "x"), ("sure", "y"), ("form", "2013-01-01"), ("clock", "25:00"), ("euro", "1.23,4")],
 )
 def test_what_the_schema_refuses_is_refused_without_it(column: str, cell: str, tmp_path: Path) -> None:
-    from noisygd_delete.errors import InvalidSchema
-    from noisygd_delete.features.schema import published as reader
-
     of = schema("two", NUMBERS, LISTS, TIMES)
     made, given = model(losses.Logistic(1.0), of.features), cells(4)
     (tmp_path / "model.json").write_bytes(artefact(made, of).files["model.json"])
@@ -262,16 +201,6 @@ def test_what_is_more_than_plain_numbers_is_said(tmp_path: Path) -> None:
         files = artefact(*made).files
         assert set(files) == {"model.safetensors", "schema.json", "facts.json"}
         assert all(said in reason for reason in json.loads(files["facts.json"])["missing"].values())
-
-
-@pytest.mark.parametrize("said", ["dates or times", "hashed"])
-def test_dates_and_hashes_are_plain_and_no_graph(said: str) -> None:
-    columns = {name: kind for name, kind in TIMES.items() if ("hashed" in kind) == (said == "hashed")}
-    of = schema("two", NUMBERS, columns)
-    files = artefact(model(losses.Logistic(1.0), of.features), of).files
-    assert "model.onnx" not in files
-    assert set(files) | {"model.onnx"} == set(FILES)
-    assert said in json.loads(files["facts.json"])["missing"]["model.onnx"]
 
 
 @pytest.mark.parametrize("more", [0, 1])

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.store.entry import check_position, position_covers
+from noisygd_delete.store.position import check_position, position_covers
 
 
 @pytest.mark.parametrize(

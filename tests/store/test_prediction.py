@@ -12,7 +12,7 @@ from noisygd_delete.errors import NotLearned
 from noisygd_delete.store import Store
 from noisygd_delete.store.prediction import predict
 
-from .conftest import SCHEMA, plan, records
+from .conftest import made
 
 PRICES = Schema.from_dict(
     {
@@ -64,8 +64,7 @@ def test_a_class_is_told_by_its_name_with_the_share_predicted_right(tmp_path: Pa
     (tmp_path / "new.csv").write_text(
         "id,person,a,b,c,y\n" + "".join(f"{line},{answer}\n" for line, answer in zip(lines, answers, strict=True))
     )
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
-        store.learn()
+    with Store.open(made(tmp_path / "store")) as store:
         found = predict(store, tmp_path / "new.csv")
     right = np.mean([told == answer for told, answer in zip(found.labels, answers, strict=True)])
     assert found.accuracy == pytest.approx(right)

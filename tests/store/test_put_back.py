@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 
 import pytest
@@ -21,8 +21,8 @@ from noisygd_delete.reports import store_report
 from noisygd_delete.store import Store, transaction, verify
 from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, Crash, CrashAt, changes, crashed, name, person, plan, records, row
-from .operations import grow
+from .conftest import Crash, CrashAt, changes, contents, crashed, made, name, person, plan, row
+from .operations import OPERATIONS
 
 LONG = "long-" * 60
 INSERT = EditRequest.insert([name(99)], [row(99)], [1.0], subjects=[LONG], request_id="i")
@@ -35,7 +35,7 @@ TRANSACTIONS: dict[str, Callable[[Store], object]] = {
     "several": lambda store: store.edit_all([EditRequest.delete([name(k)], request_id=f"r{k}") for k in (3, 4, 6)]),
     "publish": lambda store: store.publish(force=True),
     "withdraw": lambda store: store.withdraw(),
-    "grow": grow,
+    "grow": OPERATIONS[-1].run,
 }
 RECORDS = ("features.f32", "labels.f64", "ids.names", "subjects.names", "long.names")
 
@@ -76,12 +76,11 @@ def content(store: Store) -> tuple[object, ...]:
 
 def opened(path: Path) -> tuple[object, ...] | None:
     """What whoever opens it gets, None where it is refused; then `verify` says so too."""
-    found = verify(path).faults
     try:
         with Store.open(path) as store:
             return content(store)
     except StoreCorrupt:
-        assert found, "what is refused is told by verify"
+        assert verify(path).faults, "what is refused is told by verify"
         return None
 
 
@@ -89,8 +88,7 @@ def moments(tmp_path: Path, transaction: str) -> tuple[Path, Path]:
     """A store before and after the transaction; it has a long name and something pending where that is what is published."""
     tmp_path.mkdir(exist_ok=True)
     before, after = tmp_path / "before", tmp_path / "after"
-    with Store.create(before, records(), SCHEMA, plan()) as store:
-        store.learn()
+    with Store.open(made(before)) as store:
         long = EditRequest.insert([LONG], [row(80)], [1.0], subjects=["p"], request_id="first")
         store.serve(long)
         store.serve(EditRequest.delete([name(8)], request_id="second"))
@@ -125,7 +123,8 @@ def test_no_mix_of_two_moments_is_taken_for_a_store(tmp_path: Path, transaction:
     states = [of(), of(*in_parts(before), *in_parts(after))]
     assert None not in states
     assert states[0] != states[1]
-    for mix in mixes(before, after):
+    step = 1 if transaction in ("delete", "publish", "withdraw", "grow") else 3  # the others change the same files
+    for mix in islice(mixes(before, after), 0, None, step):
         tried += 1
         found = of(*mix)
         refused += found is None
@@ -147,9 +146,7 @@ def test_a_tie_that_is_not_looked_at_is_missed(tmp_path: Path, monkeypatch) -> N
 @pytest.mark.parametrize("files", [("journal/request.json",), ("ledger.sqlite", "seal.json"), ("records",)])
 def test_what_is_put_back_beside_a_request_in_flight(tmp_path: Path, files: tuple[str, ...]) -> None:
     """At every instant of a deletion a copy is made; another deletion follows; then parts of the copy come back."""
-    first, disk = tmp_path / "first", CrashAt()
-    with Store.create(first, records(), SCHEMA, plan()) as store:
-        store.learn()
+    first, disk = made(tmp_path / "first"), CrashAt()
     shutil.copytree(first, tmp_path / "whole")
     with Store.open(tmp_path / "whole", disk=disk) as store:
         TRANSACTIONS["delete"](store)
@@ -177,10 +174,7 @@ def test_what_is_put_back_beside_a_request_in_flight(tmp_path: Path, files: tupl
 
 def test_rows_of_an_unfinished_request_are_not_taken_for_those_of_an_older_ledger(tmp_path: Path) -> None:
     """All but the records comes back from before a deletion, at every instant of the next one: the rows know a later ledger."""
-    first, second = tmp_path / "first", tmp_path / "second"
-    with Store.create(first, records(), SCHEMA, plan()) as store:
-        store.learn()
-    shutil.copytree(first, second)
+    first, second = made(tmp_path / "first"), made(tmp_path / "second")
     with Store.open(second) as store:
         store.serve(EditRequest.delete([name(0)]))
     others = tuple({*in_parts(first), "journal/request.json"} - {f"records/{file}" for file in RECORDS})
@@ -195,10 +189,8 @@ def test_rows_of_an_unfinished_request_are_not_taken_for_those_of_an_older_ledge
 
 
 def test_a_ledger_shorter_than_its_journal_is_not_taken_for_a_request_that_happened(tmp_path: Path) -> None:
-    first = tmp_path / "first"
-    with Store.create(first, records(), SCHEMA, plan()) as store:
-        store.learn()
-    shutil.copytree(first, tmp_path / "second")
+    first = made(tmp_path / "first")
+    made(tmp_path / "second")
     with Store.open(tmp_path / "second") as store:
         store.serve(EditRequest.delete([name(0)]))
     disk = CrashAt()
@@ -226,11 +218,11 @@ def test_a_store_that_is_no_longer_there_is_not_written_to(path: Path, how: str)
             lock.unlink()
             if how == "lock replaced":
                 Store.open(path).close()
-        kept = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+        kept = contents(path)
         for act in TRANSACTIONS.values():
             with pytest.raises(StoreError, match="moved or replaced, or its lock file removed"):
                 act(store)
-        assert kept == {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+        assert kept == contents(path)
     if how != "moved":
         with Store.open(path) as store:
             store.serve(EditRequest.delete([name(3)]))
@@ -257,10 +249,8 @@ def test_a_store_that_goes_while_a_release_is_made_gets_no_entry(path: Path, mon
 
 
 def test_what_a_backup_owes_is_erased_again_by_the_list(tmp_path: Path, capsys) -> None:
-    path, backup = tmp_path / "store", tmp_path / "backup"
+    path, backup = made(tmp_path / "store"), tmp_path / "backup"
     files = ["--tombstones", str(tmp_path / "list"), "--tombstone-key", str(tmp_path / "key")]
-    with Store.create(path, records(), SCHEMA, plan()) as store:
-        store.learn()
     assert main(["keygen", files[3], "--tombstones", files[1]]) == 0
     assert main(["delete", str(path), name(0), *files]) == 0
     shutil.copytree(path, backup)

@@ -21,7 +21,7 @@ from noisygd_delete.store import Store, destinations, release_schedule
 from noisygd_delete.store.artifact import current_artifact
 from noisygd_delete.store.byte_search import Needles
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.entry import extend_position, position_covers
+from noisygd_delete.store.position import extend_position, position_covers
 from noisygd_delete.store.source_kinds import Erased
 from noisygd_delete.store.tombstones import Tombstones
 from noisygd_delete.store.training_table import TrainingTable
@@ -47,24 +47,6 @@ def test_a_position_is_extended_by_one_transaction_and_by_no_other() -> None:
         assert extend_position(position, end - 1) is None
     assert extend_position("snapshot:5:9:", 9 + 1000) is not None
     assert extend_position("snapshot:5:9:", 9 + 1001) is None
-
-
-@pytest.mark.parametrize(
-    ("newer", "older"),
-    [
-        ("version:12", "version:11"),
-        ("time:2026-11-22T05:45:00+00:00", "time:2026-11-22T05:44:00+00:00"),
-        ("snapshot:5:9:6", "snapshot:5:8:6"),
-    ],
-)
-def test_a_later_position_covers_an_earlier_one_and_itself(newer: str, older: str) -> None:
-    assert position_covers(newer, older)
-    assert position_covers(newer, newer)
-    assert not position_covers(older, newer)
-    for other in ("transaction:3", "version:1", "time:2026-01-01T00:00:00+00:00", "snapshot:1:2:"):
-        if other.partition(":")[0] != newer.partition(":")[0]:
-            assert position_covers(newer, other) == (newer.startswith("snapshot") and other == "transaction:3")
-            assert not position_covers(other, newer)
 
 
 def test_what_an_application_reports_is_noted_once(path, monkeypatch) -> None:

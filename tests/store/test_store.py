@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Accountant, Budget, EditRequest, Records, Release
-from noisygd_delete.accountant import Account, Event, account
+from noisygd_delete.accountant import Account, Event, serialization
 from noisygd_delete.errors import (
     AssumptionViolated,
     BudgetExceeded,
@@ -21,16 +21,28 @@ from noisygd_delete.errors import (
     StoreError,
     StoreLocked,
 )
-from noisygd_delete.records import EditCounts
+from noisygd_delete.records import EditCounts, SlotEdits
 from noisygd_delete.store import Store, budget, file_footer, status, training_table, transaction, verify, verify_absence
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
-from .conftest import ROWS, SCHEMA, SLOTS, Crash, CrashAt, found, name, person, plan, records, row, traces
-
-
-def everything(path: Path) -> dict[str, bytes]:
-    return {str(file): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+from .conftest import (
+    ROWS,
+    SCHEMA,
+    SLOTS,
+    WIDTH,
+    Crash,
+    CrashAt,
+    contents,
+    found,
+    made,
+    name,
+    person,
+    plan,
+    records,
+    row,
+    traces,
+)
 
 
 def public(release: Release) -> dict:
@@ -110,7 +122,7 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
     for entry in entries:
         if entry["event"] is not None:
             so_far.record(Event.from_dict(entry["event"]))
-        assert entry["account"] == account.to_dict(so_far)
+        assert entry["account"] == serialization.to_dict(so_far)
     assert set(events[0]) == {"kind", "steps", "edits", "counts", "mechanism"}
     kept = {file.name for file in path.rglob("*") if file.is_file()}
     expected = {
@@ -136,12 +148,12 @@ def test_every_kind_of_plan_survives_the_store(tmp_path: Path) -> None:
             {"budget": Budget.from_epsilon_delta(dp=(2.0, 1e-5), deletion=(0.5, 1e-5)), "releases": 3},
         )
     ):
-        made = plan(**changes)
-        with Store.create(tmp_path / f"store-{number}", records(), SCHEMA, made) as store:
-            assert store.plan == made
+        whole = plan(**changes)
+        with Store.create(tmp_path / f"store-{number}", records(), SCHEMA, whole) as store:
+            assert store.plan == whole
             learned = store.learn()
             release = store.serve(EditRequest.delete([name(3)]))
-            accountant = Accountant(made, store.accountant.events)
+            accountant = Accountant(whole, store.accountant.events)
             assert learned.guarantees["dp"].renyi(2) == accountant.dp(1).renyi(2)
             assert release.guarantees["dp_cumulative"].to_dict() == accountant.dp_cumulative().to_dict()
         assert found(store.path, traces(3)) == []
@@ -168,7 +180,7 @@ def test_replacing_forgets_the_old_row_and_keeps_the_id(path: Path) -> None:
 def test_a_repeated_request_id_gets_its_answer_and_costs_nothing(path: Path) -> None:
     with Store.open(path) as store:
         first = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
-    before = everything(path)
+    before = contents(path)
     with Store.open(path) as store:
         again = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
         assert public(again) == public(first)
@@ -177,7 +189,7 @@ def test_a_repeated_request_id_gets_its_answer_and_costs_nothing(path: Path) -> 
         with pytest.raises(InvalidRequest, match="other contents"):
             store.serve(EditRequest.delete([name(2)], request_id="random-1"))
         assert name(2) in store.records
-    assert everything(path) == before
+    assert contents(path) == before
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(2)]))
         again = store.serve(EditRequest.delete([name(1)], request_id="random-1"))
@@ -188,14 +200,14 @@ def test_a_repeat_without_request_id_is_an_unknown_id_and_hits_nobody(path: Path
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(1)]))
         store.serve(EditRequest.insert(["somebody-else"], [row(60)], [1.0], subjects=["else"]))
-    before = everything(path)
+    before = contents(path)
     with Store.open(path) as store:
         assert store.records.ids_by_slot[1] == "somebody-else"  # the slot is used again, the id is not
         with pytest.raises(InvalidRequest, match="not in the table"):
             store.serve(EditRequest.delete([name(1)]))
         with pytest.raises(InvalidRequest, match="in use"):
             store.serve(EditRequest.insert(["somebody-else"], [row(61)], [1.0], subjects=["x"]))
-    assert everything(path) == before
+    assert contents(path) == before
 
 
 @pytest.mark.parametrize(
@@ -213,22 +225,22 @@ def test_a_repeat_without_request_id_is_an_unknown_id_and_hits_nobody(path: Path
     ],
 )
 def test_an_invalid_request_changes_no_byte(path: Path, request_: EditRequest) -> None:
-    before = everything(path)
+    before = contents(path)
     with Store.open(path) as store, pytest.raises(InvalidRequest):
         store.serve(request_)
-    assert everything(path) == before
+    assert contents(path) == before
     with Store.open(path) as store, pytest.raises(InvalidRequest):
         store.dry_run(request_)
 
 
 def test_a_dry_run_says_what_would_happen_and_changes_no_byte(path: Path) -> None:
-    before = everything(path)
+    before = contents(path)
     with Store.open(path) as store:
         answer = store.dry_run(EditRequest.delete(subjects=[person(0)]))
         steps = store.plan.calibration.delete_steps
     expected = {"edits": 2, "request_id_answered_before": False, "publication": "published", "steps": steps}
     assert expected.items() <= answer.items()
-    assert everything(path) == before
+    assert contents(path) == before
 
 
 def test_erase_now_publish_later(path: Path) -> None:
@@ -252,9 +264,8 @@ def test_erase_now_publish_later(path: Path) -> None:
 
 
 def test_a_forced_redo_is_a_new_charged_release_while_the_budget_lasts(tmp_path: Path) -> None:
-    path = tmp_path / "store"
-    with Store.create(path, records(), SCHEMA, plan(releases=3)) as store:
-        store.learn()
+    path = made(tmp_path / "store", releases=3)
+    with Store.open(path) as store:
         first = store.serve(EditRequest.delete([name(0)], request_id="r"))
         spent = store.accountant.dp_cumulative().gdp
         again = store.publish(force=True)
@@ -262,17 +273,16 @@ def test_a_forced_redo_is_a_new_charged_release_while_the_budget_lasts(tmp_path:
         assert not np.array_equal(again.model.weights, first.model.weights)
         assert store.accountant.dp_cumulative().gdp > spent
         assert store.serve(EditRequest.delete([name(0)], request_id="r")).release == 2  # still what answered it
-        before = everything(path)
+        before = contents(path)
         with pytest.raises(BudgetExceeded):
             store.publish(force=True)
-        assert everything(path) == before
+        assert contents(path) == before
         assert np.array_equal(store.model.weights, again.model.weights)  # nobody's erasure waits: it stays in force
 
 
 def test_a_spent_budget_withholds_the_publication_and_never_the_erasure(tmp_path: Path) -> None:
-    path = tmp_path / "store"
-    with Store.create(path, records(), SCHEMA, plan(releases=2)) as store:
-        store.learn()
+    path = made(tmp_path / "store", releases=2)
+    with Store.open(path) as store:
         assert store.serve(EditRequest.delete([name(0)])).status == "published"
         assert store.dry_run(EditRequest.delete([name(1)]))["publication"] == "withheld"
         withheld = store.serve(EditRequest.delete([name(1)], request_id="w"))
@@ -396,30 +406,33 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
     count = 1500
     names = [f"name-{k:05d}-" + "x" * int(rng.integers(1, 150 if k % 50 else 900)) for k in rng.permutation(count)]
     layout = Layout(tmp_path)
-    whole = plan(slots=count)
+
+    def loaded() -> Records:
+        return training_table.load_table(layout, count, WIDTH, with_subjects=True)
+
+    def apply(edits: SlotEdits) -> None:
+        for _ in range(2):
+            training_table.apply_to_table(Disk(), layout, edits, "00" * 16)
+
     training_table.write_table(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
     file_footer.attach(Disk(), layout, {path: path.stat().st_size for path in file_footer.files(layout)})
-    kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
+    kept = loaded()
     gone = list(rng.permutation(count)[: count - 20])
     for part in np.array_split(gone, 5):
         edits = kept.resolve(EditRequest.delete([names[k] for k in part]))
-        for _ in range(2):
-            training_table.apply_to_table(Disk(), layout, edits, "00" * 16)
+        apply(edits)
         data = b"".join(file.read_bytes() for file in layout.records.iterdir())
         assert not [k for k in part if names[k][:10].encode() in data]
-        kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
+        kept = loaded()
         if part[0] == gone[0]:
             new = [f"late-{k:03d}-" + "y" * (990 if k % 3 else 1) for k in range(90)]
             late = kept.resolve(EditRequest.insert(new, np.zeros((90, 3)), np.zeros(90), subjects=["long" * 200] * 90))
-            for _ in range(2):
-                training_table.apply_to_table(Disk(), layout, late, "00" * 16)
-            kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
+            apply(late)
+            kept = loaded()
             assert set(new) <= set(kept.ids)
-            training_table.apply_to_table(
-                Disk(), layout, kept.resolve(EditRequest.delete(subjects=["long" * 200])), "00" * 16
-            )
+            apply(kept.resolve(EditRequest.delete(subjects=["long" * 200])))
             assert b"late" not in layout.ids.read_bytes() + layout.long.read_bytes()
-            kept = training_table.load_table(layout, whole.problem.records, whole.problem.features, with_subjects=True)
+            kept = loaded()
     assert kept.ids_by_slot == [None if k in set(gone) else names[k] for k in range(count)]
     assert kept.ids_by_slot == kept.subjects_by_slot
 
@@ -431,10 +444,8 @@ def test_texts_in_place_of_numbers_are_written(tmp_path: Path) -> None:
     table_of.edit(EditRequest.insert(["a", "long" * 90], np.zeros((2, 3)), np.zeros(2)))
     layout = Layout(tmp_path)
     training_table.write_table(Disk(), layout, table_of)
-    assert training_table.load_table(layout, 2, plan(slots=2).problem.features, with_subjects=False).ids_by_slot == [
-        "a",
-        "long" * 90,
-    ]
+    written = training_table.load_table(layout, 2, WIDTH, with_subjects=False)
+    assert written.ids_by_slot == ["a", "long" * 90]
 
 
 def test_creating_refuses_what_is_not_its_own(tmp_path: Path, path: Path) -> None:

@@ -187,25 +187,6 @@ def test_a_batch_of_a_stream_is_one_transaction(path: Path) -> None:
     assert syncs(6) == syncs(2) <= 18  # two transactions had 22
 
 
-def test_a_stream_s_summary_is_the_same_however_requests_arrive(path: Path, tmp_path: Path) -> None:
-    chance = random.Random(5)
-    requests = [(some_request(chance, number), f"line {number}") for number in range(12)]
-    shutil.copytree(path, tmp_path / "other")
-    told = []
-    for folder, together in ((path, True), (tmp_path / "other", False)):
-        with Store.open(folder) as store:
-            stream = Stream(store, Batching(size=3))
-            if together:
-                stream.push_all(requests)
-            else:
-                for request, source in requests:
-                    stream.push(request, source)
-            stream.flush()
-            summary = stream.summary()
-            told.append((summary.served, summary.repeated, summary.refused, sum(p.edits for p in summary.publications)))
-    assert told[0] == told[1]
-
-
 def test_rows_that_come_in_one_process_are_checked_again_and_erasures_are_not(tmp_path: Path, monkeypatch) -> None:
     read = []
     monkeypatch.setattr(sums, "longest_rows", lambda *facts, run=sums.longest_rows: read.append(1) or run(*facts))

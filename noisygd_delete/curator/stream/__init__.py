@@ -13,17 +13,10 @@ the total is bounded by the plan's `releases=N`, a cap set in advance.
 """
 
 from ...privacy.release_dates import Calendar
-from .serving import (
-    Adaptive,
-    Batching,
-    Curating,
-    NonAdaptive,
-    Publication,
-    Requester,
-    Stream,
-    StreamSummary,
-    interact,
-)
+from .batching import Batching
+from .interaction import Adaptive, NonAdaptive, Requester, interact
+from .serving import Curating, Stream
+from .summary import Publication, StreamSummary
 
 __all__ = [
     "Adaptive",

@@ -21,8 +21,8 @@ from typing import Any
 
 from ...errors import InvalidRequest, InvalidSchema
 from ...features.schema import Schema
+from ...features.schema.cells import Fractions, write_text
 from ...features.schema.files import Table
-from ...features.schema.values import Fractions, write_text
 from ...records import EditRequest, Id, Insertion, limited_io
 
 Numbered = tuple[int, EditRequest | InvalidRequest]

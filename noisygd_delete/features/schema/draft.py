@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 
 from ...bounds.arithmetic import MOST_SHARES
 from ...errors import InvalidSchema
+from .arrow import TextColumn
+from .cells import FloatColumn, Floats, Fractions
+from .fields import JSON_SCHEMA, MIDDLE, SYMBOLS
 from .files import Table
-from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
 from .published import DAY, NONE, number_reader, read_moment
-from .values import EMPTY, FloatColumn, Floats, Fractions, TextColumn, fold_spelling, without_label
+from .spelling import fold_spelling
+from .values import EMPTY, without_label
 
 # --- recognise ---
 #

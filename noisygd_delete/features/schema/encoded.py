@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import CodedRows, Names
-from .values import Floats
+from .cells import Floats
 
 _SLAB = 1 << 26  # bytes: large enough that freed memory returns to the system
 

@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
 from ...records import limited_io
-from . import values
+from . import arrow
+from .arrow import TextColumn
+from .cells import FloatColumn, Fractions
 from .index import Index, read_index
-from .values import FloatColumn, Fractions, TextColumn
 
 # --- plain ---
 #
@@ -563,7 +564,7 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
         schema = parquet.read_schema(path)
         header = _header(str(path), schema.names)
         names = [name for name in header if wanted is None or name in wanted]
-        texts = [field.name for field in schema if values.is_text(field.type)]  # kept dictionary-encoded until accessed
+        texts = [field.name for field in schema if arrow.is_text(field.type)]  # kept dictionary-encoded until accessed
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE, read_dictionary=texts) as file:
             _check_parquet(path, file.metadata, names, size)
             index = read_index(schema, file.metadata.num_rows)
@@ -571,7 +572,7 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
             for batch in file.iter_batches(
                 batch_size=rows, columns=[schema.names[header.index(name)] for name in names]
             ):
-                for piece in values.split_batch(batch, _MOST_HELD):
+                for piece in arrow.split_batch(batch, _MOST_HELD):
                     columns = {name: _column(path, name, piece.column(place)) for place, name in enumerate(names)}
                     if index is not None and ranged:
                         columns[index.column] = _column(path, index.column, index.names_of(start - 1, piece.num_rows))
@@ -603,7 +604,7 @@ def _column(path: Path, name: str, array: Any) -> Sequence[str]:
     import pyarrow
 
     try:
-        return values.arrow_column(array)
+        return arrow.arrow_column(array)
     except (UnicodeDecodeError, pyarrow.ArrowException) as error:
         raise InvalidSchema(f"{path}, column {name!r}: bytes that are no UTF-8 text; store text") from error
     except ValueError as error:

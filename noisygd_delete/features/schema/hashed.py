@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..maps.base import row_sums
+from .cells import Floats
 from .columns import Kind, Written
 from .published import bucket_of
-from .values import Floats
 
 if TYPE_CHECKING:
     from ..maps import HashedNgrams

@@ -80,7 +80,7 @@ def read_index(schema: Any, rows: int) -> Index | None:
     """
     from pyarrow import types
 
-    from .values import is_text
+    from .arrow import is_text
 
     try:
         told = limited_io.parse_json((schema.metadata or {}).get(b"pandas", b"{}").decode())

@@ -1,9 +1,7 @@
-"""The keys of a schema, checked one by one: names, allowed values, and remedies in messages."""
+"""A schema in parsed form -> the arguments of `Schema`, every key checked, with remedies in messages."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,135 +13,16 @@ import numpy as np
 
 from ...errors import InvalidParameter, InvalidSchema
 from ..maps import PublicMap, from_dict
-from .columns import Boolean, Category, Kind, Moment, Numeric
+from .columns import Kind, Numeric
+from .fields import CYCLES, KINDS, LABEL, MIDDLE, ROWS, TABLES, TOP, TRANSFORMS, UNITS, UNKNOWN, Fields
 from .hashed import MOST_BUCKETS, Hashed, Text
+from .listed import Boolean, Category
+from .moments import Moment
 from .published import NONE, read_moment
 from .values import may_be_format, write_bound
 
-# --- options ---
-#
-# Every key of a schema: `schema.json` defines its form, default and meaning.
-#
-# Editors check TOML by that file, this module reads schemas by its names, and docs/schema.md is generated from it.
-
-
-TRANSFORMS = ("none", "log1p", "signed-log")
-MIDDLE = "middle"  # a possible value of an empty cell of a number
-UNKNOWN = ("column", "zero", "refuse")
-CYCLES = ("day", "week", "year")
-DECIMALS = (".", ",")
-THOUSANDS = ("", ".", ",", " ", "'")
-SYMBOLS = ("", "%", "$", "€", "£", "¥")
-UNITS = ("words", "characters")
-ROWS = ("unit", "clip")
-TABLES = ("label", "columns", "map")
-
-JSON_SCHEMA = Path(__file__).with_name("schema.json")  # draft 2020-12; `parse` checks more, such as lo < hi
-_KEYS = json.loads(JSON_SCHEMA.read_text(encoding="utf-8"))["properties"]
-
-TOP = tuple(key for key in _KEYS if key not in TABLES)
-LABEL = tuple(_KEYS["label"]["properties"])
-# the first key of a kind identifies it
-KINDS = {kind["title"]: tuple(kind["properties"]) for kind in _KEYS["columns"]["additionalProperties"]["oneOf"]}
-
 _RADII = (1e-6, 1e6)  # far from float32's subnormal numbers and from its overflow
 _MOST_FEATURES = 100_000
-
-
-class _Fields:
-    """One table of the schema and its place in the file, for messages; every method raises InvalidSchema for a wrong value."""
-
-    def __init__(self, fields: Any, where: str, keys: tuple[str, ...]) -> None:
-        if not isinstance(fields, dict):
-            raise InvalidSchema(f"{where} must be a table of keys, not {fields!r}")
-        for key in fields:
-            if key not in keys:
-                raise InvalidSchema(f"{where}: unknown key {key!r}; the keys are {', '.join(keys)}")
-        self.fields, self.where = fields, where
-
-    def fault(self, key: str, wanted: str) -> InvalidSchema:
-        """Return, without raising it, the error that the value of `key` must be `wanted`."""
-        return InvalidSchema(f"{self.where}: {key} = {self.fields.get(key)!r} must be {wanted}")
-
-    def truth(self, key: str, default: bool) -> bool:
-        """Return the boolean under `key`, or `default`."""
-        value = self.fields.get(key, default)
-        if not isinstance(value, bool):
-            raise self.fault(key, "true or false")
-        return value
-
-    def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
-        """Return the text under `key`, one of `choices`; by default `default`, else the first choice."""
-        value = self.fields.get(key, default or choices[0])
-        if not isinstance(value, str) or value not in choices:
-            raise self.fault(key, " or ".join(f'"{choice}"' for choice in choices))
-        return value
-
-    def choices(self, key: str, among: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the list under `key`, different texts of `among`; () if absent."""
-        value = self.fields.get(key, [])
-        if not isinstance(value, list) or not all(part in among for part in value) or len(set(value)) != len(value):
-            raise self.fault(key, "a list of some of " + ", ".join(f'"{part}"' for part in among))
-        return tuple(value)
-
-    def name(self, key: str) -> str | None:
-        """Return the name of a column under `key`; None if absent."""
-        value = self.fields.get(key)
-        if value is not None and (not isinstance(value, str) or not value.strip()):
-            raise self.fault(key, "the name of a column")
-        return value
-
-    def count(self, key: str) -> int | None:
-        """Return the whole number under `key`, from 1 to 2^31 − 1; None if absent."""
-        value = self.fields.get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 1 << 31):
-            raise self.fault(key, "a whole number, at least 1")
-        return value
-
-    def number(self, key: str) -> float | None:
-        """Return the finite number under `key` as a float; None if absent."""
-        value = self.fields.get(key)
-        if value is None:
-            return None
-        if not _is_number(value):
-            raise self.fault(key, "a finite number")
-        return float(value)
-
-    def bounds(self) -> tuple[float, float]:
-        """Return (lo, hi) under the key `bounds`, which is required."""
-        value = self.fields.get("bounds")
-        if (
-            not isinstance(value, list)
-            or len(value) != 2
-            or not all(map(_is_number, value))
-            or not value[0] < value[1]
-            or not math.isfinite(2 * (float(value[1]) - float(value[0])))
-        ):
-            raise self.fault("bounds", "[lo, hi] with lo < hi, two finite numbers that are public knowledge")
-        return float(value[0]), float(value[1])
-
-    def texts(self, key: str, least: int, most: float = math.inf) -> tuple[str, ...]:
-        """Return the `least` to `most` different stripped texts under `key`; () if absent."""
-        value = self.fields.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(text, str) and text == text.strip() for text in value):
-            raise self.fault(key, 'a list of texts without spaces around them; write numbers as "1"')
-        if len(set(value)) != len(value) or not least <= len(value) <= most:
-            raise self.fault(key, f"a list of {'at least ' * (most > least)}{least} different values")
-        return tuple(value)
-
-    def marks(self) -> tuple[str, str, str]:
-        """Return decimal mark, thousands mark and unit of a number, by default ".", "" and ""."""
-        decimal, thousands = self.choice("decimal", DECIMALS), self.choice("thousands", THOUSANDS)
-        if decimal == thousands:
-            raise self.fault("thousands", "another mark than decimal")
-        return decimal, thousands, self.choice("unit", SYMBOLS)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any]:
@@ -157,7 +36,7 @@ def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any
     Raises:
         InvalidSchema: If a key is wrong; names the file, the key, and the allowed values.
     """
-    top = _Fields(fields, source, (*TOP, *TABLES))
+    top = Fields(fields, source, (*TOP, *TABLES))
     rows = top.choice("rows", ROWS)
     radius = top.number("radius")
     if rows == "clip" and radius is None:
@@ -167,7 +46,7 @@ def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any
         raise top.fault("radius", f"between {_RADII[0]:g} and {_RADII[1]:g}")
     if rows == "unit" and radius != 1:
         raise top.fault("radius", '1 with rows = "unit"')
-    label = _Fields(fields.get("label"), f"{source}: [label]", LABEL)
+    label = Fields(fields.get("label"), f"{source}: [label]", LABEL)
     intercept = top.truth("intercept", True)
     special = {"label": _label_column(label), "id": top.name("id"), "subject": top.name("subject")}
     columns, from_data = _parse_columns(
@@ -195,7 +74,7 @@ def parse(fields: Any, source: str, folder: Path | None = None) -> dict[str, Any
     }
 
 
-def _label_column(label: _Fields) -> str:
+def _label_column(label: Fields) -> str:
     column = label.name("column")
     if column is None:
         raise label.fault("column", "the name of the column to predict")
@@ -204,7 +83,7 @@ def _label_column(label: _Fields) -> str:
     return column
 
 
-def _parse_label(label: _Fields) -> Category | Numeric:
+def _parse_label(label: Fields) -> Category | Numeric:
     if "bounds" in label.fields:
         return Numeric(*label.bounds(), "none", None, False, (), *label.marks())
     for key in ("decimal", "thousands", "unit"):
@@ -249,7 +128,7 @@ def _parse_map(fields: Any, columns: dict[str, Kind], where: str, folder: Path |
 
 def _parse_column(fields: Any, where: str) -> tuple[Kind, bool]:
     every = tuple(dict.fromkeys(key for keys in KINDS.values() for key in keys))
-    given = _Fields(fields, where, every)
+    given = Fields(fields, where, every)
     telling = {keys[0]: kind for kind, keys in KINDS.items()}
     kinds = [kind for key, kind in telling.items() if key in given.fields]
     if len(kinds) != 1:
@@ -263,7 +142,7 @@ def _parse_column(fields: Any, where: str) -> tuple[Kind, bool]:
     return _KINDS[kinds[0]](given), given.truth("from_data", False)
 
 
-def _parse_number(column: _Fields) -> Numeric:
+def _parse_number(column: Fields) -> Numeric:
     lower, upper = column.bounds()
     transform = column.choice("transform", TRANSFORMS)
     if transform == "log1p" and not lower > -1:
@@ -282,12 +161,12 @@ def _parse_number(column: _Fields) -> Numeric:
     return kind
 
 
-def _parse_boolean(column: _Fields) -> Boolean:
+def _parse_boolean(column: Fields) -> Boolean:
     no, yes = column.texts("boolean", 2, 2)
     return Boolean((no, yes), column.choice("unknown", UNKNOWN, "zero"))
 
 
-def _parse_datetime(column: _Fields, *, clock: bool) -> Moment:
+def _parse_datetime(column: Fields, *, clock: bool) -> Moment:
     key, cycles = ("times", CYCLES[:1]) if clock else ("dates", CYCLES)
     value = column.fields.get(key)
     texts = [write_bound(part) for part in value] if isinstance(value, list) else []
@@ -313,14 +192,14 @@ def _parse_datetime(column: _Fields, *, clock: bool) -> Moment:
     )
 
 
-def _parse_hashed(column: _Fields) -> Hashed:
+def _parse_hashed(column: Fields) -> Hashed:
     buckets = column.count("hashed")
     if buckets is None or not 2 <= buckets <= MOST_BUCKETS:
         raise column.fault("hashed", f"a whole number of buckets, 2 to {MOST_BUCKETS}")
     return Hashed(buckets)
 
 
-def _parse_text(column: _Fields) -> Text:
+def _parse_text(column: Fields) -> Text:
     given = {name: column.fields[name] for name in ("longest", "buckets") if name in column.fields}
     from ..maps import HashedNgrams  # imported on use: few tables have text
 
@@ -330,7 +209,7 @@ def _parse_text(column: _Fields) -> Text:
         raise InvalidSchema(f"{column.where}: {error}") from error
 
 
-_KINDS: dict[str, Callable[[_Fields], Kind]] = {
+_KINDS: dict[str, Callable[[Fields], Kind]] = {
     "number": _parse_number,
     "category": lambda column: Category(column.texts("categories", 1), column.choice("unknown", UNKNOWN)),
     "boolean": _parse_boolean,

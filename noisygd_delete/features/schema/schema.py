@@ -52,13 +52,15 @@ from ...errors import InvalidSchema, UnreadableRows
 from ...records import CodedRows, Id, Names, Rows, limited_io
 from ..maps.base import PublicMap, normalize_rows, shrink_factors
 from ..maps.codec import RowCodec, codec_of
-from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
+from .cells import FloatColumn, Floats, Fractions
+from .columns import Kind, Numeric
 from .encoded import Encoded, GatheredRows
 from .files import BLOCK_ROWS, Table, read_blocks
 from .hashed import Text
 from .held_out import HeldOut, select_rows
 from .keys import parse
-from .values import FloatColumn, Floats, Fractions, find_empty, without_label
+from .listed import GAP, Boolean, Category, refuse_empty
+from .values import find_empty, without_label
 
 _CODED = 1 << 14  # rows whose codes are found at once
 MOST_UNLISTED = 50  # rows to predict in which a column may have unlisted values only

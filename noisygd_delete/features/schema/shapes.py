@@ -12,8 +12,10 @@ from ...errors import InvalidParameter
 from ..maps import Additive, Shapes
 from ..maps.shape import Axis
 from ..maps.shapes import score_unit
-from .columns import Boolean, Category, Kind, Moment, Numeric
+from .columns import Kind, Numeric
 from .hashed import Hashed
+from .listed import Boolean, Category
+from .moments import Moment
 from .schema import Schema
 
 

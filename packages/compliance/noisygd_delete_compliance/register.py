@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
-from noisygd_delete.store.request_log import Note, NoteUpdate, RequestLog, request_log_of
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.request_log import Note, NoteUpdate, RequestLog
 
 from .case import RegisterPolicy, RequestCase, Rights
 
@@ -111,7 +112,7 @@ def _join_cases(held: RequestCase, new: RequestCase) -> RequestCase:
 
 def register_of(store: str | Path) -> Register:
     """Return the register of the store in this folder, for reading."""
-    return Register(request_log_of(store))
+    return Register(RequestLog(Layout.at(store)))
 
 
 def statement_of(log: RequestLog, right: str, facts: Mapping[str, Any]) -> NoteUpdate:

@@ -29,7 +29,7 @@ from noisygd_delete.losses.base import Loss
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.procedure import CarriedSums
 from noisygd_delete.records import EditCounts, LeftOut
-from noisygd_delete.store.models import DrawnPatch, kept_candidate
+from noisygd_delete.store.candidate import DrawnPatch, kept_candidate
 from noisygd_delete.store.training_table import OpenedStore
 
 from .reading import check_room, columns_of, encoded_blocks

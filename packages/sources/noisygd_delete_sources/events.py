@@ -21,7 +21,7 @@ from typing import Any
 
 from noisygd_delete.errors import InvalidRequest, check_count
 from noisygd_delete.records import limited_io
-from noisygd_delete.store.entry import check_position
+from noisygd_delete.store.position import check_position
 from noisygd_delete.store.source_kinds import Erased
 
 _MOST = 1_000_000  # events of one file

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from noisygd_delete.errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store.entry import extend_position
+from noisygd_delete.store.position import extend_position
 
 from . import session, trigger
 from .definition import PARTS, is_read_alone, read_definition, why_uncounted

@@ -38,8 +38,8 @@ from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.engine.count_tables import CountTables
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError, UnknownName, check_count
 from noisygd_delete.features.schema import Schema, Table
+from noisygd_delete.features.schema.cells import write_text
 from noisygd_delete.features.schema.files import BLOCK_ROWS
-from noisygd_delete.features.schema.values import write_text
 from noisygd_delete.records import NONE_LEFT_OUT, EditCounts, LeftOut
 
 from .sql import quote_identifier, rows_left_out, rows_to_read, statement, tables_of

@@ -14,8 +14,9 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.maps.additive import Additive
 from noisygd_delete.features.maps.coding import NO_ENTRY, Coding
 from noisygd_delete.features.schema import Schema
-from noisygd_delete.features.schema.columns import Boolean, Category, Numeric
-from noisygd_delete.features.schema.values import make_spelling_patterns
+from noisygd_delete.features.schema.columns import Numeric
+from noisygd_delete.features.schema.listed import Boolean, Category
+from noisygd_delete.features.schema.spelling import make_spelling_patterns
 
 
 def quote_identifier(name: str) -> str:

@@ -43,10 +43,11 @@ from noisygd_delete.records import EditCounts, EditRequest, Names, Records, chec
 from noisygd_delete.store import journal as stored_journal
 from noisygd_delete.store import models, training_table
 from noisygd_delete.store.disk import Disk, explain_disk_errors, read_file
-from noisygd_delete.store.entry import Entry, EntryKinds, check_position, position_covers
+from noisygd_delete.store.entry import Entry, EntryKinds
 from noisygd_delete.store.equal_rows import equal_rows
 from noisygd_delete.store.journal import add_checksum, read_journal, strip_checksum
 from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.position import check_position, position_covers
 from noisygd_delete.store.source_kinds import Erased
 from noisygd_delete.store.training_table import NOTHING_CHANGED, Change, OpenedStore, TrainingTable
 

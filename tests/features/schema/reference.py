@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from noisygd_delete.features.schema.keys import JSON_SCHEMA, KINDS, LABEL, TOP
+from noisygd_delete.features.schema.fields import JSON_SCHEMA, KINDS, LABEL, TOP
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "schema.md"

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, read_blocks, values
-from noisygd_delete.features.schema.values import FloatColumn, TextColumn, find_empty, read_numbers
+from noisygd_delete.features.schema import Schema, arrow, read_blocks
+from noisygd_delete.features.schema.arrow import TextColumn
+from noisygd_delete.features.schema.cells import FloatColumn
+from noisygd_delete.features.schema.values import find_empty, read_numbers
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -48,14 +50,14 @@ def one_by_one(column: object) -> list[str]:
 def test_a_column_reads_as_its_cells_do(name: str) -> None:
     whole = COLUMNS[name]
     for part in (whole, whole[1:], whole[:-1], whole[2:2]):
-        read, expected = values.arrow_column(part), one_by_one(part)
+        read, expected = arrow.arrow_column(part), one_by_one(part)
         assert list(read) == expected
         assert [read[cell] for cell in range(len(expected))] == expected
         assert read[0:2] == expected[0:2]
         np.testing.assert_array_equal(read_numbers(read), read_numbers(expected))
         for marks in ((), ("nan", "-1", "2.0")):
             np.testing.assert_array_equal(find_empty(read, marks), find_empty(expected, marks))
-    by_buffer = isinstance(values.arrow_column(whole), (TextColumn, FloatColumn))
+    by_buffer = isinstance(arrow.arrow_column(whole), (TextColumn, FloatColumn))
     assert by_buffer == (name not in ("date", "time", "decimal", "nothing"))
 
 
@@ -71,7 +73,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         [None, pyarrow.py_buffer(np.array([0, 2], np.int32).tobytes()), pyarrow.py_buffer(b"\xff\xfe")],
     )
     with pytest.raises(pyarrow.ArrowException):
-        values.arrow_column(broken)
+        arrow.arrow_column(broken)
     parquet.write_table(pyarrow.table({"y": broken}), tmp_path / "broken.parquet")
     schema = Schema.from_dict({"label": {"column": "y", "classes": ["no", "yes"]}})
     with pytest.raises(InvalidSchema, match="column 'y': bytes that are no UTF-8 text"):
@@ -95,8 +97,8 @@ def test_a_longer_file_takes_no_more_memory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("most", [1 << 30, 0], ids=["short", "long"])
 def test_parts_of_a_column_are_joined_and_taken_as_lists_are(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "_MOST_SHORT", most)
-    parts = [values.arrow_column(pyarrow.array(TEXTS)[a:b]) for a, b in ((0, 4), (4, 4), (3, 11))]
+    monkeypatch.setattr(arrow, "_MOST_SHORT", most)
+    parts = [arrow.arrow_column(pyarrow.array(TEXTS)[a:b]) for a, b in ((0, 4), (4, 4), (3, 11))]
     expected = [text for part in parts for text in part]
     joined = TextColumn.concatenate(parts)
     assert list(joined) == expected

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema, files, read_blocks, read_table
-from noisygd_delete.features.schema.values import SPACES, TextColumn
+from noisygd_delete.features.schema.arrow import SPACES, TextColumn
 from tests.conftest import ROOT
 from tests.features.schema import cell_by_cell
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, Table, draft, draft_schema, read_table, values
+from noisygd_delete.features.schema import Schema, Table, draft, draft_schema, read_table
+from noisygd_delete.features.schema.arrow import TextColumn
 from noisygd_delete.features.schema.draft import draft_column, draft_label
-from noisygd_delete.features.schema.keys import JSON_SCHEMA
+from noisygd_delete.features.schema.fields import JSON_SCHEMA
 from noisygd_delete.features.schema.published import number_reader
 
 ROWS = 1200
@@ -333,7 +334,7 @@ def test_texts_of_arrow_and_of_python_have_one_draft() -> None:
         "when": moments("%Y-%m-%d"),
         "zero": ["-0.0" if k % 2 else f"{k % 31}.5" for k in range(ROWS)],
     }
-    held = {name: values.TextColumn(pyarrow.array(texts, pyarrow.string())) for name, texts in columns.items()}
+    held = {name: TextColumn(pyarrow.array(texts, pyarrow.string())) for name, texts in columns.items()}
     assert draft.marks_of(held) == draft.marks_of(columns)
     for name, texts in columns.items():
         assert draft_column(name, held[name]) == draft_column(name, texts)

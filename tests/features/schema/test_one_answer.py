@@ -19,8 +19,8 @@ from pyarrow import parquet
 from noisygd_delete.errors import InvalidRecords, InvalidSchema, UnreadableRows
 from noisygd_delete.estimators import TableRows
 from noisygd_delete.features.schema import Schema, Table, draft_schema, files, read_table
+from noisygd_delete.features.schema.cells import FloatColumn
 from noisygd_delete.features.schema.draft import draft_column, draft_label
-from noisygd_delete.features.schema.values import FloatColumn
 
 ROWS = 1200
 LABEL = {"label": {"column": "y", "classes": ["no", "yes"]}}

@@ -10,8 +10,8 @@ import pytest
 
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema
-from noisygd_delete.features.schema import keys as options
-from noisygd_delete.features.schema.keys import JSON_SCHEMA, KINDS, LABEL, TOP
+from noisygd_delete.features.schema import fields as options
+from noisygd_delete.features.schema.fields import JSON_SCHEMA, KINDS, LABEL, TOP
 from tests.conftest import ROOT
 from tests.features.schema.reference import PAGE, TABLES, page
 

@@ -18,8 +18,8 @@ from noisygd_delete.engine.moments import IntegerMoments, Integers
 from noisygd_delete.engine.sums import HeldSums, check_labels, longest_rows
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Encoded, Schema, Table
+from noisygd_delete.features.schema.arrow import arrow_column
 from noisygd_delete.features.schema.encoded import GatheredRows
-from noisygd_delete.features.schema.values import arrow_column
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import CodedRows, Rows
 from noisygd_delete.records.records import check_size

@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidParameter, MissingDependency
-from ..features.maps import Additive
-from ..features.maps.base import HEADROOM
-from ..features.schema.columns import Boolean, Category, Kind, Moment, Numeric
-from ..features.schema.hashed import Hashed
-from ..features.schema.values import make_spelling_patterns
-from .plain_model import PlainModel
+from noisygd_delete.errors import InvalidParameter, MissingDependency
+from noisygd_delete.features.maps import Additive
+from noisygd_delete.features.maps.base import HEADROOM
+from noisygd_delete.features.schema.columns import Kind, Numeric
+from noisygd_delete.features.schema.hashed import Hashed
+from noisygd_delete.features.schema.listed import Boolean, Category
+from noisygd_delete.features.schema.moments import Moment
+from noisygd_delete.features.schema.spelling import make_spelling_patterns
+from noisygd_delete.store.plain_model import PlainModel
 
 _OPSET, _ML_OPSET, _IR = 20, 3, 9  # supported by current runtimes
 # first bytes of such a file: the version of the format, and the producer
@@ -45,7 +47,9 @@ def onnx_bytes(plain: PlainModel) -> bytes:
     try:
         import onnx
     except ImportError as error:
-        raise MissingDependency("an ONNX file is written by the library onnx: pip install 'onnx>=1.16'") from error
+        raise MissingDependency(
+            "an ONNX file is written by the library onnx: pip install 'noisygd-delete-server[onnx]'"
+        ) from error
     return bytes(_Graph(onnx).made(plain).SerializeToString())
 
 
