@@ -94,18 +94,16 @@ class AccuracyAnswer:
 def find_epsilon(parsed: argparse.Namespace, **sizes: Any) -> AccuracyAnswer | None:
     """Return the answer to --accuracy, and set `parsed.dp` and `parsed.delta` to its budget; None without --accuracy.
 
-    If the accuracy without noise is supposed, the budget is that of the smallest ε found.
-
-    Args:
-        parsed: The arguments, completed by `fill_arguments` and the schema.
-        **sizes: `records`, `features` and `one_hot_blocks`.
+    If the accuracy without noise is supposed, the budget is that of the smallest ε found. The arguments are completed by
+    `fill_arguments` and the schema beforehand.
 
     Raises:
         InvalidParameter: If the loss has no classes, or options contradict --accuracy.
         NothingWorthHaving: If no ε suffices.
     """
     from ..planner.least_epsilon import AccuracyTarget, find_least_epsilon
-    from .plan_selection import advise_plan, advised_budget, loss_from
+    from .plan_arguments import loss_from
+    from .plan_selection import advise_plan, advised_budget
 
     if parsed.accuracy is None:
         return None

@@ -349,7 +349,8 @@ def plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Cho
     Raises:
         InvalidParameter: If the plan file is for another number of features.
     """
-    from .plan_selection import attempt_with_suggestion, choose_plan, sizes_of
+    from .plan_selection import choose_plan, sizes_of
+    from .suggestion import attempt_with_suggestion
 
     if parsed.features not in (None, schema.features):
         raise InvalidParameter(
@@ -410,7 +411,7 @@ def report_created(
         facts: The same for JSON, which also has store, slots, features, the plan's summary, the releases that remain
             after the learn, the advice and a warning.
     """
-    from .plan_selection import describe_plan, named_reason
+    from .plan_arguments import describe_plan, named_reason
     from .remaining_budget import releases_remaining
 
     answer = {

@@ -63,7 +63,7 @@ def plan(parsed: argparse.Namespace) -> int:
             command that works, if one is found.
     """
     from ..evidence.atomic_write import check_output
-    from .plan_selection import attempt_with_suggestion
+    from .suggestion import attempt_with_suggestion
 
     options = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
     target = None if parsed.out is None else check_output("--out", parsed.out, begins=HEAD.encode())
@@ -114,7 +114,8 @@ def _plan_from_file(parsed: argparse.Namespace, options: dict[str, Any]) -> tupl
 
 def _plan_for_accuracy(parsed: argparse.Namespace, options: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
     """Return the advised plan at the least ε for --accuracy as the text of a plan file, as JSON and as text."""
-    from .plan_selection import advise_plan, advised_problem, check_unserved, describe_plan
+    from .plan_arguments import describe_plan
+    from .plan_selection import advise_plan, advised_problem, check_unserved
 
     fill_arguments(parsed, ADVISED, options)
     check_unserved(parsed)
@@ -142,7 +143,7 @@ def _plan_for_accuracy(parsed: argparse.Namespace, options: dict[str, Any]) -> t
 
 def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
     """Return the defaults of `plan` where the advice would choose other values."""
-    from .plan_selection import budget_from
+    from .plan_arguments import budget_from
 
     budget = budget_from(parsed)
     measure = {} if parsed.gdp or parsed.delta is not None else {"order": budget.order}
@@ -157,7 +158,8 @@ def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def _answer_plan(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from ..planner import compare_plans
-    from .plan_selection import check_unserved, describe_plan, given_arguments, named_reason, plan_from, stream_from
+    from .plan_arguments import describe_plan, given_arguments, named_reason, plan_from, stream_from
+    from .plan_selection import check_unserved
     from .remaining_budget import weak_plan_warning
 
     check_unserved(parsed)

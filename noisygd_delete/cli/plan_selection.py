@@ -1,26 +1,21 @@
-"""Choose the plan of a command: from its arguments, or by advice if no method is named; and its total budget."""
+"""Choose the plan of a command: by its options, or by advice if no method is named; with its total budget and the schema's map."""
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
-from itertools import chain, product, takewhile
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
-from .. import losses, methods
 from ..errors import InvalidParameter, NoisyGDDeleteError, NothingWorthHaving
 from ..features.schema import Schema
 from ..features.schema.columns import Numeric
 from ..features.schema.hashed import Text
-from ..losses.clipped import Clipped
-from ..methods import METHODS, Method
-from ..methods.base import AUTO, BY_ROW, DEFAULT_METHOD
+from ..methods.base import AUTO
 from ..methods.plan import Plan
 from ..methods.specs import format_spec, parse_spec
-from ..planner import advise, explain_plan, make_advised_plan, make_plan, plan_stream
+from ..planner import advise, make_advised_plan
 from ..planner.advise import Advice
 from ..planner.comparison import StreamPlan
 from ..planner.defaults import (
@@ -34,272 +29,17 @@ from ..planner.defaults import (
     with_total,
 )
 from ..planner.service import DeletionService, choose_service
-from ..privacy.budget import Budget, Total
-from .plan_file import NETWORK, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, plan_command
-from .terminal import MORE
-
-_OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron", NETWORK)  # losses that need the number of classes
-
-# --- plan of a named method ---
-
-
-def method_from(parsed: argparse.Namespace) -> Method:
-    """Return the method of --method with its fields, by default `DEFAULT_METHOD`.
-
-    A method with an option `map` also gets the schema's map (`parsed.map_of_rows`), if that map has a coding.
-    """
-    method = methods.resolve_method(parsed.method or DEFAULT_METHOD, **parsed.method_fields)
-    return methods.with_map(method, getattr(parsed, "map_of_rows", None))  # from the schema
-
-
-def describe_plan(parsed: argparse.Namespace, plan: Plan, why: str = "") -> str:
-    """Return the plan as text: a few lines, or the full explanation with `--explain`.
-
-    Args:
-        parsed: The arguments.
-        plan: The plan.
-        why: Why its method was chosen, for a first line that says which method runs; "" for no such line.
-    """
-    which = f"Runs {plan.method.describe()}; {why}.\n" if why else ""
-    return which + (explain_plan(plan) if parsed.explain else f"{plan.summarize()}\n{MORE}")
-
-
-def named_reason(parsed: argparse.Namespace) -> str:
-    """Return why a plan made without advice has its method: "named by --method", or that it is the default here."""
-    return (
-        "the default here; `advise`, `init` and `quickstart` choose by forecast"
-        if parsed.method is None
-        else "named by --method"
-    )
-
-
-def loss_from(parsed: argparse.Namespace) -> losses.Loss:
-    """Return the loss of --loss with its fields, --radius, and --clip if given.
-
-    Raises:
-        InvalidParameter: If the loss needs its number of classes and none is given, a network its module, or an option
-            does not belong to it.
-    """
-    fields = parsed.loss_fields
-    if parsed.loss == NETWORK:
-        clip = {} if parsed.clip is None else {"clip": parsed.clip}
-        return network_from(parsed.radius, **(clip | fields))
-    if parsed.loss in _OF_CLASSES and "classes" not in fields:
-        raise InvalidParameter(f"--loss {parsed.loss} needs its number of classes: --loss {parsed.loss}:classes=3")
-    return clipped_from(parsed, losses.from_dict({"name": parsed.loss, "radius": parsed.radius, **fields}))
-
-
-def network_from(radius: float, *, module: str | None = None, **fields: Any) -> losses.Loss:
-    """Return the loss of a torch module that is imported by its name, package.module:function.
-
-    Training starts around 0 by default, so that a store can hold the network without its code.
-
-    Args:
-        radius: Bound on the norm of a feature row.
-        module: Name of the module.
-        **fields: Further fields of `NetworkLoss`.
-
-    Raises:
-        InvalidParameter: If no module is named, or a field does not belong to the loss.
-    """
-    if module is None:
-        raise InvalidParameter("--loss network needs its module: --loss network:module=package.module:function")
-    from ..networks import NetworkLoss, load_module
-
-    try:
-        return NetworkLoss(radius=radius, module=load_module(module), **{"start": "zero", **fields})
-    except TypeError as error:
-        raise InvalidParameter(f"--loss network: {error}") from error
-
-
-def clipped_from(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
-    """Return the loss, each record's gradient clipped to norm `--clip` if that was given, else the loss itself."""
-    return loss if parsed.clip is None else losses.clip_loss(loss, parsed.clip)
-
-
-def total_from(parsed: argparse.Namespace, *, delta: float) -> Total | None:
-    """Return the total of --total-epsilon and --total-delta; None without --total-epsilon.
-
-    Args:
-        parsed: The arguments.
-        delta: Default of --total-delta.
-
-    Raises:
-        InvalidParameter: If --total-delta is given without --total-epsilon, or --total-epsilon with --no-total.
-    """
-    if parsed.total_epsilon is None:
-        if parsed.total_delta is not None:
-            raise InvalidParameter("--total-delta δ needs --total-epsilon ε: the two are one total")
-        return None
-    if parsed.no_total:
-        raise InvalidParameter("--total-epsilon and --no-total contradict each other; give one of them")
-    return Total(parsed.total_epsilon, delta if parsed.total_delta is None else parsed.total_delta)
-
-
-def budget_from(parsed: argparse.Namespace) -> Budget:
-    """Return the budget of --dp (default 1) and --deletion (default a tenth of it): GDP, (ε, δ) or Rényi.
-
-    GDP with --gdp, (ε, δ) with --delta, else Rényi of --order (default 10).
-
-    Raises:
-        InvalidParameter: If more than one of --order, --delta and --gdp is given.
-    """
-    dp = 1.0 if parsed.dp is None else parsed.dp
-    deletion = 0.1 * dp if parsed.deletion is None else parsed.deletion
-    if sum((parsed.order is not None, parsed.delta is not None, bool(parsed.gdp))) > 1:
-        raise InvalidParameter("give at most one of --order (Rényi), --delta ((ε, δ)) and --gdp")
-    if parsed.gdp:
-        return Budget.from_gdp(dp=dp, deletion=deletion)
-    if parsed.delta is not None:
-        return Budget.from_epsilon_delta(dp=(dp, parsed.delta), deletion=(deletion, parsed.delta))
-    return Budget(order=10 if parsed.order is None else parsed.order, dp=dp, deletion=deletion)
-
-
-def plan_from(parsed: argparse.Namespace, **sizes: Any) -> Plan:
-    """Return the plan of the named method, or of the default one, for the arguments at the given sizes, by `make_plan`.
-
-    Args:
-        parsed: The arguments; stream options are ignored.
-        **sizes: `records`, `features` and `one_hot_blocks`.
-    """
-    options = given_arguments(parsed)
-    del options["map"]  # already part of the method
-    return make_plan(**options, **sizes, method=method_from(parsed), releases=parsed.releases)
-
-
-def comparison_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments common to every compared method, as keywords of the planner, without λ, budget and total.
-
-    These are loss, adjacency, deletion_notion, batch, rows_per_subject, weighting, rows_a_person, dtype, utility, model_norm
-    and map.
-    Rows of a source are weighted by row unless --weighting says otherwise.
-    """
-    elsewhere = parsed.weighting == AUTO and getattr(parsed, "source", None) is not None
-    return {
-        "loss": loss_from(parsed),
-        "adjacency": parsed.adjacency,
-        "deletion_notion": parsed.deletion_notion,
-        "batch": parsed.batch,
-        "rows_per_subject": parsed.rows_per_subject,
-        "weighting": BY_ROW if elsewhere else parsed.weighting,
-        "rows_a_person": getattr(parsed, "rows_a_person", 1.0),  # of a file
-        "dtype": parsed.dtype,
-        "utility": not parsed.no_utility,
-        "model_norm": parsed.model_norm,
-        "map": getattr(parsed, "map_of_rows", None),  # from the schema
-    }
-
-
-def given_arguments(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return `comparison_arguments` with λ, ridge, budget and total, by default those of a plan without advice.
-
-    The defaults are λ = 1e-3, ridge "given" and the budget of `budget_from`; the total is None without --total-epsilon.
-    """
-    regularization = PAPER_REGULARIZATION if parsed.regularization is None else parsed.regularization
-    ridge = parsed.ridge or "given"
-    budget = budget_from(parsed)
-    total = total_from(parsed, delta=budget.shown_delta)
-    return {
-        **comparison_arguments(parsed),
-        "regularization": regularization,
-        "ridge": ridge,
-        "budget": budget,
-        "total": total,
-    }
-
-
-def check_stream(parsed: argparse.Namespace) -> None:
-    """Check that the arguments fit a budget for a number of requests.
-
-    Raises:
-        InvalidParameter: If `--requests` is missing, or `--releases` above 1 or fields of the method, except
-            `analysis`, are given.
-    """
-    if parsed.requests is None:
-        raise InvalidParameter("--period DAYS needs --requests N: how many deletion requests come in that time")
-    own = [name for name in parsed.method_fields if name != "analysis"]
-    chosen = ", ".join(["--releases"] * (parsed.releases > 1) + own)
-    if chosen:
-        raise InvalidParameter(
-            f"--requests chooses how often to publish, and the options of the method, by forecast: leave {chosen} out, or leave "
-            "--requests out and plan with --releases"
-        )
-
-
-def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
-    """Return the plan for --requests in --period days: how often to publish, and by which method, by forecast cost.
-
-    Args:
-        parsed: The arguments. A named method is the only candidate; without one, all compared methods are.
-        **sizes: `records`, `features` and `one_hot_blocks`.
-
-    Raises:
-        InvalidParameter: If --period is given without --requests, or with options that the forecast chooses.
-    """
-    check_stream(parsed)
-    named = () if parsed.method is None else (format_spec(parsed.method, parsed.method_fields),)
-    options: dict[str, Any] = {"ways": named or methods.compared_methods()}
-    options |= {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
-    return plan_stream(**options, **given_arguments(parsed), **sizes)
-
-
-def replan(parsed: argparse.Namespace, plan: Plan) -> Plan:
-    """Return `plan` made again with the given arguments, the others as in `plan`; `plan` itself if nothing changes.
-
-    --dp and --deletion alone are in the measure of the current plan; --slots is the new n. A λ raised by forecast is
-    raised anew from the requested one, unless --ridge says otherwise.
-
-    Raises:
-        InvalidParameter: If the plan file is for another number of features.
-    """
-    problem = plan.problem
-    arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
-    for name in arguments:
-        if getattr(parsed, name, None) is not None:
-            arguments[name] = getattr(parsed, name)
-    if parsed.method is not None:
-        arguments["method"] = method_from(parsed)
-    if parsed.no_utility:
-        arguments["utility"] = False
-    new_total = total_from(parsed, delta=problem.budget.shown_delta if parsed.delta is None else parsed.delta)
-    if new_total is not None or parsed.no_total:
-        arguments["total"] = new_total
-    if parsed.slots is not None:
-        arguments["records"] = parsed.slots
-    if arguments["features"] != problem.features:
-        raise InvalidParameter(
-            f"--plan: it is for {arguments['features']} features, and the store has {problem.features}"
-        )
-    amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}
-    if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
-        parsed.gdp = bool(parsed.gdp)
-        arguments["budget"] = budget_from(parsed)
-    elif amounts:  # in the measure of the current plan
-        arguments["budget"] = replace(problem.budget, **amounts)
-    arguments["loss"] = _new_loss(parsed, problem.loss)
-    ridge = parsed.ridge or ("given" if problem.requested_regularization is None else "forecast")
-    if ridge == "given":
-        arguments["regularization"] = (
-            parsed.regularization or problem.requested_regularization or problem.regularization
-        )
-    if parsed.regularization is not None or ridge == "given":
-        arguments["requested_regularization"] = None
-        arguments["model_norm"] = parsed.model_norm if ridge == "given" else arguments["model_norm"]
-    unchanged = arguments == {name: getattr(problem, name) for name in arguments}
-    same_ridge = (ridge == "forecast") == (problem.requested_regularization is not None)
-    return plan if unchanged and same_ridge else make_plan(**arguments, ridge=ridge)
-
-
-def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
-    if parsed.loss is not None:
-        parsed.radius = loss.radius if parsed.radius is None else parsed.radius
-        return loss_from(parsed)
-    base = loss
-    if isinstance(loss, Clipped):
-        base, parsed.clip = loss.base, loss.limit if parsed.clip is None else parsed.clip
-    if parsed.radius is not None:
-        base = losses.from_dict(base.to_dict() | {"radius": parsed.radius})
-    return clipped_from(parsed, base)
+from ..privacy.budget import Budget
+from .plan_arguments import (
+    OF_CLASSES,
+    budget_from,
+    check_stream,
+    comparison_arguments,
+    plan_from,
+    stream_from,
+    total_from,
+)
+from .plan_file import PLANNED, SIZES, STREAM, plan_command
 
 
 @dataclass(frozen=True)
@@ -338,10 +78,6 @@ def choose_plan(parsed: argparse.Namespace, **sizes: Any) -> Chosen:
     """Return the plan for the arguments, with its total budget: that given, none with --no-total, else `default_total`.
 
     It is by advice for method `AUTO`, by forecast if --requests or --period is given, and by the options otherwise.
-
-    Args:
-        parsed: The arguments.
-        **sizes: `records`, `features` and `one_hot_blocks`.
 
     Raises:
         NothingWorthHaving: If the advice finds no useful plan at these sizes; names the `plan` command to go on.
@@ -402,10 +138,6 @@ def advise_plan(parsed: argparse.Namespace, **sizes: Any) -> Advice:
     """Return advice on method, λ, batch and releases for what the arguments leave open, from public sizes alone.
 
     For a --source the method is objective perturbation.
-
-    Args:
-        parsed: The arguments.
-        **sizes: `records`, `features` and `one_hot_blocks`.
 
     Raises:
         InvalidParameter: If fields of a method or --ridge are given, or stream options contradict each other.
@@ -596,7 +328,7 @@ def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
         parsed.loss = "pseudo-huber"
     elif parsed.loss is None and schema.classes is not None:
         parsed.loss = "logistic" if len(schema.classes) == 2 else "softmax"
-    if parsed.loss in _OF_CLASSES and schema.classes:
+    if parsed.loss in OF_CLASSES and schema.classes:
         parsed.loss_fields = {"classes": len(schema.classes), **parsed.loss_fields}
 
 
@@ -604,83 +336,3 @@ def list_columns(columns: Sequence[str]) -> str:
     """Return the first four names, joined by commas, and "and N more" if there are more."""
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     return ", ".join(columns[:_NAMED]) + more
-
-
-# --- nearest feasible problem ---
-#
-# A suggestion for a refused problem: the nearest one that can be planned, tried before it is printed.
-
-
-Options = dict[str, Any]
-Answer = TypeVar("Answer")
-
-_MEASURE = ("gdp", "order", "delta")  # dropping the measure would change the meaning of the budget
-_LEFT_OUT = ("releases", "period", *_MEASURE, "total_delta", "no_total", "ridge", "excess_risk")
-_RIDGES = (1e-3, 1e-2, 0.1, 1.0)
-_PATIENCE = 3.0  # CPU seconds for the search
-_COMMAND = "noisygd-delete "
-
-
-def attempt_with_suggestion(
-    options: Options, attempt: Callable[[Options], Answer], command: Callable[[Options], str]
-) -> Answer:
-    """Return `attempt(options)`; add the note "instead: COMMAND" to an error that names no command, and raise it.
-
-    The command is that of the first similar problem that `attempt` accepts; the search takes at most three CPU seconds,
-    and without success adds no note.
-
-    Args:
-        options: Options of `plan`, by their Python names.
-        attempt: Plans a problem, or raises.
-        command: Returns the command for a problem.
-    """
-    try:
-        return attempt(options)
-    except NoisyGDDeleteError as error:
-        found = (
-            None
-            if _COMMAND in str(error)
-            else next((one for one in _nearby_requests(options) if _is_accepted(attempt, one)), None)
-        )
-        if found is not None:
-            error.add_note(f"instead: {command(found)}")
-        raise
-
-
-def _is_accepted(attempt: Callable[[Options], Any], options: Options) -> bool:
-    try:
-        attempt(options)
-    except (NoisyGDDeleteError, ArithmeticError):
-        return False
-    return True
-
-
-def _nearby_requests(options: Options) -> Iterator[Options]:
-    """Yield similar problems, for at most `_PATIENCE` CPU seconds.
-
-    In order: the same method without fields, or for several releases; one option left out, or classes given; another
-    method, latest registered first; a larger λ.
-    """
-    until = time.process_time() + _PATIENCE
-    method = str(options.get("method") or "").partition(":")[0]
-    kept = _MEASURE if {"dp", "deletion"} & options.keys() else ()
-    fewer = [
-        {name: value for name, value in options.items() if name != gone}
-        for gone in _LEFT_OUT
-        if gone in options and gone not in kept
-    ]
-    if options.get("loss") in _OF_CLASSES:
-        fewer.append(options | {"loss": f"{options['loss']}:classes=3"})
-    others = [other for other in reversed(tuple(METHODS)) if other != method]
-    own = [method] if method in METHODS else []
-    ways = chain(
-        (options | {"method": name} for name in own),
-        (options | {"method": name, "releases": PUBLICATIONS} for name in own if options.get("releases", 1) == 1),
-        fewer,
-        (problem | {"method": other} for problem, other in product((options, *fewer), others)),
-        (
-            problem | {"method": other, "regularization": ridge}
-            for problem, ridge, other in product((options, *fewer), _RIDGES, (*own, *others))
-        ),
-    )
-    return takewhile(lambda _: time.process_time() < until, ways)

@@ -267,9 +267,7 @@ def add_batches(parser: Any) -> None:
 def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
     """Return the batching of --expect, else of --batch, else of --deadline; else the schedule that the budget affords.
 
-    Args:
-        parsed: The arguments; --deadline limits the wait with --expect and --batch too, --period is in days.
-        ledger: Ledger of the store.
+    --deadline limits the wait with --expect and --batch too.
 
     Returns:
         A `Batching`, or a `Calendar` where the default schedule is one.

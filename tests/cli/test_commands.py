@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import io
 import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from noisygd_delete.cli import main
+from noisygd_delete.cli import main, parser, terminal
 
 ADULT = ["plan", "--records", "26000", "--features", "108"]
 
@@ -46,7 +49,7 @@ def test_plan_in_every_measure(as_json) -> None:
         (["--deletion", "3"], "must be at most that of present records, 1"),
         (["--dp", "nan"], "finite"),
         (["--delta", "2"], "strictly between"),
-        (["--gdp", "--method", "noisy-gd:analysis=paper"], "--method noisy-gd --gdp"),
+        (["--gdp", "--method", "noisy-gd:analysis=paper"], "--gdp --method noisy-gd"),
         (["--order", "3", "--gdp"], "at most one"),
         (["--loss", "softmax"], "--loss softmax:classes=3"),
         (["--loss", "logistic:delta=2"], "does not take"),
@@ -58,12 +61,6 @@ def test_errors_are_one_line_on_stderr_and_status_2(more, message: str, capsys: 
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
-
-
-def test_unknown_options_are_usage_errors() -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["plan", "--nonsense"])
-    assert stopped.value.code == 2
 
 
 def test_planning_and_accounting_never_import_torch() -> None:
@@ -95,28 +92,10 @@ def test_audit_as_text_and_json(tmp_path: Path, as_json, printed) -> None:
 
 
 def test_audit_by_releases_and_by_one_run(tmp_path: Path, printed) -> None:
-    asked = [
-        "--regularization",
-        "0.25",
-        "--method",
-        "noisy-gd",
-        "--gdp",
-        "--dp",
-        "2",
-        "--deletion",
-        "0.3",
-        "--no-utility",
-    ]
+    asked = ["--regularization", "0.25", "--method", "noisy-gd", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
     few, wide, narrow = (
-        [
-            "audit",
-            "--plan",
-            planned(tmp_path, *asked, "--records", rows, "--features", columns),
-            "--seed",
-            "1",
-            "--json",
-        ]
-        for rows, columns in (("10", "2"), ("200", "200"), ("200", "1"))
+        ["audit", "--plan", planned(tmp_path, *asked, *sizes.split()), "--seed", "1", "--json"]
+        for sizes in ("--records 10 --features 2", "--records 200 --features 200", "--records 200 --features 1")
     )
     answer = json.loads(printed(*few, "--by", "releases", "--runs", "30"))
     assert {row["attack"] for row in answer["rows"]} == {"shadow model", "kernel witness"}
@@ -139,25 +118,14 @@ def test_completion_scripts_name_every_command(shell: str, capsys: pytest.Captur
     assert ("--adjacency" if shell == "tcsh" else "--method") in script  # tcsh completes what has choices
 
 
-def test_every_command_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    import argparse
-
-    from noisygd_delete.cli import parser
-
+def test_every_command_has_an_example_in_its_help() -> None:
     (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
     assert len(commands.choices) >= 15
-    for name in commands.choices:
-        with pytest.raises(SystemExit):
-            parser().parse_args([name, "--help"])
-        assert f"noisygd-delete {name}" in " ".join(capsys.readouterr().out.partition("example")[2].split()), name
+    for name, command in commands.choices.items():
+        assert f"noisygd-delete {name}" in " ".join(command.format_help().partition("example")[2].split()), name
 
 
 def test_a_bar_is_drawn_on_a_terminal_once_a_run_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-    import time
-
-    from noisygd_delete.cli import terminal
-
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -181,25 +149,3 @@ def test_a_bar_is_drawn_on_a_terminal_once_a_run_takes_long(monkeypatch: pytest.
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with terminal.progress_bar("learn", 64) as progress:
         assert progress is None
-
-
-def test_a_command_brings_what_it_needs_and_no_more() -> None:
-    """Before it runs, `status` loads no engine, planner, signing or scipy; --version no command; and the table of modules knows every command there is."""
-    from noisygd_delete.cli import arguments, commands
-
-    for name in arguments.LINES:
-        assert name in commands.parser(name)._subparsers._group_actions[0].choices
-    code = "import sys; from noisygd_delete.cli.commands import parser; parser('status'); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    heavy = (
-        "noisygd_delete.engine",
-        "noisygd_delete.planner",
-        "noisygd_delete.curator",
-        "scipy",
-        "cryptography",
-    )
-    assert [name for name in loaded if name.startswith((*heavy, "numba", "torch", "tqdm", "sklearn"))] == []
-    code = "import sys; from noisygd_delete.cli import commands\ntry: commands.main(['--version'])\nfinally: print(*sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told.startswith("noisygd-delete ")
-    assert "numpy" not in told.split()

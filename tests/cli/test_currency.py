@@ -28,48 +28,29 @@ PLANS = {
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_one_measure(
-    plan: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_measure(plan: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json, printed) -> None:
     monkeypatch.chdir(tmp_path)
     Path("s.toml").write_text(SCHEMA)
     Path("d.csv").write_text("id,a,y\n" + "".join(f"p{k},{k % 97},{'yes' if k % 3 else 'no'}\n" for k in range(300)))
     words = [*PLANS[plan], "--regularization", "0.1", "--no-utility"]
-    assert main(["init", "store", "--data", "d.csv", "--schema", "s.toml", *words]) == 0
-    assert main(["learn", "store"]) == 0
-    capsys.readouterr()
-
-    def answer(*command: str) -> dict:
-        assert main([*command, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    def printed(*command: str) -> str:
-        assert main(list(command)) == 0
-        return capsys.readouterr().out
-
+    assert main(["init", "store", "--data", "d.csv", "--schema", "s.toml", *words]) == main(["learn", "store"]) == 0
     for turn, request in enumerate((["delete", "store", "p1"], ["publish", "store"], ["relearn", "store"])):
         if request[0] == "publish":
             assert main(["delete", "store", "p2", "--no-publish"]) == 0
-            capsys.readouterr()
-        left = answer("status", "store")["left"]
+        left = as_json("status", "store")["left"]
         dry = {
-            "budget": answer("budget", "store"),
-            "delete": answer("delete", "store", "p9", "--dry-run"),
-            "relearn": answer("relearn", "store", "--dry-run"),
-            "publish": answer("publish", "store", "--dry-run"),
+            "budget": as_json("budget", "store"),
+            "delete": as_json("delete", "store", "p9", "--dry-run"),
+            "relearn": as_json("relearn", "store", "--dry-run"),
+            "publish": as_json("publish", "store", "--dry-run"),
         }
         assert {name: told["left"] for name, told in dry.items()} == dict.fromkeys(dry, left)
         assert dry["budget"]["cumulative"]["delta"] == left["delta"]
-        for command in (
-            ["status"],
-            ["budget"],
-            ["delete", "p9", "--dry-run"],
-            ["relearn", "--dry-run"],
-            ["publish", "--dry-run"],
-        ):
-            assert left_text(left) in printed(command[0], "store", *command[1:]), command
-        after = answer(*request)["left"]
+        for command in ("status", "budget", "delete p9 --dry-run", "relearn --dry-run", "publish --dry-run"):
+            name, *more = command.split()
+            assert left_text(left) in printed(name, "store", *more), command
+        after = as_json(*request)["left"]
         assert after == dry[request[0]]["left_after"]
-        assert answer("status", "store")["left"] == after != left or not left["capped"]
+        assert as_json("status", "store")["left"] == after != left or not left["capped"]
         Path("r.jsonl").write_text(json.dumps({"request_id": f"r{turn}", "delete": [f"p{20 + turn}"]}) + "\n")
-        assert answer("stream", "store", "r.jsonl", "--batch", "1")["left"] == answer("status", "store")["left"]
+        assert as_json("stream", "store", "r.jsonl", "--batch", "1")["left"] == as_json("status", "store")["left"]

@@ -182,8 +182,15 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("written", UNREADABLE)
-@pytest.mark.parametrize("spoilt", ["all", "all but one", "a tenth"])
+@pytest.mark.parametrize(
+    ("written", "spoilt"),
+    [
+        *((written, "all") for written in UNREADABLE),
+        ("a dot", "all but one"),
+        ("empty", "a tenth"),
+        ("a word", "a tenth"),
+    ],
+)
 def test_labels_that_cannot_be_read_are_counted_and_never_measured(
     kind: str, as_json, written: str, spoilt: str, capsys
 ) -> None:

@@ -57,12 +57,9 @@ def odd(action: argparse.Action, chance: random.Random) -> list[str]:
 @pytest.mark.parametrize("command", LOOKS)
 def test_odd_arguments_are_answered_or_refused(folder: Path, capsys, command: str) -> None:
     chance = random.Random(f"arguments of {command}")
+    known = options(command)
     for _ in range(12):
-        more = [
-            part
-            for action in chance.sample(options(command), k=min(3, len(options(command))))
-            for part in odd(action, chance)
-        ]
+        more = [part for action in chance.sample(known, k=min(3, len(known))) for part in odd(action, chance)]
         arguments = [command, *LOOKS[command], *more]
         try:
             status = main(arguments)

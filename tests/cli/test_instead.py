@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete import methods
 from noisygd_delete.cli import main
-from noisygd_delete.cli.plan_selection import attempt_with_suggestion
+from noisygd_delete.cli.suggestion import attempt_with_suggestion
 from noisygd_delete.errors import InvalidParameter
 
 SITUATIONS = {

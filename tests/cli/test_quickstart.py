@@ -473,19 +473,8 @@ def test_the_index_of_a_parquet_file_names_its_rows(index: str, tmp_path: Path, 
     made = as_json("quickstart", "d.parquet", "--label", "y", "--yes", "--holdout", "0", "--delete", names[7])
     assert made["init"]["ids"]["numbered"] is None
     Path("s.toml").write_text('[label]\ncolumn = "y"\nclasses = ["a", "b"]\n[columns.x]\nbounds = [0, 200]\n')
-    told = as_json(
-        "init",
-        "store",
-        "--data",
-        "d.parquet",
-        "--schema",
-        "s.toml",
-        "--method",
-        "noisy-gd",
-        "--regularization",
-        "0.5",
-        "--no-utility",
-    )
+    init = "init store --data d.parquet --schema s.toml --method noisy-gd --regularization 0.5 --no-utility"
+    told = as_json(*init.split())
     assert told["ids"] == {"column": made["init"]["ids"]["column"], "numbered": None}
     for path, gone in (("d/store", {names[7]}), ("store", set())):
         with Store.open(path) as store:

@@ -15,8 +15,8 @@ from scipy.special import ndtr, ndtri
 
 from noisygd_delete import Budget, Curator, EditRequest, Plan, Records, learn, losses, make_plan
 from noisygd_delete.audit import audit
+from noisygd_delete.audit.counts import Counts
 from noisygd_delete.audit.membership import linear_engine
-from noisygd_delete.audit.simulation import Counts
 from noisygd_delete.bounds import objective_perturbation as flow
 from noisygd_delete.bounds import objective_perturbation as tilt
 from noisygd_delete.curator import starts

@@ -14,9 +14,10 @@ from scipy import sparse
 
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, SPAN
-from noisygd_delete.engine import solver
+from noisygd_delete.engine import sample as sample_module
 from noisygd_delete.engine.objective import Objective, PreciseObjective
-from noisygd_delete.engine.solver import Sample, solve
+from noisygd_delete.engine.sample import Sample
+from noisygd_delete.engine.solver import solve
 from noisygd_delete.engine.sums import SparseSums, TransposableRows
 
 LOSSES = [
@@ -183,7 +184,7 @@ def test_the_solver_takes_the_way_it_takes_on_the_dense_table(loss, width: int) 
 
 @pytest.mark.parametrize("loss", LOSSES[:2], ids=lambda loss: loss.name)
 def test_the_inverse_hessian_is_that_of_dense_rows(loss, monkeypatch) -> None:
-    monkeypatch.setattr(solver, "sample_rows", lambda **size: (size["records"], False))  # of both the same
+    monkeypatch.setattr(sample_module, "sample_rows", lambda **size: (size["records"], False))  # of both the same
     thin, dense = both(loss, 900, 1500, 7)
     rng = np.random.default_rng(0)
     weights, gradient = rng.standard_normal((2, loss.outputs, 1500))

@@ -116,10 +116,12 @@ def test_a_signer_may_state_no_fact_outside_its_range(paper, key: Path, path: tu
     assert not answer.passed, answer.text()
 
 
-@pytest.mark.parametrize("named", [None, {}, [], 3, *(f"noisygd-delete/erasure-certificate/{n}" for n in (0, 2, 4))])
+@pytest.mark.parametrize("named", [None, {}, [], 3, *(f"noisygd-delete/erasure-certificate/{n}" for n in (0, 1, 2, 4))])
 def test_a_format_that_is_none_is_answered(paper, key: Path, named: object) -> None:
-    assert not verify_certificate(sign_document({**paper, "format": named}, key)).passed
-    assert not verify_certificate([named]).passed
+    holds = verify_certificate(sign_document({**paper, "format": named}, key)).passed
+    assert holds == (named == "noisygd-delete/erasure-certificate/1")
+    for nonsense in (named, [named], {"format": named}):
+        assert not verify_certificate(nonsense).passed
 
 
 def test_a_name_given_twice_is_refused_by_the_command(paper, key: Path, tmp_path: Path, capsys) -> None:

@@ -13,10 +13,10 @@ from scipy.stats import norm
 
 from noisygd_delete import Curator, Guarantee
 from noisygd_delete.accountant import Event
-from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, derivation, erasure_certificate, new_key, sign_document, verify_certificate
-from noisygd_delete.evidence.signing import canonical_bytes
+from noisygd_delete.evidence.canonical import canonical_bytes
+from noisygd_delete.evidence.signing import signed_by
 from noisygd_delete.records import EditCounts
 from noisygd_delete.reports import certificate_html, store_report
 from noisygd_delete.reports.html import PAGE
@@ -83,12 +83,6 @@ def test_the_figures_are_those_of_the_formulas(plan, certificate):
     assert found["erased.later"]["renyi"] == pytest.approx(8 * later**2 / 2, rel=5e-4)
 
 
-def test_a_good_certificate_holds(certificate, key):
-    answer = verify_certificate(certificate, public_key=f"{key}.pub")
-    assert answer.passed, answer.text()
-    assert [check.name for check in answer.checks] == ["format", "signature", "facts", "claims"]
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -128,7 +122,7 @@ def facts_of(certificate):
 
 def test_any_change_breaks_the_signature(certificate):
     for path, value in facts_of(certificate):
-        assert not verify_certificate(altered(certificate, path, value)).passed, path
+        assert signed_by(altered(certificate, path, value)) is None, path
 
 
 # the operator's word: a signature vouches for these, arithmetic cannot
@@ -162,11 +156,6 @@ def test_the_expected_signer_matters(certificate, tmp_path):
     assert not verify_certificate(certificate, public_key=f"{other}.pub").passed
     unsigned = {name: block for name, block in certificate.items() if name != "signature"}
     assert not verify_certificate(unsigned).passed
-
-
-@pytest.mark.parametrize("nonsense", [None, [], 3, {}, {"format": "noisygd-delete/erasure-certificate/1"}])
-def test_nonsense_fails_without_a_traceback(nonsense):
-    assert not verify_certificate(nonsense).passed
 
 
 def test_a_dropped_or_added_block_fails(certificate, key):
@@ -228,12 +217,6 @@ def test_contradicting_facts_are_refused(plan, facts, message):
         erasure_certificate(Erasure(**{"rows": 1, **facts}), plan=plan, events=ledger(plan))
 
 
-def test_keys_are_private_and_never_overwritten(key):
-    assert key.stat().st_mode & 0o077 == 0
-    with pytest.raises(InvalidParameter, match="never overwritten"):
-        new_key(key)
-
-
 def test_nothing_about_the_records_reaches_the_papers(key):
     """Two curators with different people, ids, rows and labels: the same papers, byte for byte but for the id and time."""
     papers = []
@@ -260,6 +243,9 @@ def test_pages_escape_what_they_are_given_and_fetch_nothing(plan):
         assert "<img" not in page
         links = re.findall(r"""(?:src|href)=["']([^"'#][^"']*)|url\(([^#)][^)]*)\)|@import""", page)
         assert not links
+        assert page.startswith(PAGE.decode())
+        assert page.count("Content-Security-Policy") == page.count("default-src &#39;none&#39;; style-src &#39;") == 1
+        assert '<meta name="referrer" content="no-referrer">' in page
 
 
 def test_a_bound_that_does_not_exist_is_null_and_not_a_number(plan):
@@ -279,21 +265,6 @@ def test_reports_cover_empty_spent_and_relearned_stores(plan):
     page = store_report(plan=other, events=events, times=["a", "b", "c"], audit=ERASURE.audit)
     assert page.count("<svg") == 1
     assert "publication(s) left" in page
-
-
-def test_the_command_line_makes_keys_and_verifies(certificate, key, tmp_path, capsys):
-    assert main(["keygen", str(tmp_path / "new.pem"), "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["key_id"]) == 16
-    path = tmp_path / "certificate.json"
-    path.write_text(json.dumps(certificate))
-    assert main(["verify-certificate", str(path), "--public-key", f"{key}.pub"]) == 0
-    assert "the certificate holds" in capsys.readouterr().out
-    figure(certificate, "erased.all")["advantage"] = 0.0
-    path.write_text(json.dumps(certificate))
-    assert main(["verify-certificate", str(path), "--json"]) == 5
-    assert not json.loads(capsys.readouterr().out)["passed"]
-    path.write_text("{")
-    assert main(["verify-certificate", str(path)]) == 2
 
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -328,17 +299,6 @@ def test_a_real_browser_shows_the_page(kind, plan, certificate, tmp_path):
     subprocess.run([*base, f"--screenshot={shot}", path.as_uri()], check=True, **run)
     ink = (imread(shot)[..., :3].mean(axis=2) < 0.9).mean(axis=1)
     assert (ink > 0).mean() > 0.3
-
-
-def test_no_page_may_load_or_run_anything(plan, certificate):
-    pages = [
-        certificate_html(certificate),
-        store_report(plan=plan, events=ledger(plan)),
-    ]
-    for made in pages:
-        assert made.startswith(PAGE.decode())
-        assert made.count("Content-Security-Policy") == made.count("default-src &#39;none&#39;; style-src &#39;") == 1
-        assert '<meta name="referrer" content="no-referrer">' in made
 
 
 @pytest.mark.parametrize("name", FURTHER)

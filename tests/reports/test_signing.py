@@ -22,7 +22,8 @@ def key(tmp_path: Path) -> Path:
 
 def test_a_key_reads_back_and_both_halves_are_one(key: Path) -> None:
     assert key_id(read_private(key).public_key()) == key_id(read_public(f"{key}.pub"))
-    with pytest.raises(InvalidParameter):
+    assert key.stat().st_mode & 0o077 == 0
+    with pytest.raises(InvalidParameter, match="never overwritten"):
         new_key(key)
 
 

@@ -4,9 +4,7 @@ memory for a longer file."""
 from __future__ import annotations
 
 import gzip
-import json
-import subprocess
-import sys
+import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +17,9 @@ import pytest
 
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
-from noisygd_delete.features.schema import RecordFile, read_table
+from noisygd_delete.features.schema import RecordFile, files, read_table
+from noisygd_delete.features.schema import encoded as encodings
+from noisygd_delete.features.schema import schema as schemas
 from noisygd_delete.features.schema.schema import describe_faults
 from noisygd_delete.planner.defaults import default_slots
 from noisygd_delete.records import Names
@@ -28,7 +28,7 @@ from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.store import DryRun
 
-from .conftest import Crash, CrashAt
+from .conftest import Crash, CrashAt, memory_folder
 
 ROOT = Path(__file__).parents[2]
 FIELDS = {
@@ -295,62 +295,37 @@ def test_a_crash_on_the_way_is_cleared_by_beginning_again(tmp_path: Path, monkey
         assert content(path) == content(tmp_path / "whole")
 
 
-MEMORY = """
-import json, os, resource, sys
-from pathlib import Path
-from noisygd_delete import Records
-from noisygd_delete.cli import main
-from noisygd_delete.features.schema import encoded, files, schema
-from noisygd_delete.store import Store
-schema.BLOCK_ROWS = files.BLOCK_ROWS = 512
-files._PLAIN_PIECE, encoded._SLAB = 1 << 14, 1 << 20
-folder = Path(sys.argv[1])
-
-def held():
-    return next(int(line.split()[1]) << 10 for line in Path("/proc/self/status").read_text().splitlines() if "VmData" in line)
-
-def as_a_whole(path, reading, schema, plan_for, tombstones=None, dry_run=False):
+def read_whole(path, reading, schema, plan_for):
+    """Planted: `Store.create_from` with the whole file in memory."""
     whole = schema.encode_file(reading.path)
-    reading.rows = len(whole.rows)
-    plan = plan_for(reading.rows)
-    return Store.create(path, Records(whole.rows, whole.labels, whole.ids, slots=plan.problem.records), schema, plan)
-
-schema = 'id = "id"\\n[label]\\ncolumn = "y"\\nclasses = ["no", "yes"]\\n'
-for name in "ab":
-    schema += f"[columns.{name}]\\ncategories = {[f'v{k}' for k in range(500)]}\\n"
-(folder / "schema.toml").write_text(schema)
-(folder / "plan.toml").write_text('method = "noisy-gd"\\nregularization = 0.5\\nno_utility = true\\n')
-for blocks in (1, 2, 20):
-    lines = (f"{k},v{k % 500},v{k % 499},{'yes' if k % 2 else 'no'}" for k in range(512 * blocks))
-    (folder / f"{blocks}.csv").write_text("\\n".join(["id,a,b,y", *lines]) + "\\n")
-
-def init(blocks, store, *more):
-    named = ["--data", str(folder / f"{blocks}.csv"), "--schema", str(folder / "schema.toml")]
-    return main(["init", str(folder / store), *named, "--plan", str(folder / "plan.toml"), *more])
-
-def within(blocks, store, *more, how=None):
-    child = os.fork()
-    if not child:
-        Store.create_from = how or Store.create_from
-        limit = held() + (32 << 20)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-        os._exit(init(blocks, store, *more))
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-assert init(1, "first") == init(1, "none", "--dry-run") == 0
-found = [within(2, "two"), within(20, "twenty"), within(20, "none", "--dry-run")]
-found += [within(2, "whole-two", how=as_a_whole), within(20, "whole-twenty", how=as_a_whole)]
-(folder / "found.json").write_text(json.dumps(found))
-"""
+    return Store.create(path, Records(whole.rows, whole.labels, whole.ids), schema, plan_for(len(whole.rows)))
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is one of Linux")
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    """Two and twenty blocks of 2 MiB, by a process that the system grants 32 MiB beyond what it has. A reading of the whole, planted,
-    has room for two blocks there and not for twenty."""
-    subprocess.run([sys.executable, "-c", MEMORY, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert json.loads((tmp_path / "found.json").read_text()) == [True, True, True, True, False]
-    assert content(tmp_path / "two") == content(tmp_path / "whole-two")
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch) -> None:
+    """For 2 and for 20 blocks of 2 MiB; a reading of the whole takes more for more of them."""
+    for owner, name, size in (
+        (schemas, "BLOCK_ROWS", 512), (files, "BLOCK_ROWS", 512), (files, "_PLAIN_PIECE", 1 << 14), (encodings, "_SLAB", 1 << 20)
+    ):  # fmt: skip
+        monkeypatch.setattr(owner, name, size)
+    wide = {name: {"categories": [f"v{k}" for k in range(500)]} for name in "ab"}
+    schema = Schema.from_dict({"id": "id", "label": FIELDS["label"], "columns": wide})
+
+    def peak(blocks: int, make: Callable[..., object]) -> int:
+        rows = 512 * blocks
+        plan = plan_for(rows, records=rows, features=schema.features, rows_per_subject=1)
+        lines = (f"{k},v{k % 500},v{k % 499},{'yes' if k % 2 else 'no'}" for k in range(rows))
+        (tmp_path / "t.csv").write_text("\n".join(["id,a,b,y", *lines]) + "\n")
+        with memory_folder() as folder, suppress(DryRun):
+            tracemalloc.start()
+            make(folder / "s", RecordFile(schema, tmp_path / "t.csv"), schema, lambda rows: plan)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    room = 1.2 * peak(2, Store.create_from)
+    assert peak(20, Store.create_from) < room
+    assert peak(20, dry_run) < room
+    assert peak(20, read_whole) > 2 * room
 
 
 @pytest.mark.parametrize("dry", [False, True])

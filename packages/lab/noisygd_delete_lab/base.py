@@ -167,6 +167,19 @@ class Baseline(ABC):
         return self.forget(records.apply(request), erasure(records, request), held, rng)
 
 
+class Relearning(Baseline):
+    """A baseline that keeps nothing between requests and answers one by learning again on the remaining records."""
+
+    guarantees: ClassVar[str] = "the release never saw the erased record, and is private for the remaining ones"
+    does_not_guarantee: ClassVar[str] = "one privacy price for many releases: they compose"
+    secret_state: ClassVar[str] = "none"
+    stateless: ClassVar[bool] = True
+    private: ClassVar[bool] = True
+
+    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
+        return self.learn(records, rng)
+
+
 def erasure(records: Records, request: EditRequest) -> Erased:
     """Return the content that a deletion is about to erase."""
     slots = records.resolve(request).slots
