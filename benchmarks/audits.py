@@ -17,8 +17,8 @@ from benchmarks import report
 from noisygd_delete import Budget, Records, losses, make_plan, maps
 from noisygd_delete.accountant import Accountant
 from noisygd_delete.audit import AuditResult, World, audit_one_run, audit_releases
+from noisygd_delete.audit.counts import Counts
 from noisygd_delete.audit.releases import Publish, Weights, erase_records, longest_rows, measure_climb, publish_twice
-from noisygd_delete.audit.simulation import Counts
 from noisygd_delete.curator import learn, resume
 from noisygd_delete.methods import Plan, Stage, method_variants
 

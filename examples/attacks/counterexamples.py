@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from noisygd_delete.audit import Counts
-from noisygd_delete.audit.simulation import lower_rate, upper_rate
+from noisygd_delete.audit.counts import lower_rate, upper_rate
 from noisygd_delete.bounds.adaptive import deletion_lower_bound, membership_advantage
 
 # -- (7) and (8) -----------------------------------------------------------------------------------------------------

@@ -7,12 +7,15 @@ Example:
     (0.5, 0.2)
 """
 
+from .attacks import LinearLikelihoodRatio, ShadowLikelihoodRatio
 from .canaries import audit_one_run
+from .counts import Counts
 from .membership import audit
+from .one_run import OneRun
 from .releases import audit_releases
-from .simulation import Counts, LinearLikelihoodRatio, ShadowLikelihoodRatio, SimulatedNoisyGD, World
+from .simulation import SimulatedNoisyGD, World
 from .three_samples import KernelWitness, ThreeSamples, three_samples
-from .verdict import AuditResult, AuditRow, OneRun
+from .verdict import AuditResult, AuditRow
 
 __all__ = [
     "AuditResult",

@@ -11,6 +11,7 @@ from ..errors import AssumptionViolated, check_positive, check_probability
 from ..methods.plan import Plan
 from ..privacy.worlds import Worlds
 from ..records import Records
+from .one_run import MOST_CANARIES, guess_canaries
 from .releases import (
     Publish,
     Weights,
@@ -25,7 +26,7 @@ from .releases import (
     publish_twice,
 )
 from .simulation import World
-from .verdict import MOST_CANARIES, AuditResult, AuditRow, guess_canaries
+from .verdict import AuditResult, AuditRow
 
 SHARES = (1.0, 0.3, 0.1)  # shares of canaries guessed about, the most confident ones; the best count is used
 

@@ -23,16 +23,8 @@ from ..methods.procedure import Minimizer
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from ..records import Records
-from .simulation import (
-    Attack,
-    Chains,
-    Engine,
-    LinearLikelihoodRatio,
-    ShadowLikelihoodRatio,
-    SimulatedNoisyGD,
-    World,
-    counts,
-)
+from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, count_answers
+from .simulation import Chains, Engine, SimulatedNoisyGD, World
 from .verdict import AuditResult, AuditRow
 
 _MOST_CHAINS, _MOST_RELEASES = 10_000_000, 1000  # more would not finish
@@ -196,7 +188,7 @@ class Jury:
         rows = []
         for name, fit in attacks.items():
             attack = fit(fitted, against, sorted(question.observed))
-            measured = counts(attack, present, absent, error=error / len(attacks))
+            measured = count_answers(attack, present, absent, error=error / len(attacks))
             rows.append(AuditRow(question.name, name, question.claimed, measured, factor))
         return rows
 

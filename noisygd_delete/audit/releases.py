@@ -23,8 +23,9 @@ from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..privacy.worlds import Worlds
 from ..records import EditRequest, Records
+from .attacks import ShadowLikelihoodRatio
 from .membership import Fit, Jury, Tables, make_questions
-from .simulation import Chains, ShadowLikelihoodRatio, World
+from .simulation import Chains, World
 from .three_samples import KernelWitness, three_samples
 from .verdict import AuditResult
 

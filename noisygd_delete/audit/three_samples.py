@@ -25,7 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidParameter, check_count, check_probability
-from .simulation import Chains, Scores, flat_releases, lower_rate, upper_rate
+from .attacks import Scores, flat_releases
+from .counts import lower_rate, upper_rate
+from .simulation import Chains
 
 Array = NDArray[np.float64]
 

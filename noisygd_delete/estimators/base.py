@@ -26,7 +26,7 @@ from ..errors import (
     ReleaseWithheld,
     check_count,
 )
-from ..features.maps import PublicMap, Shapes
+from ..features.maps import Additive, PublicMap, Shapes
 from ..losses.base import Loss
 from ..methods import Method
 from ..methods.base import AUTO
@@ -429,12 +429,17 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             InvalidParameter: If it was not fitted by curves.
         """
         check_is_fitted(self)
-        if self._raw is None or self._raw.map is None:
+        return self._explain(self._raw)
+
+    def _explain(self, rows: Any) -> Shapes:
+        """Return the curves of the head, on rows that this step made."""
+        if not isinstance(getattr(rows, "map", None), Additive):
             raise InvalidParameter(
-                "there is no curve for each column: fit a DataFrame by estimators.for_table(columns, estimator)"
+                "a curve for each column takes an additive map: for_table(...), or make_mapped_pipeline(maps.Additive(...), estimator)"
             )
         noise = self.plan_.outlook.weight_deviation
-        return self._raw.shapes(self._current_model().weights, noise, getattr(self, "classes_", None))
+        shapes: Shapes = rows.shapes(self._current_model().weights, noise, getattr(self, "classes_", None))
+        return shapes
 
     # -- requests ----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ..curator.release import Release
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
-from ..features.maps import Additive, PublicMap, Shapes
+from ..features.maps import PublicMap, Shapes
 from ..records import Id
 from .base import DeletionEstimator
 from .behaviour import check_behaviour
@@ -87,13 +87,7 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         Raises:
             InvalidParameter: If the first step is no additive map, or the model has several scores.
         """
-        step, model = self.steps[0][1], self[-1]
-        if not isinstance(getattr(step, "map", None), Additive):
-            raise InvalidParameter(
-                "a curve for each column takes an additive map: for_table(...), or make_mapped_pipeline(maps.Additive(...), estimator)"
-            )
-        weights, noise = model._current_model().weights, model.plan_.outlook.weight_deviation
-        shapes: Shapes = step.shapes(weights, noise, getattr(model, "classes_", None))
+        shapes: Shapes = self[-1]._explain(self.steps[0][1])
         return shapes
 
     def insert(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, **options: Any) -> Release:

@@ -12,8 +12,8 @@ from scipy.stats import binom, norm
 
 from noisygd_delete import Budget, Records, losses, make_plan
 from noisygd_delete.audit import Counts, audit
+from noisygd_delete.audit.counts import lower_rate, upper_rate
 from noisygd_delete.audit.membership import linear_engine
-from noisygd_delete.audit.simulation import lower_rate, upper_rate
 from noisygd_delete.curator.learning import learn, resume
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import InvalidParameter

@@ -13,8 +13,8 @@ from scipy.stats import binom, norm
 from benchmarks.audits import METHODS_THAT_RUN, plan_of, quieter, rows_left_in
 from noisygd_delete import Budget, losses, make_plan, maps
 from noisygd_delete.audit import AuditRow, OneRun, audit_one_run, audit_releases
+from noisygd_delete.audit.one_run import guess_canaries
 from noisygd_delete.audit.releases import publish_twice
-from noisygd_delete.audit.verdict import guess_canaries
 from noisygd_delete.curator import carried_noise
 from noisygd_delete.curator.carried_noise import draw_release
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter

@@ -16,9 +16,9 @@ from noisygd_delete.audit import (
     audit_releases,
     three_samples,
 )
+from noisygd_delete.audit.attacks import count_answers
 from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.audit.releases import publish_twice
-from noisygd_delete.audit.simulation import counts
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords
 
 
@@ -30,7 +30,7 @@ def witnessed(present: np.ndarray, absent: np.ndarray, kind=KernelWitness, seed:
     half = len(present) // 2
     fit = [chains(present[:half]), chains(absent[:half]), [1]]
     attack = kind.fit(*fit, np.random.default_rng(seed)) if kind is KernelWitness else kind.fit(*fit)
-    return counts(attack, chains(present[half:]), chains(absent[half:]), error=0.01)
+    return count_answers(attack, chains(present[half:]), chains(absent[half:]), error=0.01)
 
 
 def test_a_shift_is_bounded_from_below_near_its_exact_advantage() -> None:
@@ -59,7 +59,7 @@ def test_equal_laws_are_told_apart_no_more_often_than_stated() -> None:
         present, absent = rng.normal(size=(2, 200, 2))
         half = 100
         attack = KernelWitness.fit(chains(present[:half]), chains(absent[:half]), [1], np.random.default_rng(seed))
-        wrong += counts(attack, chains(present[half:]), chains(absent[half:]), error=error).advantage > 0
+        wrong += count_answers(attack, chains(present[half:]), chains(absent[half:]), error=error).advantage > 0
     assert wrong <= binom.isf(1e-6, 25, error)
 
 

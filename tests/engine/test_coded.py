@@ -14,7 +14,8 @@ from noisygd_delete.engine import coded as module
 from noisygd_delete.engine.coded import LEAST_ROWS, CodedSums
 from noisygd_delete.engine.nested import NestedPart, nest_codes, sample_size
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.engine.solver import Sample, solve
+from noisygd_delete.engine.sample import Sample
+from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec
@@ -143,7 +144,7 @@ def test_curvature_of_a_sample_is_inverted_beyond_the_columns_that_are_factorize
     """The oracle is the dense Hessian of the sample's rows; the planted fault leaves the other columns to a diagonal."""
     loss, rng, labels, convexity = losses.Logistic(1.0), np.random.default_rng(7), labels_of(LOSSES[0]), 1e-3
     weights, gradient = rng.standard_normal((2, 1, rows.shape[1]))
-    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_BESIDE", 9.0)
+    monkeypatch.setattr("noisygd_delete.engine.sample._MOST_BESIDE", 9.0)
     sample = Sample(PreciseObjective(Records(rows, labels), loss, regularization=convexity), 100.0)
     every = slice(None, None, N // sample_size(1, N))
     dense, step = np.asarray(rows.select(every), np.float64), 1e-4
@@ -158,7 +159,7 @@ def test_curvature_of_a_sample_is_inverted_beyond_the_columns_that_are_factorize
         return float(np.linalg.norm(sample.inverse(weights)(gradient)[0] - expected) / np.linalg.norm(expected))
 
     assert error() < 0.2
-    monkeypatch.setattr("noisygd_delete.engine.solver._SAMPLED_RESIDUAL", 1e-4)
+    monkeypatch.setattr("noisygd_delete.engine.sample._SAMPLED_RESIDUAL", 1e-4)
     assert error() < 1e-3
     sample._products = 1
     assert error() > 0.3
@@ -171,14 +172,14 @@ def test_a_sample_saves_passes_with_several_outputs(rows, monkeypatch) -> None:
     labels = np.argmax(np.asarray(rows) @ (3 * scores), axis=1).astype(float)
     made = PreciseObjective(Records(rows, labels), loss, regularization=1e-4)
     monkeypatch.setattr(module, "_CHEAP", 1)
-    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_BESIDE", 9.0)
+    monkeypatch.setattr("noisygd_delete.engine.sample._MOST_BESIDE", 9.0)
 
     def passes() -> int:
         found = solve(made, start=None, tolerance=1e-6, strong_convexity=1e-4, objective_smoothness=0.51)
         return found.gradient_passes - math.ceil(found.sample.passes)
 
     few = passes()
-    monkeypatch.setattr("noisygd_delete.engine.solver._MOST_PRODUCTS", 1)
+    monkeypatch.setattr("noisygd_delete.engine.sample._MOST_PRODUCTS", 1)
     assert 1.5 * few < passes()
 
 

@@ -15,7 +15,7 @@ from noisygd_delete.bounds.arithmetic import CHUNK
 from noisygd_delete.engine import nested as module
 from noisygd_delete.engine.nested import nest_rows
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.engine.solver import Sample
+from noisygd_delete.engine.sample import Sample
 from noisygd_delete.engine.sums import SparseSums
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import codec_of

@@ -15,7 +15,8 @@ from noisygd_delete import Curator, Guarantee
 from noisygd_delete.accountant import Event
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, derivation, erasure_certificate, new_key, sign_document, verify_certificate
-from noisygd_delete.evidence.signing import canonical_bytes, signed_by
+from noisygd_delete.evidence.canonical import canonical_bytes
+from noisygd_delete.evidence.signing import signed_by
 from noisygd_delete.records import EditCounts
 from noisygd_delete.reports import certificate_html, store_report
 from noisygd_delete.reports.html import PAGE

@@ -16,7 +16,7 @@ import pytest
 from noisygd_delete_compliance.case import Channels
 from noisygd_delete_compliance.register import Register
 from noisygd_delete_compliance.request_rows import line_of
-from noisygd_delete_compliance.row import record_decision
+from noisygd_delete_compliance.statements import record_decision
 from noisygd_delete_server.deletion_list import DeletionList, Outcomes, answers
 from noisygd_delete_server.drop import DropIntake
 from noisygd_delete_server.drop_settings import Drop

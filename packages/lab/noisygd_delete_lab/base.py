@@ -49,9 +49,6 @@ class Certificate:
         """Return the largest true positive rate of a test of presence from one release.
 
         It is 1 without privacy.
-
-        Args:
-            false_alarms: False positive rate of the test.
         """
         if self.existing is None:
             return 1.0
@@ -165,6 +162,19 @@ class Baseline(ABC):
         if request.replacements or request.insertion:
             raise InvalidRequest("the comparison methods only delete; replace and insert belong to the Curator")
         return self.forget(records.apply(request), erasure(records, request), held, rng)
+
+
+class Relearning(Baseline):
+    """A baseline that keeps nothing between requests and answers one by learning again on the remaining records."""
+
+    guarantees: ClassVar[str] = "the release never saw the erased record, and is private for the remaining ones"
+    does_not_guarantee: ClassVar[str] = "one privacy price for many releases: they compose"
+    secret_state: ClassVar[str] = "none"
+    stateless: ClassVar[bool] = True
+    private: ClassVar[bool] = True
+
+    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
+        return self.learn(records, rng)
 
 
 def erasure(records: Records, request: EditRequest) -> Erased:

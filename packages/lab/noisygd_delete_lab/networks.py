@@ -20,7 +20,7 @@ from noisygd_delete.losses.multilayer_perceptron import MultilayerPerceptron
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import Records
 
-from .base import Baseline, Certificate, Erased, Held, Weights, generator
+from .base import Baseline, Certificate, Erased, Held, Relearning, Weights, generator
 from .network_bounds import fine_tuning_noise
 
 UNCLIPPED = 1e9  # larger than any gradient norm
@@ -92,7 +92,7 @@ class NetworkTraining:
 
 
 @dataclass(frozen=True)
-class NetworkRetraining(Baseline):
+class NetworkRetraining(Relearning):
     """Retraining on the remaining records: exact for the erased; an observer of two releases sees the difference."""
 
     training: NetworkTraining
@@ -101,17 +101,12 @@ class NetworkRetraining(Baseline):
     source: ClassVar[str] = "-"
     guarantees: ClassVar[str] = "the law of the model is that of one that never saw the record"
     does_not_guarantee: ClassVar[str] = "privacy of those who stay, or of the erased once an earlier model is out"
-    secret_state: ClassVar[str] = "none"
-    stateless: ClassVar[bool] = True
     private: ClassVar[bool] = False
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
         made = self.training
         weights = made.tuned(records, made.fresh(records.features.shape[1], generator(rng)), made.steps)
         return Held(weights, len(records), {}, made.steps * len(records))
-
-    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
-        return self.learn(records, rng)
 
     def certificate(self, held: Held) -> Certificate:
         return Certificate((0.0, 0.0), None, adaptive=False, basis="the record is not read")

@@ -24,7 +24,7 @@ from noisygd_delete.errors import AssumptionViolated, check_positive, check_prob
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
-from .base import Baseline, Certificate, Erased, Held
+from .base import Certificate, Held, Relearning
 
 _ORDERS = 1 + np.geomspace(1e-3, 1e5, 801)
 _MOST = 1e12  # times L: largest noise considered
@@ -71,16 +71,11 @@ def noise_for_epsilon_delta(*, budget: float, delta: float, lipschitz: float, ra
     )
 
 
-class ObjectivePerturbation(Baseline):
+class ObjectivePerturbation(Relearning):
     """(ε, δ)-DP for x against the null record; a deletion solves again under a new b, without the erased record."""
 
     name: ClassVar[str] = "objective perturbation (Redberg et al.)"
     source: ClassVar[str] = "Redberg, Koskela & Wang (NeurIPS 2023), Theorem 3.2"
-    guarantees: ClassVar[str] = "the release never saw the erased record, and is private for the remaining ones"
-    does_not_guarantee: ClassVar[str] = "one privacy price for many releases: they compose"
-    secret_state: ClassVar[str] = "none"
-    stateless: ClassVar[bool] = True
-    private: ClassVar[bool] = True
 
     def __init__(
         self, loss: Loss, *, regularization: float, records: int, epsilon: float, delta: float, tolerance: float = 1e-7
@@ -113,9 +108,6 @@ class ObjectivePerturbation(Baseline):
             objective_smoothness=self.regularization + self.loss.constants.smoothness,
         )
         return Held(found.weights, len(records), gradient_evaluations=records.slots * found.gradient_passes)
-
-    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
-        return self.learn(records, rng)
 
     def certificate(self, held: Held) -> Certificate:
         return Certificate(

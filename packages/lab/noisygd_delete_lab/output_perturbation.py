@@ -17,20 +17,15 @@ from noisygd_delete.errors import check_positive, check_probability
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
-from .base import Baseline, Certificate, Erased, Held, generator
+from .base import Certificate, Held, Relearning, generator
 from .solver import minimise
 
 
-class OutputPerturbation(Baseline):
+class OutputPerturbation(Relearning):
     """(ε, δ)-DP for x or x′; a deletion solves again without the erased record."""
 
     name: ClassVar[str] = "output perturbation"
     source: ClassVar[str] = "Chaudhuri, Monteleoni & Sarwate (JMLR 2011), with the Gaussian mechanism"
-    guarantees: ClassVar[str] = "the release never saw the erased record, and is private for the remaining ones"
-    does_not_guarantee: ClassVar[str] = "one privacy price for many releases: they compose"
-    secret_state: ClassVar[str] = "none"
-    stateless: ClassVar[bool] = True
-    private: ClassVar[bool] = True
 
     def __init__(
         self, loss: Loss, *, regularization: float, records: int, epsilon: float, delta: float, tolerance: float = 1e-7
@@ -46,9 +41,6 @@ class OutputPerturbation(Baseline):
         found = minimise(records, self.loss, regularization=self.regularization, tolerance=self.tolerance)
         noisy = found.weights + self.noise * generator(rng).standard_normal(found.weights.shape)
         return Held(noisy, len(records), gradient_evaluations=records.slots * found.gradient_passes)
-
-    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
-        return self.learn(records, rng)
 
     def certificate(self, held: Held) -> Certificate:
         return Certificate(

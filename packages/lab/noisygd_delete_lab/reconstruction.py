@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisygd_delete.audit.simulation import Counts
+from noisygd_delete.audit.counts import Counts
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 

@@ -9,11 +9,11 @@ import numpy as np
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
 
-from .base import Baseline, Certificate, Erased, Held
+from .base import Certificate, Held, Relearning
 from .solver import minimise
 
 
-class Retraining(Baseline):
+class Retraining(Relearning):
     """Minimisation on the remaining records, without noise."""
 
     name: ClassVar[str] = "retrain"
@@ -25,8 +25,6 @@ class Retraining(Baseline):
         "privacy of the remaining records; two releases side by side show what was erased; and a requester who saw an earlier "
         "release can write what it showed into later requests"
     )
-    secret_state: ClassVar[str] = "none"
-    stateless: ClassVar[bool] = True
     private: ClassVar[bool] = False
 
     def __init__(self, loss: Loss, *, regularization: float, tolerance: float = 1e-6) -> None:
@@ -37,9 +35,6 @@ class Retraining(Baseline):
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
         found = minimise(records, self.loss, regularization=self.regularization, tolerance=self.tolerance)
         return Held(found.weights, len(records), gradient_evaluations=records.slots * found.gradient_passes)
-
-    def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
-        return self.learn(records, rng)
 
     def certificate(self, held: Held) -> Certificate:
         return Certificate(
