@@ -333,6 +333,24 @@ def test_rows_of_a_source_are_held_as_codes_in_memory_and_in_a_file(tmp_path: Pa
         np.testing.assert_allclose(weights[0], other, atol=made.learning.start.tolerance / made.problem.regularization)
 
 
+def test_memory_bounds_the_codes_that_are_held_and_not_their_features(tmp_path: Path, monkeypatch) -> None:
+    source, codec = source_at(id="id", **in_duckdb(tmp_path)), CODED.codec
+    assert codec is not None
+    held = SLOTS * codec.blocks
+    assert held < SLOTS * 4 * CODED.features
+    for memory, kind in ((held, Records), (held - 1, ScratchRecords)):
+        with rows_of(source, CODED, SLOTS, memory=memory) as (records, *_):
+            assert isinstance(records, kind)
+    pages = {"SC_PHYS_PAGES": SLOTS * (codec.blocks + 24), "SC_PAGE_SIZE": 1}
+    monkeypatch.setattr("os.sysconf", pages.__getitem__)
+    with rows_of(source, CODED, SLOTS, memory=held) as (records, *_):
+        assert isinstance(records, Records)
+    pages["SC_PHYS_PAGES"] -= 1
+    said = f"{SLOTS} slots of {codec.blocks} codes take about .*; give fewer slots or columns"
+    with pytest.raises(InvalidRecords, match=said), rows_of(source, CODED, SLOTS, memory=held):
+        pass
+
+
 def test_codes_in_a_file_are_summed_by_lookup_with_the_bits_of_memory(monkeypatch) -> None:
     monkeypatch.setattr(RowCodec, "_parts", None)  # nothing is expanded
     codec, n = RowCodec(Additive((0, 0, 0), levels=4).coding), LEAST_ROWS + 99
