@@ -53,7 +53,7 @@ def both(loss, n: int, width: int, seed: int, free: int = 3) -> tuple[Records, R
 @given(
     st.sampled_from(LOSSES), st.sampled_from([1, 200, BLOCK + 1, CHUNK + 70]), st.integers(1, 60), st.integers(0, 99)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_sums_are_those_of_the_dense_table(loss, n: int, width: int, seed: int) -> None:
     thin, dense = (PreciseObjective(records, loss, regularization=0.01) for records in both(loss, n, width, seed))
     weights = np.random.default_rng(seed).standard_normal((loss.outputs, width))
