@@ -170,10 +170,6 @@ def advised_problem(parsed: argparse.Namespace, advice: Advice) -> dict[str, Any
     Of the given options the others are kept, except sizes, stream options, --proof and --ridge. `releases` and `batch`
     are in it only if not the default. With a given model_norm, λ is the requested one with ridge = "forecast"; for a
     chain, model_norm is dropped.
-
-    Args:
-        parsed: The arguments, as `fill_arguments` left them.
-        advice: The advice for them.
     """
     chosen, budget, problem = advice.list_options(), advice.plan.problem.budget, advice.plan.problem
     options = {
@@ -218,10 +214,6 @@ def advised_budget(parsed: argparse.Namespace, records: int) -> Budget:
 
     The default is that of one release, or of the total (--total-epsilon or `TOTAL_EPSILON`) if several releases or
     --requests share it; a tenth of it is for erased records. Rényi and GDP budgets are those of `budget_from`.
-
-    Args:
-        parsed: The arguments.
-        records: n, of which the default δ is a function.
     """
     if parsed.order is not None or parsed.gdp:
         return budget_from(parsed)
@@ -249,11 +241,6 @@ def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str
 
     Set in `parsed`: loss and radius (`fill_loss`) and `rows_per_subject` where not given, `usual_norm` and
     `map_of_rows`.
-
-    Args:
-        parsed: The arguments, modified in place.
-        schema: Schema of the rows.
-        slots: n, returned as `records`.
     """
     fill_loss(parsed, schema)
     if parsed.rows_per_subject is None:
@@ -300,11 +287,6 @@ def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: in
 
     Sizes and budget alone decide. Levels that no plan can be made for are skipped. `parsed` is completed as by
     `sizes_of`.
-
-    Args:
-        parsed: The arguments, modified in place.
-        schema: Schema without a map.
-        slots: n.
     """
     for levels, bins in schema.levels:
         mapped = schema.additive(levels=levels)
