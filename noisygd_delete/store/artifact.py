@@ -95,7 +95,7 @@ class Artifact:
         if name == "model.onnx":
             graph: bytes = require_extension("hooks", "onnx", "server", name).onnx_bytes(plain)
             return graph
-        return plain_text(plain) if name == "model.json" else reader_text()
+        return {"model.json": plain_text, "model.py": lambda _: reader_text()}[name](plain)
 
     def require_plain(self) -> None:
         """Raise `InvalidParameter` with the reason if the model cannot be used without this package."""
