@@ -237,7 +237,6 @@ class WeighedRun(Mechanism):
         return 1 if self.weighting == BY_PERSON else self.rows_per_subject
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the inherited conditions, and how rows are weighted if not by row."""
         return (*super().conditions(), *self._weighting_conditions())
 
     def _weighting_conditions(self) -> tuple[Condition, ...]:
@@ -312,7 +311,6 @@ class NoisySteps(Mechanism):
         return self.rows_per_subject
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return bounded gradient norms (proven or declared), public n, real arithmetic and Gaussian noise."""
         own = {"method": self.method}
         return (
             *bounded_gradients(self.lipschitz, proven=self.proven),
@@ -332,11 +330,9 @@ class SingleRelease(Mechanism):
     steps: ClassVar[int] = 1  # the steps recorded for a release
 
     def exposure(self, steps: int) -> int:
-        """Return 1, whatever `steps` is."""
         return 1
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
-        """Check that `steps` is the class's constant `steps`; `fresh` and `inserted` have no effect."""
         if steps != self.steps:
             raise InvalidParameter(
                 f"must be {self.steps}: a release by {self.method!r} has no noisy steps", steps=steps

@@ -55,7 +55,6 @@ class CountedRecords(SingleRelease):
         return "statistics"
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the inherited condition (public n), and that every record counts in one cell."""
         return (*super().conditions(), ("counts-one-cell", {}))
 
     def count_distance(self, worlds: Worlds) -> float:

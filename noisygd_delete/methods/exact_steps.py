@@ -184,11 +184,6 @@ class GridRun(WeighedRun, NoisySteps):
         return None if self.exact is None else Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the conditions of exact steps, or the inherited ones over the reals if `exact` is None.
-
-        For exact steps: bounded gradient norms, public n, rows added in an order set by their contents (if `in_place`),
-        exact steps and a trusted machine.
-        """
         if self.exact is None:
             return super().conditions()
         own = {"method": self.method}

@@ -56,7 +56,6 @@ class MomentsRun(SingleRelease):
         return {"gdp_squared": mu**2}
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the inherited condition (public n), and that every row is divided by its own norm."""
         return (*super().conditions(), ("moments-own-norm", {}))
 
 

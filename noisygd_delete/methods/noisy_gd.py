@@ -216,11 +216,7 @@ class NoisyGD(GridMethod):
         return None
 
     def check_plan(self, plan: Plan) -> None:
-        """Check `GridMethod.check_plan`, and that λ > β₋, without which no step contracts.
-
-        Raises:
-            AssumptionViolated: If λ ≤ β₋.
-        """
+        """Check `GridMethod.check_plan`, and that λ > β₋, without which no step contracts."""
         super().check_plan(plan)
         if not plan.problem.strong_convexity > 0:
             raise AssumptionViolated(
@@ -237,7 +233,6 @@ class NoisyGD(GridMethod):
         return outlook_of_steps(plan, contraction_risk(plan))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return what determines σ², K_A and K_Ā, preceded by a note on m = λ − β₋ if the loss is not convex."""
         rate = plan.calibration.step_size * plan.problem.strong_convexity
         per_factor = -1 / (2 * math.log1p(-rate)) if rate < 1 else 0.0
         weakly = () if plan.problem.loss.constants.convex else (_weakly_convex(plan),)

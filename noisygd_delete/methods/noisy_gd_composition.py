@@ -57,7 +57,6 @@ class CompositionNoisyGDRun(NoisySteps):
         return self.noise_scale / moved
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the inherited conditions, and that the samples are not observed if a pass has several batches."""
         sampled: tuple[Condition, ...] = (("samples-unseen", {}),) if self.batches > 1 else ()
         return (*super().conditions(), *sampled)
 
@@ -237,13 +236,7 @@ class CompositionNoisyGD(Method):
         return self.assemble(problem, numbers)
 
     def check_plan(self, plan: Plan) -> None:
-        """Check `Method.check_plan`, and, with several batches, `check_sampled` and that both relations are zero-out.
-
-        Raises:
-            InvalidParameter: If the loss has no Lipschitz constant.
-            AssumptionViolated: If samples are not covered, or the adjacency or the deletion notion compares two
-                records.
-        """
+        """Check `Method.check_plan`, and, with several batches, `check_sampled` and that both relations are zero-out."""
         super().check_plan(plan)
         if self.batches > 1:
             _check_zero_out(plan.problem)
@@ -282,7 +275,6 @@ class CompositionNoisyGD(Method):
         return replace(plan, learning=learning, serving=serving)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return two paragraphs: what composition needs, and σ², η, K_A, K_Ā, horizon and requests per fresh learn."""
         numbers = plan.calibration
         assert numbers.horizon is not None
         served = (numbers.horizon - numbers.learn_steps) // numbers.delete_steps + 1

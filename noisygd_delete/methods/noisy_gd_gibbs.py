@@ -222,13 +222,7 @@ class GibbsNoisyGD(Method):
         return form(ask, self.noise_variance)
 
     def check_plan(self, plan: Plan) -> None:
-        """Check `Method.check_plan`, that Theorem 5.2 covers loss and deletion notion, and init_variance = σ²/λ.
-
-        Raises:
-            InvalidParameter: If the loss is convex or the deletion notion is pairwise.
-            AssumptionViolated: If the loss is unbounded or only declares its constants, or the initial variance
-                differs.
-        """
+        """Check `Method.check_plan`, that Theorem 5.2 covers loss and deletion notion, and init_variance = σ²/λ."""
         super().check_plan(plan)
         self._check(plan.problem)
         if not math.isclose(
@@ -287,11 +281,6 @@ class GibbsNoisyGD(Method):
         return outlook_of_steps(plan, risk)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return two paragraphs: what Theorem 5.2 promises, and the noise, the steps and what the model is worth.
-
-        The first names the form, the order q and the conditions; the second how far the data can move the model's law
-        from the prior in total variation, and the bound on the excess risk.
-        """
         problem, numbers = plan.problem, plan.calibration
         form = "Theorem 5.2 as printed" if self.form == "printed" else "Theorem 5.2 sharpened"
         influence = theorem_5_2.data_influence(

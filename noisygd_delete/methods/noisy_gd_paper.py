@@ -156,13 +156,7 @@ class PaperNoisyGD(GridMethod):
         return eta
 
     def check_plan(self, plan: Plan) -> None:
-        """Check `GridMethod.check_plan`, and the assumptions of Theorem 5.1.
-
-        Raises:
-            InvalidParameter: If the deletion notion is pairwise.
-            AssumptionViolated: If the loss is not convex and twice differentiable, η is not below 1/(λ+β), or the
-                initial variance is larger than the theorem's.
-        """
+        """Check `GridMethod.check_plan`, and the assumptions of Theorem 5.1."""
         numbers = plan.calibration
         super().check_plan(plan)
         _check_covered(plan.problem)
@@ -189,10 +183,6 @@ class PaperNoisyGD(GridMethod):
         return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return what determines σ², K_A and K_Ā, one paragraph each.
-
-        For adjacency "replace" a fourth: the achieved ε_dd is a quarter of the printed one.
-        """
         per_factor = 2 / (plan.calibration.step_size * plan.problem.strong_convexity)
         quarter = (
             "(16) counts the pair x, x′ (2L); Definition 4.1 compares with a record that was never there (L), so the achieved "

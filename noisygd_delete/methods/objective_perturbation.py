@@ -142,12 +142,7 @@ class ObjectivePerturbation(Method):
         return ObjectivePerturbationRun(**facts, **row_facts(problem), **own)
 
     def check_plan(self, plan: Plan) -> None:
-        """Check `Method.check_plan`, `check_covered`, and that γ is at least the rounding of a measured gradient.
-
-        Raises:
-            InvalidParameter: If γ is smaller, or the budget is not covered.
-            AssumptionViolated: If the problem is not covered.
-        """
+        """Check `Method.check_plan`, `check_covered`, and that γ is at least the rounding of a measured gradient."""
         super().check_plan(plan)
         check_covered(plan.problem)
         least = rounding_of_gradient(plan.problem, plan.calibration.linear_term, self.chain)
@@ -181,7 +176,6 @@ class ObjectivePerturbation(Method):
         return Prospects(bound, forecast, math.sqrt(handed_on) * math.hypot(stage, plan.calibration.output_noise))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return three paragraphs: the perturbation s, the solver's γ and passes, and the exact output noise τ."""
         return (_explain_perturbation(plan), _explain_solver(plan, self), _explain_exactness(plan))
 
 

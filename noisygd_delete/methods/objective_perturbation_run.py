@@ -183,11 +183,6 @@ class ObjectivePerturbationRun(WeighedRun, SingleRelease):
         return bounds.inexact_gdp(spread=spread, output_noise=self.output_noise, grid=self.grid)
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the inherited conditions, bounded gradients, the solver's tolerance γ and what exactness requires.
-
-        Those are: unseen solving time, exact noise and a trusted machine; the row shape if `shaped`; and rows added in
-        an order set by their contents if `in_place`.
-        """
         own = {"method": self.method}
         return (
             *bounded_gradients(self.lipschitz, proven=self.proven),

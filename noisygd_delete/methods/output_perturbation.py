@@ -59,11 +59,6 @@ class OutputPerturbationRun(NoisyGDRun):
         return self.warm
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
-        """Check that a release takes at least one noisy step; `fresh` and `inserted` have no effect.
-
-        Raises:
-            InvalidParameter: If `steps` is 0, since no bound covers the minimiser itself.
-        """
         if not steps:
             raise InvalidParameter(
                 "steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"
@@ -97,7 +92,6 @@ class OutputPerturbationRun(NoisyGDRun):
         return exact.gdp(self, worlds, steps_with=steps, apart=moved + solved)
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the inherited conditions, that the solver meets γ, and that its running time is not observed."""
         own = {"method": self.method}
         solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})
         return (*super().conditions(), solved, ("time-unseen", own))
@@ -200,12 +194,7 @@ class OutputPerturbation(GridMethod):
         return calibrate_noise(problem, single, self.noise_variance, complete, affordable, closed=not self.exact)
 
     def check_plan(self, plan: Plan) -> None:
-        """Check `GridMethod.check_plan`, that λ > β₋, and that γ is at least the rounding of a gradient in float64.
-
-        Raises:
-            AssumptionViolated: If λ ≤ β₋, without which there may be several minimisers.
-            InvalidParameter: If γ is smaller.
-        """
+        """Check `GridMethod.check_plan`, that λ > β₋, and that γ is at least the rounding of a gradient in float64."""
         super().check_plan(plan)
         _check_one_minimiser(plan.problem)
         least = gradient_error(**_rounding_facts(plan.problem))
@@ -269,7 +258,6 @@ class OutputPerturbation(GridMethod):
         )
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return two paragraphs: the solver with γ and its passes, and the K steps with η, σ² and noise inflation."""
         return self._solving(plan), self._diffusing(plan)
 
     def _solving(self, plan: Plan) -> str:

@@ -79,12 +79,12 @@ class Problem:
         utility: Whether steps must keep the accuracy over any number of requests.
         utility_tolerance: How far the excess risk of a release may exceed that of the stationary law, relative to it.
         dtype: Floating-point type of gradient sums, for the rounding slack.
-        slack_in_budget: Whether the bounds meet the budget with the rounding slack included.
+        slack_in_budget: Whether the bounds meet the budget with the rounding slack included; if not, they exceed it by that.
         requested_regularization: The requested λ, if the noise forecast raised it.
         one_hot_blocks: Column layout of a schema, for noise of a public shape.
         model_norm: B, the public guess of the model's norm for which λ was raised.
         feature_map: SHA-256 of the public map that made the rows.
-        total: Cap on all publications together.
+        total: Cap on all publications together; None: no cap except by `releases`.
 
     Raises:
         InvalidParameter: If a value is outside its range.
@@ -104,16 +104,12 @@ class Problem:
     utility: bool = True
     utility_tolerance: float = 1.5
     dtype: str = "float32"
-    slack_in_budget: bool = (
-        True  # False: the bounds meet the budget over the reals, and exceed it by the rounding slack
-    )
-    requested_regularization: float | None = (
-        None  # the requested λ, if the forecast of the noise raised it to `regularization`
-    )
-    one_hot_blocks: tuple[int, ...] | None = None  # column layout of a schema, for noise of a public shape
-    model_norm: float | None = None  # B: the public guess of the model's norm for which λ was raised
-    feature_map: str | None = None  # SHA-256 of the public map that made the rows (`maps`), if any
-    total: Total | None = None  # cap on all publications together; None: no cap except by `releases`
+    slack_in_budget: bool = True
+    requested_regularization: float | None = None
+    one_hot_blocks: tuple[int, ...] | None = None
+    model_norm: float | None = None
+    feature_map: str | None = None
+    total: Total | None = None
     weighting: str = BY_ROW
     rows_a_person: float = 1.0
 

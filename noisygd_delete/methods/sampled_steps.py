@@ -55,7 +55,6 @@ class SampledGaussian(Mechanism):
         return "extractor"
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return public n, constants declared if not proven, samples not observed, and Gaussian noise."""
         declared: tuple[Condition, ...] = () if self.proven else (("constants-declared", {}),)
         return (
             *super().conditions(),
@@ -154,11 +153,9 @@ class SampledSteps(SampledGaussian):
         return sampled_epochs(self.sampling_rate, self.draws)
 
     def exposure(self, steps: int) -> int:
-        """Return 1, whatever `steps` is: the run counts as a whole."""
         return 1
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
-        """Check that `steps` equals `passes`; `fresh` and `inserted` have no effect."""
         if steps != self.passes:
             raise InvalidParameter(
                 f"must be {self.passes}: {self.draws} samples of a share {self.sampling_rate:g}", steps=steps

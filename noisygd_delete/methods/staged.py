@@ -194,11 +194,7 @@ class Staged(Method):
         return tuple(made)
 
     def check_plan(self, plan: Plan) -> None:
-        """Check `Method.check_plan`, and that every stage solves the problem of `of_stage` and its method covers it.
-
-        Raises:
-            InvalidParameter: If a stage differs in loss, sizes, λ or dtype, or is not covered.
-        """
+        """Check `Method.check_plan`, and that every stage solves the problem of `of_stage` and its method covers it."""
         super().check_plan(plan)
         staged, problem = self._staged(plan.problem), plan.problem
         for number, (asked, stage) in enumerate(zip(self.stages, plan.calibration.stages, strict=True)):
@@ -209,10 +205,6 @@ class Staged(Method):
             stage.method.check_plan(stage)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return three paragraphs: stages with noise and cost; passes and what is kept; the limit of ε_dd.
-
-        The limit: the figure for later models alone is false once a request depended on an earlier model.
-        """
         problem = plan.problem
         notion = problem.deletion_notion
         listed = []

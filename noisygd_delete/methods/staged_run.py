@@ -81,7 +81,6 @@ class StagedRun(Mechanism):
         return "base" if self.kept else ""
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return that the stages are published, and the conditions of every stage."""
         inner = (condition for stage in (*self.kept, *self.later) for condition in stage.conditions())
         return (("stages-published", {}), *inner)
 
@@ -91,11 +90,9 @@ class StagedRun(Mechanism):
         return sum(self.kept_steps) + sum(self.later_steps)
 
     def exposure(self, steps: int) -> int:
-        """Return 3 for the steps of a learn, else 2; an odd sum includes a learn, for `interval`."""
         return _LEARN if steps == self.learn_steps else _RERUN
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
-        """Check that `steps` is that of a learn (all stages) or of a request (the later ones), whatever `fresh` is."""
         if steps not in (self.learn_steps, sum(self.later_steps)):
             raise InvalidParameter(
                 f"is not what this ladder runs: {self.learn_steps} steps to learn and {sum(self.later_steps)} for a request",

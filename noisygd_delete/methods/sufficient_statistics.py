@@ -82,7 +82,6 @@ class SufficientStatisticsRun(WeighedRun, SingleRelease):
         return self
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
-        """Check that `steps` is 0, and that only a fresh release inserts records if `joiners` is false."""
         super().check(steps)
         if inserted and not (fresh or self.joiners):
             raise InvalidParameter("must be true: the release took in new records", joiners=False)
@@ -146,7 +145,6 @@ class SufficientStatisticsRun(WeighedRun, SingleRelease):
         return self._guarantee("deletion", between, gdp_squared=stayed + left)
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return public n, sums carried over, a limit on the rows of a person, exact noise and a trusted machine."""
         own = {"method": self.method}
         return (
             *super().conditions(),
@@ -383,7 +381,6 @@ class SufficientStatistics(Method):
         return Prospects(math.inf, cost + (_OF_A_LINE if odds > 1 else 0.0), math.inf)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        """Return two paragraphs: V and the cost of all releases together, and what is exact and what an edit leaves."""
         problem = plan.problem
         at_once = plan.mechanism.interval("dp", problem.adjacency, steps_with=1).gdp_squared
         together = plan.mechanism.interval("dp", problem.adjacency, steps_with=math.inf).gdp_squared

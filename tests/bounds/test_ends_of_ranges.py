@@ -114,12 +114,11 @@ def test_an_observer_who_stops_at_the_ends_of_delta_and_cost(by: str) -> None:
     assert epsilon(math.inf, 1e-6) == math.inf
 
 
-@pytest.mark.parametrize("highest", [1.5, 4.0, 60.0, 1e5])
-@pytest.mark.parametrize("cost", [1e-4, 0.02, 0.6])
+@pytest.mark.parametrize(("highest", "cost"), [(1.5, 0.6), (4.0, 0.02), (60.0, 0.6), (1e5, 1e-4)])
 def test_a_curve_gives_the_least_over_its_orders(highest: float, cost: float) -> None:
     """Nothing on a grid of orders below the highest one is better, by more than the search leaves."""
     curve = {"renyi": lambda order: cost * order, "highest_order": highest}
-    orders = 1 + (highest - 1) * (1 - 1e-6) * np.logspace(-7, 0, 150)
+    orders = 1 + (highest - 1) * (1 - 1e-6) * np.logspace(-7, 0, 100)
     for epsilon in (0.05, 0.5, 3.0):
         least = min(renyi.renyi_log_delta_optimal(order=q, renyi=cost * q, epsilon=epsilon) for q in orders)
         assert least * 1.05 - 1e-6 <= renyi.curve_log_delta(epsilon=epsilon, **curve) <= least * 0.98 + 1e-3

@@ -62,8 +62,7 @@ def stated(reach: float, error: float, t: float, k: float, *, rounding: float | 
 CASES = [
     (which, t, k, error)
     for which in ("linear", "logistic", "huber")
-    for t, k in ((1, 0), (4, 0), (3, 2), (2, 5))
-    for error in (0.5, 3.5)
+    for t, k, error in ((1, 0, 3.5), (4, 0, 0.5), (3, 2, 3.5), (2, 4, 0.5))
 ]
 
 
@@ -143,7 +142,7 @@ def test_every_part_of_a_step_counts(left_out: str, monkeypatch: pytest.MonkeyPa
 
 
 APART = [
-    (which, t, k, z) for which in ("linear", "logistic") for t, k in ((1, 0), (3, 0), (0, 3), (0, 1)) for z in (8, 30)
+    (which, t, k, z) for which in ("linear", "logistic") for t, k, z in ((1, 0, 30), (3, 0, 8), (0, 3, 30), (0, 1, 8))
 ]
 
 

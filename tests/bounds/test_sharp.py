@@ -135,7 +135,7 @@ def test_bounds_on_a_density_grid(kind, tight: bool, order: float) -> None:
     scale = math.sqrt(2 * eta * sigma2)
     rows, labels = np.array([1.0, 0.8, -0.6, 0.3]), np.array([1.0, -1.0, -1.0, 1.0])
     absent = rows * np.array([0, 1, 1, 1])
-    grid = np.linspace(-9, 9, 2401)
+    grid = np.linspace(-9, 9, 1201)
     present_map, absent_map = kind(rows, labels, eta=eta, lam=lam), kind(absent, labels, eta=eta, lam=lam)
     start = 0.3
     one = densities([present_map] * with_record + [absent_map] * without, start=start, scale=scale, grid=grid)

@@ -11,9 +11,11 @@ from scipy.sparse import csr_array
 
 from noisygd_delete import Records, losses
 from noisygd_delete.bounds import solver_steps
-from noisygd_delete.engine import solver
+from noisygd_delete.engine import descent
+from noisygd_delete.engine import sample as sample_module
+from noisygd_delete.engine.descent import lbfgs
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.engine.solver import lbfgs, minimize
+from noisygd_delete.engine.solver import minimize
 
 from ..bank import unit_rows
 
@@ -28,8 +30,8 @@ def test_conjugate_gradients_on_differences_solve_and_stop_where_nothing_is_left
     for seed in range(20):
         matrix, right = curved(seed), np.random.default_rng(seed).standard_normal((1, 8))
         point = np.linalg.solve(matrix, right.T).T  # where the gradient is `right`
-        found, used = solver._newton_step(lambda x, matrix=matrix: x @ matrix, point, right, 8)
-        assert np.linalg.norm(found @ matrix - right) <= solver._RESIDUAL * np.linalg.norm(right) * 1.001
+        found, used = descent._newton_step(lambda x, matrix=matrix: x @ matrix, point, right, 8)
+        assert np.linalg.norm(found @ matrix - right) <= descent._RESIDUAL * np.linalg.norm(right) * 1.001
         assert used <= 8
 
 
@@ -37,10 +39,10 @@ def test_a_direction_without_curvature_ends_the_solve_with_a_step_that_still_des
     """Curvature 0 or below: the answer is what was reached, or the gradient itself; a NaN counts as none."""
     right, origin = np.array([[3.0, -1.0, 2.0]]), np.zeros((1, 3))
     for function in (lambda x: right, lambda x: right - x, lambda x: x * np.nan):
-        step, used = solver._newton_step(function, origin, right, 3)
+        step, used = descent._newton_step(function, origin, right, 3)
         assert (step == right).all()
         assert used == 1
-    half, _ = solver._newton_step(lambda x: right + x * np.array([[1.0, 4.0, -9.0]]), origin, right, 3)
+    half, _ = descent._newton_step(lambda x: right + x * np.array([[1.0, 4.0, -9.0]]), origin, right, 3)
     assert np.vdot(half, right) > 0
 
 
@@ -77,9 +79,9 @@ def test_a_function_whose_slope_never_falls_ends_the_search() -> None:
 
     start = np.zeros((1, 3))
     _, evaluations = lbfgs(lying, start, np.ones_like(start), lambda _: lambda g: g)
-    assert evaluations == len(calls) == solver.PATIENCE
-    solver.newton_cg(lying, start, passes=30)
-    assert len(calls) == solver.PATIENCE + 31
+    assert evaluations == len(calls) == descent.PATIENCE
+    descent.newton_cg(lying, start, passes=30)
+    assert len(calls) == descent.PATIENCE + 31
 
 
 def test_a_sample_that_cannot_be_factored_leaves_the_rest_to_the_caller() -> None:
@@ -134,7 +136,7 @@ def test_the_second_moment_is_that_of_the_rows(kind: str, narrow: bool) -> None:
     rng = np.random.default_rng(7)
     rows = rng.standard_normal((40, 6) if narrow else (6, 40)).astype(np.float32)
     made = rows if kind == "dense" else csr_array(rows)
-    features, along, trace = solver._second_moment(made, narrow)
+    features, along, trace = sample_module._second_moment(made, narrow)
     moment = rows.T.astype(np.float64) @ rows / len(rows)
     basis = features @ np.eye(len(along))
     np.testing.assert_allclose(basis.T @ basis, np.eye(len(along)), atol=1e-5)
@@ -148,14 +150,14 @@ def test_of_very_many_outputs_the_inverse_hessian_is_that_of_one_output_beside_a
     kind: type, number: int, width: int, monkeypatch
 ) -> None:
     """One against the rest: every output by itself, with its own curvature. Softmax: what all outputs have in common bends nothing but λ."""
-    monkeypatch.setattr(solver, "sample_rows", lambda **size: (number, width < number))
-    outputs, regularization = solver._MOST_CLASSES + 4, 0.05
+    monkeypatch.setattr(sample_module, "sample_rows", lambda **size: (number, width < number))
+    outputs, regularization = sample_module._MOST_CLASSES + 4, 0.05
     rng = np.random.default_rng(5)
     rows = unit_rows(number, width).astype(np.float32)
     records = Records(rows, rng.integers(0, outputs, number).astype(float))
     loss = kind(radius=1.0, classes=outputs)
     objective = PreciseObjective(records, loss, regularization=regularization)
-    sample = solver.Sample(objective, 1e3)
+    sample = sample_module.Sample(objective, 1e3)
     weights = rng.standard_normal((outputs, width))
     inverse = sample.inverse(weights)
     gradient = rng.standard_normal((outputs, width))

@@ -153,6 +153,7 @@ COMMAND_LINES = {
     "tests/docs/options.py": ((" status budget verify", " status slots budget verify"),),
 }
 COMMAND_BY_HAND = {"noisygd_delete/cli/slots.py", *COMMAND_LINES}
+PYTEST = ("-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider")
 WRITERS = ("tests.docs.options", "tests.docs.public_names", "tests.rooms")
 TRIED = """
 import sys
@@ -265,23 +266,13 @@ def test_a_method_a_loss_and_a_command_join_by_their_files_and_their_lines(copy:
 
 def test_the_suite_asks_the_new_method_without_being_told(copy: tuple[Path, dict[str, str]]) -> None:
     folder, _ = copy
-    run(
-        folder,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "tests/test_architecture.py",
-        "-k",
-        "method or imports or word",
-    )
-    run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/audit/test_one_run.py", "-k", "patient")
+    run(folder, *PYTEST, "tests/test_architecture.py", "-k", "method or imports or word")
+    run(folder, *PYTEST, "tests/audit/test_one_run.py", "-k", "patient")
 
 
 def test_the_bank_of_losses_accepts_a_kink_and_finds_a_wrong_constant(copy: tuple[Path, dict[str, str]]) -> None:
     folder, _ = copy
-    bank = ("-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "tests/losses/test_losses.py", "-k", "SmoothedHinge")
+    bank = (*PYTEST, "tests/losses/test_losses.py", "-k", "SmoothedHinge")
     run(folder, *bank)
     file = folder / "noisygd_delete" / "losses" / "smoothed_hinge.py"
     for right, wrong in (
@@ -296,17 +287,5 @@ def test_the_bank_of_losses_accepts_a_kink_and_finds_a_wrong_constant(copy: tupl
 
 def test_a_new_command_passes_what_is_asked_of_every_command(copy: tuple[Path, dict[str, str]]) -> None:
     folder, _ = copy
-    tests = ("tests/cli/test_arguments.py", "tests/cli/test_options.py", "tests/test_architecture.py")
-    run(
-        folder,
-        "-m",
-        "pytest",
-        "-q",
-        "-n0",
-        "-p",
-        "no:cacheprovider",
-        "tests/docs/test_pages.py",
-        "-k",
-        "options or interface",
-    )
-    run(folder, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *tests)
+    run(folder, *PYTEST, "tests/docs/test_pages.py", "-k", "options or interface")
+    run(folder, *PYTEST, "tests/cli/test_arguments.py", "tests/cli/test_options.py", "tests/test_architecture.py")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -52,9 +51,7 @@ def table(n: int = 400, d: int = 5) -> Records:
 
 
 @pytest.mark.parametrize("budget", [RENYI, PAIRS, Budget.from_gdp(dp=0.4, deletion=0.1)], ids=["rényi", "pairs", "gdp"])
-@pytest.mark.parametrize(
-    ("n", "regularization"), [(26_000, 1e-1), (26_000, 1e-3), (10**6, 1e-3), (10**9, 1e-1), (10**9, 1e-3)]
-)
+@pytest.mark.parametrize(("n", "regularization"), [(26_000, 1e-3), (10**9, 1e-1)])
 def test_noise_and_steps_are_those_of_the_tight_bound_without_the_slack(
     n: int, regularization: float, budget: Budget
 ) -> None:
@@ -86,16 +83,6 @@ def test_steps_on_a_loss_that_a_user_declares_are_bounded_over_the_reals() -> No
     assert "real-arithmetic" in dict(plan.mechanism.conditions())
     with pytest.raises(AssumptionViolated, match="last bit"):
         plan_by(NoisyGD(exact=True), loss=Declared(1.0))
-
-
-def test_what_its_papers_say() -> None:
-    plan = plan_by(loss=losses.Softmax(1.0, 3), budget=PAIRS, releases=4)
-    words = " ".join(plan.deletion.assumptions)
-    assert "the noise of every step is an exact discrete Gaussian" in words
-    assert "real numbers" not in words
-    assert "rows-in-place" in dict(plan.mechanism.conditions())
-    with pytest.raises(InvalidParameter, match="too fine"):
-        replace(plan.mechanism, exact=replace(plan.mechanism.exact, radius=plan.mechanism.exact.radius * 2.0**40))
 
 
 @pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, 3), losses.PseudoHuber(1.0, 0.3)])

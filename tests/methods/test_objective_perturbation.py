@@ -12,10 +12,9 @@ import pytest
 
 from noisygd_delete import Accountant, Budget, Curator, Plan, Records, learn, losses, make_plan, resume
 from noisygd_delete.accountant import Event
-from noisygd_delete.accountant.filter import PrivacyFilter
 from noisygd_delete.curator import starts
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, PlanInfeasible
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.losses import CATALOGUE
 from noisygd_delete.methods.procedure import InitialLaw, Procedure
 from noisygd_delete.planner import explain_plan
@@ -201,28 +200,6 @@ def test_a_ledger_of_very_many_different_releases_is_answered_in_seconds() -> No
     assert total.gdp <= math.sqrt(math.fsum(part.gdp**2 for part in parts)) * (1 + 1e-9)
 
 
-def test_the_filter_and_the_exporter_take_it() -> None:
-    for budget in (
-        BUDGET,
-        Budget.from_gdp(dp=1.0, deletion=0.1),
-        Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.5, 1e-6)),
-    ):
-        plan = planned(budget=budget, releases=3)
-        event = Event("unlearn", 0, 1, plan.mechanism)
-        guard = PrivacyFilter.for_plan(plan)
-        for _ in range(3):
-            guard.admit(event)
-        with pytest.raises(BudgetExceeded):
-            guard.admit(event)
-    steep = planned(
-        losses.Softmax(1.0, classes=4), budget=Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.5, 1e-6))
-    )
-    guard = PrivacyFilter.for_plan(steep)
-    guard.admit(Event("learn", 0, 0, steep.mechanism))
-    with pytest.raises(BudgetExceeded):
-        guard.admit(Event("unlearn", 0, 1, steep.mechanism))
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -246,20 +223,6 @@ def test_impossible_facts_of_a_release_are_refused(wrong: dict) -> None:
 def test_a_linear_term_needs_a_minimiser() -> None:
     with pytest.raises(InvalidParameter, match="start at the minimiser"):
         Procedure(start=InitialLaw(1.0), steps=3, step_size=0.1, noise_variance=1.0, linear_term=2.0)
-
-
-def test_an_estimator_takes_it() -> None:
-    estimators = pytest.importorskip("noisygd_delete.estimators")
-    generator = np.random.default_rng(3)
-    rows = generator.normal(size=(900, 4))
-    labels = (rows[:, 0] > 0).astype(int)
-    model = estimators.NoisyGDClassifier(feature_bounds=(-5, 5), method="objective-perturbation", regularization=0.05)
-    model.fit(rows, labels)
-    assert model.n_iter_ == 1
-    assert model.certified_
-    release = model.delete([3, 4])
-    assert release.guarantees["deletion"].renyi(10) <= 0.01 * (1 + 1e-9)
-    assert model.score(rows, labels) > 0.75
 
 
 def test_a_curve_that_ends_where_no_order_is_left_is_refused() -> None:

@@ -104,13 +104,10 @@ def test_a_chain_may_turn_into_another() -> None:
             InvalidParameter,
             "diffusion_steps belongs to 'output-perturbation'",
         ),
-        ({"start": "published"}, InvalidParameter, "no option start"),
         ({"gradient_tolerance": 1e-17}, InvalidParameter, "rounding"),
         ({"gradient_tolerance": 1.0}, InvalidParameter, "solver 'cold'"),
-        ({"gradient_tolerance": math.nan}, InvalidParameter, "finite"),
         ({"solver": "newton"}, InvalidParameter, "'warm', 'cold', 'fixed'"),
         ({"step_size": 10.0}, AssumptionViolated, "expand distances"),
-        ({"diffusion_steps": 0}, InvalidParameter, "whole number >= 1"),
         ({"loss": losses.Sigmoid(1.0)}, AssumptionViolated, "one minimiser"),
     ],
 )
@@ -172,7 +169,7 @@ def test_the_published_law() -> None:
     curator.delete([0], rng=rng)
     after_learn, after_delete = [], []
     intact = Records(rows, np.zeros(4))
-    for _ in range(2000):
+    for _ in range(1000):
         after_learn.append(learn(intact, plan, rng).weights[0])
         after_delete.append(resume(curator.records, curator.model, plan, rng).weights[0])
     one = 2 * plan.calibration.step_size * plan.calibration.noise_variance
@@ -180,7 +177,7 @@ def test_the_published_law() -> None:
 
     def consistent(sample, mean, variance) -> bool:
         spread = np.var(sample) / variance
-        return abs(np.mean(sample) - mean) < 4 * (variance / 2000) ** 0.5 and abs(spread - 1) < 4 * (2 / 2000) ** 0.5
+        return abs(np.mean(sample) - mean) < 4 * (variance / 1000) ** 0.5 and abs(spread - 1) < 4 * (2 / 1000) ** 0.5
 
     assert consistent(after_learn, -0.5 / 0.5, variance)
     assert consistent(after_delete, -0.375 / 0.5, variance)
@@ -189,7 +186,7 @@ def test_the_published_law() -> None:
     assert not consistent(after_delete, -0.5 / 0.5, variance)  # the record still there
 
 
-@pytest.mark.parametrize("runs", [600, pytest.param(1500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [300, pytest.param(1500, marks=pytest.mark.long)])
 def test_the_best_attack_gains_what_the_certificate_says_and_no_more(runs: int) -> None:
     """Linear loss, one dimension: a threshold is the best test. x against −x, then the same after the record is gone."""
     facts = {"records": 3, "features": 1, "regularization": 0.5, "step_size": 0.2, "diffusion_steps": 3}
@@ -261,7 +258,7 @@ def test_the_planner_takes_the_cheapest_way_that_is_good_enough() -> None:
 
 
 def test_over_many_observed_releases_it_counts_and_batches() -> None:
-    for requests in (1, 10, 300):
+    for requests in (1, 40):
         comparison = adult(requests=requests)
         for candidate in comparison.candidates:
             plan = candidate.plan

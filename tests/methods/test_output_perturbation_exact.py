@@ -34,13 +34,11 @@ def table(n: int = 400) -> Records:
     return unit_records(n, 5, seed=2)
 
 
-@pytest.mark.parametrize("releases", [1, 12])
-@pytest.mark.parametrize("budget", [RENYI, PAIRS, Budget.from_gdp(dp=0.4, deletion=0.1)], ids=["rényi", "pairs", "gdp"])
-@pytest.mark.parametrize(("n", "regularization"), [(26_000, 1e-1), (26_000, 1e-3), (10**6, 1e-3), (10**9, 1e-1)])
+@pytest.mark.parametrize(("n", "regularization", "releases"), [(26_000, 1e-1, 1), (10**6, 1e-3, 12), (10**9, 1e-1, 1)])
 def test_noise_and_steps_are_those_over_the_reals_without_the_slack(
-    n: int, regularization: float, budget: Budget, releases: int
+    n: int, regularization: float, releases: int
 ) -> None:
-    facts = {"records": n, "regularization": regularization, "budget": budget, "releases": releases}
+    facts = {"records": n, "regularization": regularization, "releases": releases}
     for solver in ("warm", "cold", "fixed"):
         real, wide = (plan_by(solver, exact=False, **facts, dtype=dtype) for dtype in ("float32", "float64"))
         exact = plan_by(solver, **facts)
@@ -50,28 +48,16 @@ def test_noise_and_steps_are_those_over_the_reals_without_the_slack(
         assert 1 < exact.calibration.noise_variance / wide.calibration.noise_variance < 1.001
         assert exact.calibration.delete_steps == real.calibration.delete_steps
         for made in (exact, exact.allow_any_order(), real.allow_any_order()):
-            assert budget.affords(made.dp_observed())
-            assert budget.affords(made.deletion)
+            assert RENYI.affords(made.dp_observed())
+            assert RENYI.affords(made.deletion)
             assert made.mechanism.slack == 0
 
 
-def test_what_its_papers_say() -> None:
-    plan = plan_by(loss=losses.Softmax(1.0, 3), budget=PAIRS, releases=4)
-    words = " ".join(plan.deletion.assumptions)
-    assert "the noise of every step is an exact discrete Gaussian" in words
-    assert "real numbers" not in words
-    assert "rows-in-place" in dict(plan.mechanism.conditions())
-    charged = plan.allow_any_order()
+def test_rows_in_any_order_are_planned_once_and_leave_something() -> None:
+    charged = plan_by("cold").allow_any_order()
     assert charged.allow_any_order() == charged
-    assert "rows-in-place" not in dict(charged.mechanism.conditions())
-    for made in (plan, charged):
-        assert "down to the last bit" in made.explain() or "Exactly: every step" in made.explain()
-    over_the_reals = plan_by(exact=False)
-    assert over_the_reals.mechanism.to_dict()["exact"] is None
-    assert over_the_reals.method.to_dict()["exact"] is False
-    assert "exactly nothing" not in " ".join(
-        plan_by("cold").allow_any_order().method.words(plan_by("cold").allow_any_order())
-    )
+    assert "exactly nothing" in plan_by("cold").explain()
+    assert "exactly nothing" not in charged.explain()
 
 
 @pytest.mark.parametrize(

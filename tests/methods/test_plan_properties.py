@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import PrivacyFilter
-from noisygd_delete.errors import AssumptionViolated
+from noisygd_delete.errors import AssumptionViolated, BudgetExceeded
 from noisygd_delete.methods import (
     CompositionNoisyGD,
     GibbsNoisyGD,
@@ -109,6 +109,7 @@ def check_budget(plan: Plan, *, used: float = 0.98, **_: Any) -> None:
     budget, releases = plan.problem.budget, plan.problem.releases
     together, erased = plan.dp_observed() if releases > 1 else plan.dp, spent(plan.deletion, budget, "deletion")
     assert used <= max(spent(together, budget, "dp"), erased) <= 1 + 1e-9
+    assert together.renyi(1.5) <= plan.allowed.renyi(1.5) * (1 + 1e-9)
     if releases > 20:
         return
     accountant, gate = Accountant(plan), PrivacyFilter.for_plan(plan)
@@ -122,6 +123,8 @@ def check_budget(plan: Plan, *, used: float = 0.98, **_: Any) -> None:
     if plan.mechanism.fresh and releases > 1:
         assert Accountant(plan).remaining().publications == releases
         assert not accountant.affordable(event)
+        with pytest.raises(BudgetExceeded):
+            gate.admit(event)
 
 
 def check_reading(plan: Plan) -> None:

@@ -26,6 +26,7 @@ from noisygd_delete.planner.least_epsilon import (
 
 TARGET = AccuracyTarget(wanted=0.84, without_noise=0.85, majority=0.76)
 SIZES = ["--records", "26000", "--features", "108"]
+ONE_WAY = ["--method", "objective-perturbation"]
 FIGURES = ["--accuracy", "0.84:without_noise=0.85,majority=0.76"]
 TABLE = Path(__file__).parents[2] / "benchmarks" / "results" / "least_epsilon.md"
 
@@ -98,7 +99,7 @@ def test_the_plan_file_has_the_least_epsilon_and_plans_the_same(
 def test_without_the_accuracy_without_noise_the_answer_is_one_line_for_each_supposed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ["plan", "--accuracy", "0.84", "--method", "objective-perturbation", *SIZES]
+    words = ["plan", "--accuracy", "0.84", *ONE_WAY, *SIZES]
     found = answer(capsys, *words)["least_epsilon"]
     without = [one["accuracy_without_noise"] for one in found["least_epsilon"]]
     epsilons = [one["epsilon"] for one in found["least_epsilon"]]
@@ -117,7 +118,7 @@ def test_without_the_accuracy_without_noise_the_answer_is_one_line_for_each_supp
         ["--accuracy", "0.84", "--dp", "1"],
         ["--accuracy", "0.84", "--gdp"],
         ["--accuracy", "0.84", "--loss", "pseudo-huber"],
-        ["--accuracy", "0.84", "--out", "plan.toml"],
+        ["--accuracy", "0.84", "--out", "plan.toml", *ONE_WAY],
         ["--accuracy", "0.84:other=0.5"],
         ["--accuracy", "much"],
         ["--accuracy", "0.84:without_noise=most"],

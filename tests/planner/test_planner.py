@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import pytest
 
 from noisygd_delete import Budget, Plan, losses, make_plan
-from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.methods.serialization import plan_from_dict
 from noisygd_delete.planner import explain_plan
@@ -27,17 +26,6 @@ def test_sharp_adult_figures_of_the_design() -> None:
     assert adult(**usual, deletion_notion="pairwise").calibration.delete_steps_for_deletion == 289
     eight_times = adult(utility=False).calibration.delete_steps / 289
     assert eight_times == pytest.approx(8, rel=1e-3)
-
-
-def test_releases_use_the_budget_up() -> None:
-    plan = adult(method="noisy-gd", releases=20)
-    accountant = Accountant(plan)
-    accountant.record(Event("learn", plan.calibration.learn_steps, 0, plan.mechanism))
-    for _ in range(19):
-        accountant.record(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
-    assert accountant.dp_cumulative().with_slack().renyi(10) == pytest.approx(1.0, rel=1e-2)  # steps are whole
-    assert accountant.remaining().publications == 0
-    assert Accountant(plan).remaining().publications == 20
 
 
 def test_epsilon_delta_under_the_theorem_takes_the_order_of_least_noise() -> None:
@@ -64,30 +52,6 @@ def test_the_step_size_is_the_one_with_the_fewest_deletion_steps() -> None:
     patient = adult(method="noisy-gd", utility_tolerance=0.5)
     assert patient.outlook.excess_risk < chosen.outlook.excess_risk
     assert patient.calibration.delete_steps > chosen.calibration.delete_steps
-
-
-def test_more_noise_is_allowed_and_less_is_not() -> None:
-    least = adult().calibration.noise_variance
-    assert adult(noise_variance=2 * least).dp.with_slack().renyi(10) == pytest.approx(0.5, rel=1e-5)
-    with pytest.raises(InvalidParameter, match="below"):
-        adult(noise_variance=0.99 * least)
-
-
-def test_rows_of_one_subject_cost_their_square() -> None:
-    assert adult(rows_per_subject=3).calibration.noise_variance == pytest.approx(9 * adult().calibration.noise_variance)
-    sharp = adult(rows_per_subject=3, method="noisy-gd")
-    assert sharp.calibration.noise_variance == pytest.approx(
-        9 * adult(method="noisy-gd").calibration.noise_variance, rel=1e-3
-    )
-    assert sharp.deletion.rows == 3
-
-
-def test_zero_out_needs_a_quarter_of_the_noise() -> None:
-    for method in ("noisy-gd:analysis=paper", "noisy-gd"):
-        plan = adult(method=method, adjacency="zero-out")
-        assert plan.calibration.noise_variance == pytest.approx(
-            adult(method=method).calibration.noise_variance / 4, rel=1e-3
-        )
 
 
 def test_a_plan_that_takes_steps_back_is_refused() -> None:
@@ -136,24 +100,14 @@ def test_a_plan_whose_bound_is_worse_than_guessing_says_so_and_names_a_better_on
     ("changes", "message"),
     [
         ({"regularization": 0}, "regularization=0.0 must be > 0"),
-        ({"regularization": -1}, "must be > 0"),
-        ({"regularization": math.nan}, "must be finite"),
-        ({"regularization": "big"}, "must be a number"),
-        ({"records": 0}, "records=0"),
         ({"records": 2.5}, "whole number"),
-        ({"records": True}, "whole number"),
-        ({"features": 0}, "features=0"),
-        ({"releases": 0}, "releases=0"),
-        ({"rows_per_subject": 0}, "rows_per_subject=0"),
         ({"method": "magic"}, "method='magic'"),
         ({"method": "noisy-gd:analysis=composition"}, "analysis='composition'"),
         ({"adjacency": "nearby"}, "adjacency='nearby'"),
         ({"deletion_notion": "pairwise"}, "'tight'"),
         ({"budget": Budget.from_gdp(dp=0.5, deletion=0.05)}, "'tight'"),
         ({"budget": 1.0}, "must be a Budget"),
-        ({"utility_tolerance": 0}, "must be > 0"),
         ({"dtype": "float16"}, "dtype='float16'"),
-        ({"noise_variance": 0}, "must be > 0"),
     ],
 )
 def test_bad_arguments_are_one_clear_error(changes, message: str) -> None:

@@ -55,29 +55,14 @@ def test_noisy_gd_of_small_steps_meets_the_closed_form() -> None:
     assert plan.problem.regularization == pytest.approx(math.sqrt(108) * (2 / mu) / (26_000 * 8), rel=0.02)
 
 
-def test_the_guess_of_the_norm_is_public() -> None:
-    def problem(loss: losses.Loss, regularization: float = 1e-6, records: int = 1000):
-        planned = {"records": records, "features": 5, "regularization": regularization, "budget": tight(1.0)}
-        return make_plan(loss, **planned, method="noisy-gd").problem
-
-    assert estimated_norm(problem(losses.Logistic(2.0))) == pytest.approx(math.log(1000) / 2)
-    # two classes: W = (θ/2, −θ/2), of norm ‖θ‖/√2
-    assert estimated_norm(problem(losses.Softmax(1.0, classes=2))) == pytest.approx(math.log(1000) / math.sqrt(2))
-    # a table four times as wide as a narrow one is taken for four models, each with a quarter of the columns
+def test_the_guess_of_the_norm_is_public_and_a_wide_table_counts_as_several() -> None:
+    """Four times as wide as a narrow one: four models, each with a quarter of the columns. The formula: tests/methods/test_words_and_numbers.py."""
     wide = {"features": 160, "budget": tight(100.0), "regularization": 1e-4, "records": 1000, "method": "noisy-gd"}
     four = make_plan(losses.Softmax(1.0, classes=3), **wide, ridge="forecast")
     assert four.problem.model_norm == pytest.approx(2 * math.log(1000))
     assert expected_cost(four) == pytest.approx((four.outlook.forecast + four.problem.ridge_cost) / 4)
-    assert estimated_norm(make_plan(losses.Logistic(1.0), **wide).problem) == pytest.approx(math.log(1000))
-    # no minimiser is longer than √(2L(0)/λ)
-    assert estimated_norm(problem(losses.Logistic(1.0), 1.0)) == pytest.approx(math.sqrt(2 * math.log(2)))
-    # a target within [−1, 1]: one of five columns, of norm 2/√5 at most, takes the prediction from end to end
-    assert estimated_norm(problem(losses.PseudoHuber(2.0))) == pytest.approx(math.sqrt(5) / 2)
-    linear = make_plan(
-        losses.Linear(1.0), records=9, features=5, regularization=1, budget=tight(1.0), method="noisy-gd"
-    )
     with pytest.raises(InvalidParameter, match="give a model_norm"):
-        estimated_norm(linear.problem)
+        estimated_norm(make_plan(losses.Linear(1.0), **wide).problem)
 
 
 def test_the_plan_says_so_and_what_it_costs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from noisygd_delete.planner.defaults import PUBLICATIONS, default_budget, expect
 from noisygd_delete.planner.service import DeletionService, choose_service
 
 
+@cache
 def served(records: int, features: int, requests: int | None, loss: Any = None) -> tuple[DeletionService, Advice]:
     facts: dict[str, Any] = {"loss": loss or losses.Logistic(1.0), "adjacency": "zero-out"}
     advice = advise(**facts, records=records, features=features, budget=default_budget(records))

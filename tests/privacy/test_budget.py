@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from noisygd_delete import Budget, Guarantee
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy import Worlds
+from noisygd_delete.privacy.curves import ONE_DIRECTION, Curve
 from noisygd_delete.privacy.sentences import round_up
 
 
@@ -92,6 +94,16 @@ def test_a_bound_without_end_stays_without_end_when_rounded() -> None:
     assert math.isnan(round_up(math.nan))
     assert round_up(0.1) == 0.1
     assert round_up(math.nextafter(0.1, 1)) > 0.1
+
+
+def test_figures_end_at_the_highest_order_where_no_mu_is_known() -> None:
+    curve = Curve(rate=0.01, form=ONE_DIRECTION, between_records=True, ratio=0.05)
+    known = replace(curve, gdp_squared=0.04)
+    for curves, highest in (([curve], 21.0), ([curve, known], 21.0), ([known], math.inf)):
+        guarantee = about(Worlds("replace"), curves=tuple((one, 1.0) for one in curves))
+        assert guarantee.highest_order == pytest.approx(highest)
+        assert guarantee.renyi(20.9) < math.inf
+        assert (guarantee.renyi(21.1) < math.inf) == (highest == math.inf)
 
 
 @pytest.mark.parametrize("spent", [{"gdp_squared": 0.3}, {"rate": 0.2}, {"gdp_squared": 1e-6}, {"gdp_squared": 50.0}])

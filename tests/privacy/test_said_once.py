@@ -34,16 +34,15 @@ NO_CLAIM = {
 def unconditional(tree: ast.Module) -> set[str]:
     """Functions that write a figure, or have one written by a private function of the same file, and name nothing that it holds under."""
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    bare = {name for name, node in functions.items() if _writes(node) and not _names(node) & HOLDS_UNDER}
+    names = {name: _names(node) for name, node in functions.items()}
+    bare = {name for name, node in functions.items() if _writes(node) and not names[name] & HOLDS_UNDER}
     passed_on = True
     while passed_on:
         private = {name for name in bare if name.startswith("_") and not name.endswith("__")}
-        calling = {
-            name for name, node in functions.items() if _names(node) & private and not _names(node) & HOLDS_UNDER
-        }
+        calling = {name for name in functions if names[name] & private and not names[name] & HOLDS_UNDER}
         passed_on = not calling <= bare
         bare |= calling
-    called = {name for node in functions.values() for name in _names(node) if name != node.name}
+    called = {other for name in functions for other in names[name] if other != name}
     return {name for name in bare if not (name.startswith("_") and name in called and not name.endswith("__"))}
 
 
@@ -53,7 +52,7 @@ def _names(function: ast.FunctionDef) -> set[str]:
 
 def _writes(function: ast.FunctionDef) -> bool:
     """Whether a figure is written there; what is raised is no claim."""
-    raised = _raised(function)
+    raised = {id(part) for node in ast.walk(function) if isinstance(node, ast.Raise) for part in ast.walk(node)}
     for node in ast.walk(function):
         if isinstance(node, ast.JoinedStr) and id(node) not in raised:
             text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
@@ -61,10 +60,6 @@ def _writes(function: ast.FunctionDef) -> bool:
             if WRITES.search(text) or "at_most" in shown:
                 return True
     return False
-
-
-def _raised(tree: ast.AST) -> set[int]:
-    return {id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise) for part in ast.walk(node)}
 
 
 def test_a_figure_is_written_with_what_it_holds_under() -> None:

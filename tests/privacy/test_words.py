@@ -65,6 +65,7 @@ def compared(tree: ast.AST) -> list[tuple[str, str]]:
         if (
             isinstance(node, ast.Compare)
             and isinstance(node.left, ast.Attribute)
+            and node.left.attr in WORDS
             and "dtype" not in ast.unparse(node.left)
         ):
             texts = [leaf for side in node.comparators for leaf in ast.walk(side) if isinstance(leaf, ast.Constant)]
