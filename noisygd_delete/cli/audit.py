@@ -111,7 +111,7 @@ def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
 
 def _digest(plan: Plan) -> str:
     """Return the SHA-256 of what an audit attacks: the mechanism and its learning and deletion steps."""
-    from ..evidence.signing import canonical_bytes
+    from ..evidence.canonical import canonical_bytes
 
     facts = {
         "mechanism": plan.mechanism.to_dict(),

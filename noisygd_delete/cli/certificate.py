@@ -84,8 +84,8 @@ def register(commands: Any) -> None:
 
 def _certificate(parsed: argparse.Namespace) -> int:
     from ..evidence import erasure_certificate, plain_words, sign_document
+    from ..evidence.envelope import BEGINS, make_envelope
     from ..evidence.erasure import erasure_in, ledger_of
-    from ..evidence.signing import BEGINS, make_envelope
     from ..reports.html import PAGE, certificate_html, file_text
     from .audit import audit_from
 

@@ -76,7 +76,8 @@ def _export(parsed: argparse.Namespace) -> int:
 def _report(parsed: argparse.Namespace) -> int:
     from ..evidence.erasure import is_on_calendar, ledger_of, ledger_status, release_times
     from ..reports.html import PAGE
-    from ..reports.summary import LISTED, store_report
+    from ..reports.spending import LISTED
+    from ..reports.summary import store_report
     from .audit import audit_from
 
     out = check_output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])

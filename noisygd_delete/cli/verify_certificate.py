@@ -35,7 +35,7 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..evidence.signing import is_envelope, open_envelope
+    from ..evidence.envelope import is_envelope, open_envelope
     from ..evidence.verification import verify_certificate
 
     names = ("timestamp", "timestamp_root", "log_proof", "log")

@@ -19,12 +19,6 @@ def ids_of(X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | No
     After `train_test_split` a row's index is its owner's name for it, while its position is the original index of
     another row.
 
-    Args:
-        X: The records.
-        y: The labels.
-        ids: Ids given by the caller.
-        subjects: Data subjects given by the caller.
-
     Raises:
         InvalidRecords: If the index is not a list of distinct whole numbers or strings, or X and y, ids or subjects
             have different ones.

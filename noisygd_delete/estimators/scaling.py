@@ -24,11 +24,6 @@ _CELLS = 1 << 20  # numbers of a dense block: 8 MiB
 def public_bounds(name: str, bounds: Any, columns: list[Any]) -> tuple[Array, Array]:
     """Return (low, high), each (columns,), from a pair of numbers, a pair of sequences, or {column: (low, high)}.
 
-    Args:
-        name: Name of the parameter for messages.
-        bounds: The bounds.
-        columns: Names of the columns.
-
     Raises:
         InvalidParameter: If bounds are missing, not finite, or not low < high. Bounds computed from the data would leak
             it.

@@ -1,4 +1,4 @@
-"""Ed25519 signatures over canonical JSON (RFC 8785), and signing keys.
+"""Ed25519 signatures over canonical JSON, and signing keys.
 
 Keys are separate files outside the store and do not depend on data.
 """
@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import rfc8785
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
@@ -29,65 +27,7 @@ from ..errors import InvalidParameter
 from ..records import limited_io
 from ..store.disk import Disk
 from .atomic_write import check_output
-from .checks import Check, with_whole_numbers
-
-# --- canonical JSON ---
-#
-# One byte string per JSON value, by RFC 8785, which is signed and hashed; the same in every language.
-#
-# Names are ordered by UTF-16 code units, without spaces, in UTF-8; numbers as ECMAScript writes a double. A value
-# without such a form (NaN, infinity, half a surrogate pair, an integer that no double equals) cannot be signed.
-
-
-MOST_VALUES = 1_000_000  # in one document: bounds the time spent on an untrusted one; no certificate is nearly as large
-
-
-def canonical_bytes(document: Any) -> bytes:
-    """Return the canonical bytes of a parsed JSON document (RFC 8785).
-
-    Raises:
-        InvalidParameter: If it has no canonical form, or more than `MOST_VALUES` values.
-    """
-    if _count_values(document) > MOST_VALUES:
-        raise InvalidParameter(
-            f"a document of more than {MOST_VALUES} values is not signed; give one with fewer releases"
-        )
-    try:
-        try:
-            return rfc8785.dumps(document)
-        except rfc8785.IntegerDomainError:
-            return rfc8785.dumps(_as_doubles(document))
-    except (ValueError, OverflowError, RecursionError) as error:
-        reason = str(error)[:200] or type(error).__name__
-        raise InvalidParameter(f"no canonical JSON (RFC 8785): {reason}") from error
-
-
-def _count_values(document: Any) -> int:
-    """Return the number of values in a document, itself included; counting stops above `MOST_VALUES`."""
-    found, left = 0, [document]
-    while left and found <= MOST_VALUES:
-        value = left.pop()
-        found += 1
-        if isinstance(value, dict):
-            left.extend(value.values())
-        elif isinstance(value, (list, tuple)):
-            left.extend(value)
-    return found
-
-
-def _as_doubles(value: Any) -> Any:
-    """Return the document with exactly representable integers of magnitude 2⁵³ or more as floats.
-
-    Most languages write 1e20 without an exponent.
-    """
-    if isinstance(value, dict):
-        return {name: _as_doubles(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_as_doubles(inner) for inner in value]
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53 and float(value) == value:
-        return float(value)
-    return value
-
+from .canonical import canonical_bytes
 
 # points of order 1, 2, 4 and 8 in every encoding, with either sign: a signature by such a "key" fits any document
 _OF_SMALL_ORDER = (
@@ -241,126 +181,3 @@ def decode_base64(coded: str) -> bytes:
     if base64.b64encode(raw).decode() != coded:
         raise ValueError("not base64 as it is written")
     return raw
-
-
-# --- envelope ---
-#
-# A certificate in the form that supply-chain tools read: an in-toto Statement v1 in a DSSE envelope.
-#
-# The statement's subject is the model published without the erased rows (or, before there is one, the current ledger);
-# its predicate is the signed certificate unchanged, which `verify_certificate` recomputes. DSSE signs
-# "DSSEv1 LENGTH TYPE LENGTH BODY" (github.com/secure-systems-lab/dsse, protocol.md), here with the certificate's own
-# Ed25519 key.
-
-
-PAYLOAD = "application/vnd.in-toto+json"
-STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "urn:noisygd-delete:erasure-certificate:"  # followed by the number of the format
-BEGINS = b'{\n  "payload": "'  # how every envelope on disk begins
-
-
-def intoto_statement(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the in-toto statement about a signed certificate.
-
-    Raises:
-        InvalidParameter: If the certificate names neither a model nor a ledger as its subject.
-    """
-    action, evidence = certificate["action"], certificate["evidence"]
-    if action["model_after_sha256"] is not None:
-        subject = {"name": f"model-{action['release']}.safetensors", "digest": {"sha256": action["model_after_sha256"]}}
-    elif evidence["ledger_sha256"] is not None:
-        subject = {"name": f"ledger-{evidence['ledger_entries']}", "digest": {"sha256": evidence["ledger_sha256"]}}
-    else:
-        raise InvalidParameter(
-            "an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"
-        )
-    kind = PREDICATE + str(certificate["format"]).rpartition("/")[2]
-    return {"_type": STATEMENT, "subject": [subject], "predicateType": kind, "predicate": dict(certificate)}
-
-
-def make_envelope(certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
-    """Return a signed certificate in a DSSE envelope, signed by the same key.
-
-    Args:
-        certificate: The signed certificate.
-        key: PEM file of the signing key.
-        password: Passphrase of the key; None if it is not encrypted.
-
-    Raises:
-        InvalidParameter: If the certificate is not signed, or names neither a model nor a ledger.
-    """
-    if "signature" not in certificate:
-        raise InvalidParameter("an envelope holds a signed certificate; sign it first")
-    body, private = canonical_bytes(intoto_statement(certificate)), read_private(key, password=password)
-    signature = base64.b64encode(private.sign(pre_authentication_encoding(PAYLOAD, body))).decode()
-    return {
-        "payload": base64.b64encode(body).decode(),
-        "payloadType": PAYLOAD,
-        "signatures": [{"keyid": key_id(private.public_key()), "sig": signature}],
-    }
-
-
-def pre_authentication_encoding(kind: str, body: bytes) -> bytes:
-    """Return the bytes that DSSE signs, including both lengths, so that no byte can move between the parts."""
-    return f"DSSEv1 {len(kind.encode())} {kind} {len(body)} ".encode() + body
-
-
-def is_envelope(document: Any) -> bool:
-    """Return whether a document is an envelope rather than a bare certificate."""
-    return isinstance(document, Mapping) and "payloadType" in document
-
-
-def open_envelope(envelope: Mapping[str, Any], *, public_key: str | Path | None = None) -> tuple[Any, Check]:
-    """Return the certificate in an untrusted envelope, and the check of the envelope.
-
-    Args:
-        envelope: The parsed JSON.
-        public_key: PEM file of the expected signer; None takes the key of the certificate inside.
-    """
-    certificate: Any = None
-    try:
-        if envelope["payloadType"] != PAYLOAD:
-            raise InvalidParameter(f"not an envelope of {PAYLOAD}")
-        body, signatures = decode_dsse(envelope["payload"]), _signatures(envelope["signatures"])
-        inside = with_whole_numbers(limited_io.parse_json(body.decode()))
-        certificate = inside["predicate"]
-        if canonical_bytes(inside) != canonical_bytes(intoto_statement(certificate)):
-            raise InvalidParameter("its statement is not the one that this certificate gives")
-        signer = signed_by(dict(certificate))
-        if signer is None:
-            raise InvalidParameter("the certificate inside is unsigned, or was altered")
-        expected = signer if public_key is None else read_public(public_key)
-        if key_id(expected) not in signatures:
-            raise InvalidParameter("it was signed by another key")
-        expected.verify(signatures[key_id(expected)], pre_authentication_encoding(PAYLOAD, body))
-    except InvalidSignature:
-        return certificate, Check("envelope", False, "altered after signing")
-    except (InvalidParameter, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        return certificate, Check("envelope", False, str(error)[:200] or type(error).__name__)
-    return certificate, Check("envelope", True, f"an in-toto statement, signed by key {key_id(expected)}")
-
-
-def decode_dsse(coded: str) -> bytes:
-    """Decode base64 of either alphabet, standard or URL-safe, as DSSE allows.
-
-    Raises:
-        ValueError: If it is neither, or its last letter holds bits that decoding ignores.
-    """
-    return decode_base64(coded.replace("-", "+").replace("_", "/"))
-
-
-def _signatures(listed: Any) -> dict[Any, bytes]:
-    """Return all signatures of an envelope by key id, including those of other signers.
-
-    Each has a `keyid` and a `sig`, and may have further fields (as in securesystemslib, the reference implementation).
-
-    Raises:
-        InvalidParameter: If two signatures have the same key id.
-    """
-    found: dict[Any, bytes] = {}
-    for signature in listed:
-        raw, name = decode_dsse(signature["sig"]), signature["keyid"]
-        if name in found:
-            raise InvalidParameter("two of its signatures have the same key id")
-        found[name] = raw
-    return found

@@ -12,14 +12,8 @@ from dateutil.relativedelta import relativedelta
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from noisygd_delete_compliance.case import Decisions, Grounds, RegisterPolicy, RequestCase
-from noisygd_delete_compliance.row import (
-    RegisterRow,
-    Served,
-    export_csv,
-    record_decision,
-    record_informed,
-    sort_by_urgency,
-)
+from noisygd_delete_compliance.row import RegisterRow, Served, export_csv, sort_by_urgency
+from noisygd_delete_compliance.statements import record_decision, record_informed
 
 from noisygd_delete.dates import holidays_that_extend, last_day
 from noisygd_delete.errors import InvalidParameter

@@ -23,7 +23,7 @@ from noisygd_delete_compliance.certificate_log import (
 
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import new_key, sign_document
-from noisygd_delete.evidence.signing import canonical_bytes
+from noisygd_delete.evidence.canonical import canonical_bytes
 from noisygd_delete.records import limited_io
 
 from ..oracles import merkle

@@ -13,8 +13,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as some
 from noisygd_delete_compliance.case import RegisterPolicy, RequestCase
-from noisygd_delete_compliance.model_card import assessment, fields, model_card, to_yaml
+from noisygd_delete_compliance.model_card import assessment, model_card
 from noisygd_delete_compliance.register import Register
+from noisygd_delete_compliance.registry_fields import fields, to_yaml
 from noisygd_delete_compliance.request_rows import register_lines
 
 from noisygd_delete import EditRequest

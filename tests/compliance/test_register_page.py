@@ -22,7 +22,7 @@ from noisygd_delete.evidence.notices import Reasons
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.records import EditCounts
 from noisygd_delete.reports import store_report, summary
-from noisygd_delete.reports.summary import LISTED
+from noisygd_delete.reports.spending import LISTED
 from noisygd_delete.reports.texts import ORIGINAL, Language, language_codes, load_language
 from noisygd_delete.store.destinations import Destination
 from noisygd_delete.store.entry import EntryKinds

@@ -16,7 +16,7 @@ from noisygd_delete_compliance.timestamp import check_stamp, request_timestamp
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document
-from noisygd_delete.evidence.signing import make_envelope
+from noisygd_delete.evidence.envelope import make_envelope
 from noisygd_delete.records import EditCounts
 
 from ..reports.histories import releases, usual_plan

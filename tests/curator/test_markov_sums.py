@@ -352,7 +352,7 @@ def test_statistic_of_random_rows_is_within_its_sensitivity() -> None:
     closest = {False: 0.0, True: 0.0}
     summed = IntegerMoments(2, 1, 4**bits, bits)
     scaled = np.array([1.0, math.sqrt(2), 1.0, weight, weight])  # off the diagonal once, counted twice
-    for _ in range(4000):
+    for _ in range(2000):
         angles = rng.uniform(0, 2 * math.pi, 2)
         pair = np.stack([np.cos(angles), np.sin(angles)], axis=1) * rng.choice([1.0, 1.0, 0.7], (2, 1))
         signs = rng.choice([-1.0, 1.0], 2)

@@ -11,7 +11,7 @@ from scipy import sparse
 from noisygd_delete import Budget, Curator, Execution, Records, errors, learn, losses, make_plan, unlearn
 from noisygd_delete.curator import starts
 from noisygd_delete.curator.release import Release
-from noisygd_delete.evidence.signing import canonical_bytes
+from noisygd_delete.evidence.canonical import canonical_bytes
 from noisygd_delete.methods import ObjectivePerturbation, Stage, Staged
 from noisygd_delete.records import EditRequest, SparseRows
 from noisygd_delete.store import Store

@@ -17,9 +17,10 @@ from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import claims, erasure_certificate, signing, verify_certificate
 from noisygd_delete.evidence.claims import Claim, claim_sentence
+from noisygd_delete.evidence.envelope import make_envelope, open_envelope
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
-from noisygd_delete.evidence.signing import make_envelope, open_envelope, read_private, sign_document, signed_by
+from noisygd_delete.evidence.signing import read_private, sign_document, signed_by
 from noisygd_delete.methods import objective_perturbation_noise, objective_perturbation_run, output_perturbation
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts, limited_io
@@ -253,7 +254,8 @@ def test_the_subject_of_an_envelope_is_bound_to_its_certificate(key: Path) -> No
     good = make_envelope(paper, key)
     inside = json.loads(base64.b64decode(good["payload"]))
     inside["subject"][0]["digest"]["sha256"] = "4" * 64
-    from noisygd_delete.evidence.signing import PAYLOAD, canonical_bytes, pre_authentication_encoding
+    from noisygd_delete.evidence.canonical import canonical_bytes
+    from noisygd_delete.evidence.envelope import PAYLOAD, pre_authentication_encoding
 
     body = canonical_bytes(inside)
     signature = base64.b64encode(read_private(key).sign(pre_authentication_encoding(PAYLOAD, body))).decode()

@@ -18,7 +18,7 @@ from noisygd_delete import EditRequest, Plan, Schema
 from noisygd_delete.curator.stream.parsing import parse_requests
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign_document, verify_certificate
-from noisygd_delete.evidence.signing import canonical_bytes
+from noisygd_delete.evidence.canonical import canonical_bytes
 from noisygd_delete.methods.serialization import plan_from_dict
 from noisygd_delete.records import limited_io
 from noisygd_delete.store import Store, Tombstones, journal, models, status

@@ -51,7 +51,7 @@ def alike(found: Names, listed: list) -> None:
     assert "\0absent" not in found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(LISTS, st.lists(st.tuples(st.integers(0, 29), st.none() | TEXTS | NUMBERS), max_size=6))
 def test_names_are_a_list_of_names(listed, edits) -> None:
     listed = encodable(listed)
@@ -132,7 +132,7 @@ def test_names_are_compared_a_share_at_a_time(share: int, monkeypatch: pytest.Mo
     assert Names.of([*listed, "p3", "p2"]).first_repeat == (3, 40)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(st.text("aA0b1e-.", max_size=5) | st.text("0123", max_size=3) | TEXTS | NUMBERS, max_size=40))
 def test_names_that_look_alike_are_counted_as_their_folded_forms(listed) -> None:
     listed = encodable(listed)
@@ -140,7 +140,7 @@ def test_names_that_look_alike_are_counted_as_their_folded_forms(listed) -> None
     assert Names.of(listed).count_alike() == sum(count for count in counts.values() if count > 1)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(LISTS, st.randoms(use_true_random=False))
 def test_chosen_names_are_those_of_the_chosen_slots(listed, random) -> None:
     listed = encodable(listed)

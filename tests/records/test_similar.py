@@ -49,7 +49,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_spelling_is_met_and_no_other_person(kind: str, seed: int) -> None:
     rng = random.Random(seed)

@@ -37,7 +37,7 @@ def tables(draw):
 
 
 @given(tables())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_sparse_table_is_the_table_of_its_values(given_table) -> None:
     """Empty rows, columns named twice or in disorder, zeros written out, values too small to count, both kinds of index."""
     matrix, whole = given_table
@@ -53,7 +53,7 @@ def test_a_sparse_table_is_the_table_of_its_values(given_table) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_edits_leave_what_they_leave_in_a_dense_table(data) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     whole = np.where(rng.random((9, WIDTH)) < 0.4, rng.standard_normal((9, WIDTH)), 0)

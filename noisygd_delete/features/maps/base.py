@@ -172,10 +172,6 @@ def by_blocks(given: Sequence[Any] | Floats, width: int, size: int, of: Callable
 def check_width(kind: str, width: int) -> None:
     """Check that a map has between 1 and `MOST_FEATURES` features.
 
-    Args:
-        kind: Name of the map for the message.
-        width: Its number of features.
-
     Raises:
         InvalidParameter: If it has not.
     """

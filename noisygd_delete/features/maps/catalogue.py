@@ -132,10 +132,6 @@ def stored_codec(fields: dict[str, Any], digest: str | None) -> RowCodec | None:
 
     Rows have codes for an additive map with rows = "unit" and an intercept.
 
-    Args:
-        fields: Result of `Schema.to_dict`.
-        digest: The digest that the plan names.
-
     Raises:
         InvalidSchema: If the digest is not the map's.
     """

@@ -75,6 +75,11 @@ class TextColumn(Sequence[str]):
         return counts
 
     @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return int(self._texts.nbytes)
+
+    @property
     def lengths(self) -> NDArray[np.int64]:
         """(rows,) length of each text, in bytes."""
         from pyarrow import compute
@@ -139,10 +144,6 @@ def split_batch(batch: Any, most: int) -> Sequence[Any]:
     """Return an Arrow batch in slices of equally many rows whose texts take about `most` bytes at most.
 
     The size is computed before texts are expanded: only dictionary-encoded columns are counted.
-
-    Args:
-        batch: The record batch.
-        most: Bytes.
     """
     from pyarrow import compute, types
 

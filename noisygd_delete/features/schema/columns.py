@@ -57,11 +57,6 @@ class Kind(ABC):
     def write(self, out: Floats, table: Table, column: str) -> Written:
         """Fill `out`, (rows, width) of zeros, with a column's features, and return squared norms and counts.
 
-        Args:
-            out: Filled in place.
-            table: The table.
-            column: Name of its column.
-
         Raises:
             InvalidSchema: If there is no such column, or a cell does not fit (`UnreadableRows`, with all such rows).
         """

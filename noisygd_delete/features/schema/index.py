@@ -56,9 +56,6 @@ class Index:
     def require(self, source: str) -> str:
         """Return the column that names the rows.
 
-        Args:
-            source: Name of the file for the message.
-
         Raises:
             InvalidSchema: If this index names no rows; says why.
         """
@@ -73,10 +70,6 @@ def read_index(schema: Any, rows: int) -> Index | None:
     """Return the index that an Arrow schema's pandas metadata declare; None if there is none, or a range does not fit.
 
     An index of several levels, or of another type than integers and texts, is returned with its `problem`.
-
-    Args:
-        schema: The Arrow schema of the file.
-        rows: Number of rows of the file.
     """
     from pyarrow import types
 

@@ -58,10 +58,6 @@ class Category(Kind):
     def positions(self, table: Table, column: str) -> NDArray[np.intp]:
         """Return each row's index in the list, other spellings of a value included; len(values) for any other text.
 
-        Args:
-            table: The table.
-            column: Name of its column.
-
         Raises:
             UnreadableRows: If unknown = "refuse" and a cell is not in the list.
         """
@@ -151,10 +147,6 @@ def _positions(texts: Sequence[str], listed: tuple[str, ...], refusing: Table | 
 
 def refuse_empty(table: Table, column: str) -> None:
     """Check that no label cell is empty; the error names the first ten lines.
-
-    Args:
-        table: The table.
-        column: Name of the label column.
 
     Raises:
         UnreadableRows: If a cell is empty.

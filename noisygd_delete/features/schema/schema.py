@@ -371,8 +371,13 @@ class Schema:
         return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))
 
     def encode_readable_file(
-        self, path: str | Path, delimiter: str | None = None, *, labelled: bool = True
-    ) -> tuple[Encoded, list[int], list[UnreadableRows]]:
+        self,
+        path: str | Path,
+        delimiter: str | None = None,
+        *,
+        labelled: bool = True,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[Encoded, NDArray[np.int64], list[UnreadableRows]]:
         """Return `encode_readable` of a whole file, read in blocks; rows that have a `codec` are `CodedRows`.
 
         Repeated ids are not an error, and `rows_per_subject` is not applied.
@@ -381,22 +386,26 @@ class Schema:
             path: The file.
             delimiter: See `read_blocks`.
             labelled: See `encode`.
+            progress: Called with the number of rows read so far, after each block.
 
         Raises:
             InvalidSchema: If a column is missing, or the file is damaged.
         """
-        whole, kept, seen = GatheredRows(self.features), list[int](), 0
+        whole, kept, seen = GatheredRows(self.features), list[NDArray[np.int64]](), 0
         faults = dict[tuple[str, str, str], tuple[list[int], list[int]]]()
         for table in read_blocks(path, delimiter, rows=_block_rows(self, coded=True), columns=self.reads()):
             block, rows, wrong = self.encode_readable(table, labelled=labelled, coded=True)
             whole.add(block)
-            kept += [seen + row for row in rows]
+            kept.append(seen + np.array(rows, np.int64))
             for fault in wrong:
                 rows_at_fault, lines = faults.setdefault((fault.source, fault.column, fault.problem), ([], []))
                 rows_at_fault += [seen + row for row in fault.rows]
                 lines += fault.lines
             seen += len(table)
-        return whole.encoded(), kept, [UnreadableRows(*where, *found) for where, found in faults.items()]
+            if progress is not None:
+                progress(seen)
+        wrong = [UnreadableRows(*where, *found) for where, found in faults.items()]
+        return whole.encoded(), np.concatenate(kept), wrong
 
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
         """Return class names, or targets in their own unit clipped to the bounds, of labels in the engine's coding.

@@ -19,8 +19,9 @@ from uuid import UUID
 from noisygd_delete.dates import parse_datetime
 from noisygd_delete.errors import InvalidParameter, StoreLocked
 from noisygd_delete.evidence.atomic_write import check_output
+from noisygd_delete.evidence.canonical import canonical_bytes
 from noisygd_delete.evidence.checks import Check
-from noisygd_delete.evidence.signing import canonical_bytes, sign_document, signed_by
+from noisygd_delete.evidence.signing import sign_document, signed_by
 from noisygd_delete.records import limited_io
 from noisygd_delete.store.layout import Lock
 

@@ -47,7 +47,8 @@ def _write_documents(parsed: argparse.Namespace) -> int:
     from noisygd_delete.evidence.signing import key_id, read_public
     from noisygd_delete.reports.html import PAGE
 
-    from .model_card import assessment, fields, model_card, to_yaml
+    from .model_card import assessment, model_card
+    from .registry_fields import fields, to_yaml
     from .request_rows import policy_of, register_lines
 
     outputs = check_outputs(

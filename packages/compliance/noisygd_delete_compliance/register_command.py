@@ -22,15 +22,8 @@ from noisygd_delete.records import limited_io
 from .case import TEXTS, Channels, Decisions, Grounds, RegisterPolicy, RequestCase, Rights
 from .register import Register
 from .request_rows import line_of, policy_of, register_lines
-from .row import (
-    RegisterRow,
-    export_csv,
-    notified_recipients,
-    record_acknowledged,
-    record_backup_expiry,
-    record_decision,
-    record_informed,
-)
+from .row import RegisterRow, export_csv
+from .statements import notified_recipients, record_acknowledged, record_backup_expiry, record_decision, record_informed
 
 if TYPE_CHECKING:
     from noisygd_delete.store import Store

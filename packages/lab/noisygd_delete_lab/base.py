@@ -49,9 +49,6 @@ class Certificate:
         """Return the largest true positive rate of a test of presence from one release.
 
         It is 1 without privacy.
-
-        Args:
-            false_alarms: False positive rate of the test.
         """
         if self.existing is None:
             return 1.0

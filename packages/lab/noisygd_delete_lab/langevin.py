@@ -36,18 +36,7 @@ def langevin_renyi(
     steps: float,
     removed: float = 1,
 ) -> float:
-    """Return R_q of Langevin unlearning after K steps.
-
-    Args:
-        order: q.
-        lipschitz: L.
-        strong_convexity: m.
-        noise_variance: σ².
-        records: n.
-        step_size: η.
-        steps: K.
-        removed: S, records per request.
-    """
+    """Return R_q of Langevin unlearning after K steps."""
     start = 4 * order * (removed * lipschitz) ** 2 / (strong_convexity * noise_variance * records**2)
     return start * math.exp(-step_size * strong_convexity * steps / order)
 
@@ -65,15 +54,6 @@ def noisy_sgd_renyi(
     """Return R_q of noisy-SGD unlearning at full batch after K steps; ∞ at K = 0 (it ignores the noise of learning).
 
     R_q = q (Δ/(nm))² c^{2K} (1 − c²)/(1 − c^{2K})/(2ησ²) with c = 1 − ηm.
-
-    Args:
-        order: q.
-        sensitivity: Δ.
-        strong_convexity: m.
-        noise_variance: σ².
-        records: n.
-        step_size: η.
-        steps: K.
     """
     if steps == 0:
         return math.inf

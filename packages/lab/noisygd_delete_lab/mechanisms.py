@@ -15,14 +15,7 @@ from noisygd_delete.errors import check_count, check_positive
 def laplace(
     value: ArrayLike, *, l1_sensitivity: float, epsilon: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return value + Laplace(Δ₁/ε), which is ε-DP.
-
-    Args:
-        value: The exact value, of any shape.
-        l1_sensitivity: Δ₁.
-        epsilon: ε.
-        rng: Source of the noise.
-    """
+    """Return value + Laplace(Δ₁/ε), which is ε-DP."""
     center = np.asarray(value, dtype=np.float64)
     scale = check_positive("l1_sensitivity", l1_sensitivity) / check_positive("epsilon", epsilon)
     return np.asarray(center + rng.laplace(0, scale, center.shape))
@@ -39,15 +32,7 @@ def gaussian_noise(*, l2_sensitivity: float, epsilon: float, delta: float) -> fl
 def gaussian(
     value: ArrayLike, *, l2_sensitivity: float, epsilon: float, delta: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return value + N(0, σ²), which is (ε, δ)-DP, with σ of `gaussian_noise`.
-
-    Args:
-        value: The exact value, of any shape.
-        l2_sensitivity: Δ₂.
-        epsilon: ε.
-        delta: δ.
-        rng: Source of the noise.
-    """
+    """Return value + N(0, σ²), which is (ε, δ)-DP, with σ of `gaussian_noise`."""
     center = np.asarray(value, dtype=np.float64)
     scale = gaussian_noise(l2_sensitivity=l2_sensitivity, epsilon=epsilon, delta=delta)
     return np.asarray(center + scale * rng.standard_normal(center.shape))
@@ -57,11 +42,6 @@ def exponential_probabilities(scores: ArrayLike, *, sensitivity: float, epsilon:
     """Return the probabilities P(o) ∝ exp(ε s(o)/(2Δ)) of the exponential mechanism, which is ε-DP.
 
     Without the 2, as in some lectures, both the numerator and the normaliser may change by e^ε: 2ε-DP.
-
-    Args:
-        scores: s(o) of each outcome.
-        sensitivity: Δ.
-        epsilon: ε.
     """
     exponents = (
         check_positive("epsilon", epsilon)
@@ -84,12 +64,6 @@ def randomized_response(
     """Keep each value with probability e^ε/(e^ε + k − 1), else draw one of the k − 1 others uniformly.
 
     This is ε-DP per value.
-
-    Args:
-        values: Class numbers in 0..k−1.
-        classes: k, at least 2.
-        epsilon: ε.
-        rng: Source of randomness.
     """
     k = check_count("classes", classes, minimum=2)
     keep = 1 / (1 + (k - 1) * np.exp(-check_positive("epsilon", epsilon)))

@@ -88,14 +88,7 @@ def gaussian_factor(*, delta: float) -> float:
 
 
 def residual_budget(*, law: str, noise: float, epsilon: float, delta: float) -> float:
-    """Return ε′, the total residual that a perturbation of the given scale hides (Theorem 3).
-
-    Args:
-        law: "gaussian" or "exponential", the law of b.
-        noise: Scale of b.
-        epsilon: ε of the certified removal.
-        delta: δ of the certified removal; not used by the exponential law.
-    """
+    """Return ε′, the total residual that a perturbation of the given scale hides (Theorem 3)."""
     return noise * epsilon / (gaussian_factor(delta=delta) if law == "gaussian" else 1.0)
 
 
@@ -103,12 +96,6 @@ def perturbation_quantile(*, law: str, noise: float, dimension: int, failure: fl
     """Return B with P(‖b‖ > B) = `failure`.
 
     ‖b‖²/σ² is χ²_d for the Gaussian law, ‖b‖ ~ Γ(d, scale) for e^{−‖b‖/scale}.
-
-    Args:
-        law: "gaussian" or "exponential".
-        noise: σ, or the scale.
-        dimension: d.
-        failure: The probability.
     """
     if law == "gaussian":
         return noise * math.sqrt(float(chi2.isf(failure, dimension)))

@@ -33,15 +33,7 @@ def contraction(*, regularization: float, smoothness: float) -> float:
 
 
 def drift(*, lipschitz: float, regularization: float, records: float, gamma: float, iterations: float) -> float:
-    """Return r = 2Lγ^I/(λn(1−γ^I)), a bound on the distance from the minimiser after any number of requests.
-
-    Args:
-        lipschitz: L.
-        regularization: λ.
-        records: n.
-        gamma: γ.
-        iterations: I.
-    """
+    """Return r = 2Lγ^I/(λn(1−γ^I)), a bound on the distance from the minimiser after any number of requests."""
     shrink: float = gamma**iterations
     return 2 * lipschitz * shrink / (regularization * records * (1 - shrink))
 
@@ -65,13 +57,7 @@ def secret_noise(
 
 
 def learning_iterations(*, iterations: int, records: float, gamma: float) -> int:
-    """Return T = I + log(Dλn/(2L))/log(1/γ) from 0, where ‖θ*‖ ≤ L/λ gives D = L/λ.
-
-    Args:
-        iterations: I.
-        records: n.
-        gamma: γ.
-    """
+    """Return T = I + log(Dλn/(2L))/log(1/γ) from 0, where ‖θ*‖ ≤ L/λ gives D = L/λ."""
     return iterations + (max(0, math.ceil(math.log(records / 2) / -math.log(gamma))) if gamma else 1)
 
 

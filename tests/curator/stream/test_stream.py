@@ -214,7 +214,7 @@ def test_a_requester_of_ones_own_needs_two_names_only() -> None:
     assert len(curator.records) == N - 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     size=st.one_of(st.none(), st.integers(1, 5)),
     limit=st.one_of(st.none(), st.floats(1, 20)),

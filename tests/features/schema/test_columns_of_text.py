@@ -218,21 +218,24 @@ def test_a_header_beyond_its_limits_is_refused(tmp_path: Path) -> None:
         list(read_blocks(tmp_path / "a.csv"))
 
 
-def test_a_fault_far_down_is_named_by_its_line_and_column_and_not_quoted(tmp_path: Path) -> None:
+def test_a_fault_far_down_is_named_by_its_line_and_column_and_not_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_PLAIN_PIECE", 1 << 12)  # many pieces before it, and after
     schema = Schema.from_dict(
         {"label": {"column": "y", "classes": ["a", "b"]}, "columns": {"x": {"bounds": [0, 1]}}, "id": "i"}
     )
-    lines = ["i,x,y", *(f"{k},0.5,a" for k in range(50_000))]
+    lines = ["i,x,y", *(f"{k},0.5,a" for k in range(5000))]
     path = tmp_path / "a.csv"
     for fault, said in (
-        ("50001,secret,a", "line 40002, column 'x'"),
-        ("50001,0.5,secret", "line 40002, column 'y'"),
-        ("50001,0.5,a,secret", "line 40002: 4 cells"),
-        ("77,0.5,b", "line 40002, column 'i': the same id as line 79"),
-        (",0.5,b", "line 40002, column 'i': empty"),
-        ('50001,0.5,"secret" b', "line 40002: not CSV"),
+        ("5001,secret,a", "line 4002, column 'x'"),
+        ("5001,0.5,secret", "line 4002, column 'y'"),
+        ("5001,0.5,a,secret", "line 4002: 4 cells"),
+        ("77,0.5,b", "line 4002, column 'i': the same id as line 79"),
+        (",0.5,b", "line 4002, column 'i': empty"),
+        ('5001,0.5,"secret" b', "line 4002: not CSV"),
     ):
-        path.write_text("\n".join([*lines[:40_001], fault, *lines[40_001:]]))
+        path.write_text("\n".join([*lines[:4001], fault, *lines[4001:]]))
         with pytest.raises(InvalidSchema) as caught:
             schema.encode_file(path)
         assert said in str(caught.value)

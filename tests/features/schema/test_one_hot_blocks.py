@@ -26,12 +26,6 @@ SCHEMA = {
 }
 
 
-def table(rows: list[str], tmp_path: Path):
-    file = tmp_path / "t.csv"
-    file.write_text("age,work,town,sex,y\n" + "\n".join(rows) + "\n")
-    return Schema.from_dict(SCHEMA).encode_file(file)
-
-
 def test_columns_that_may_be_cold_count_as_numbers() -> None:
     schema = Schema.from_dict(SCHEMA)
     assert schema.one_hot_blocks == (0, 4, 0, 0, 2, 1)  # "work" has its column for other values

@@ -26,8 +26,8 @@ from .translation import Translation
 
 ROOTS = (
     ("evidence.verification", "verify_certificate"),
-    ("evidence.signing", "is_envelope"),
-    ("evidence.signing", "open_envelope"),
+    ("evidence.envelope", "is_envelope"),
+    ("evidence.envelope", "open_envelope"),
     ("evidence.signing", "key_id"),
     ("evidence.signing", "read_public"),
     ("reports.certificate_page", "certificate_blocks"),

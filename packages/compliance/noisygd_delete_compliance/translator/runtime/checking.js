@@ -1,7 +1,7 @@
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
 $.check = async (text, publicKey = null) => {
-  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, open_envelope} = $.modules["evidence.signing"];
+  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, open_envelope} = $.modules["evidence.envelope"];
   const {with_whole_numbers} = $.modules["evidence.checks"];
   for (;;) {
     try {
