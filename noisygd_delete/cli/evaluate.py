@@ -10,6 +10,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
@@ -200,9 +201,10 @@ def _predict(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _format_table(kind: str, predictions: Predictions) -> str:
+def _format_table(kind: str, predictions: Predictions) -> bytes:
     odds = predictions.probabilities
-    extra = [[f"{chance:.6g}" for chance in row] for row in odds] if odds is not None else [[]] * len(predictions.names)
+    none = repeat(list[str](), len(predictions.names))
+    extra = none if odds is None else ([f"{chance:.6g}" for chance in row] for row in odds)
     head = (
         "record",
         f"predicted {kind}",
@@ -211,9 +213,11 @@ def _format_table(kind: str, predictions: Predictions) -> str:
     rows = (
         (name, label, *more) for name, label, more in zip(predictions.names, predictions.labels, extra, strict=True)
     )
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([head, *rows])
-    return text.getvalue()
+    file = io.BytesIO()
+    with io.TextIOWrapper(file, "utf-8", newline="") as text:
+        csv.writer(text, lineterminator="\n").writerows(chain([head], rows))
+        text.flush()
+        return file.getvalue()
 
 
 def _format_predictions(predictions: Predictions, counts: dict[str, int], out: str | None) -> str:

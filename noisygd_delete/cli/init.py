@@ -6,7 +6,7 @@ import argparse
 import math
 import signal
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -22,6 +22,7 @@ from .terminal import print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..features.schema import HeldOut, Schema, Table
+    from ..features.schema.files import FileRows
     from ..methods.plan import Plan
     from ..records import LeftOut
     from .plan_selection import Chosen
@@ -121,13 +122,14 @@ def init(parsed: argparse.Namespace) -> int:
 
 def _draft(parsed: argparse.Namespace) -> int:
     from ..evidence.atomic_write import check_output
-    from ..features.schema import draft_schema, read_table
+    from ..features.schema import draft_schema
 
     if parsed.label is None:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
     target = check_output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
     from_file = parsed.data is not None
-    table = read_table(parsed.data, parsed.delimiter) if from_file else _source_commands().sample_rows(parsed)
+    rows = file_rows(parsed) if from_file else None
+    table = _source_commands().sample_rows(parsed) if rows is None else read_first(rows)
     text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject, weighed=from_file).text
     if not parsed.dry_run:
         target.write(text)
@@ -135,12 +137,13 @@ def _draft(parsed: argparse.Namespace) -> int:
         "its ranges and lists were read off the data: answer the questions marked ASK, replace them by public ones, then set "
         "confirmed = true"
     )
+    warning = "; ".join([*([] if rows is None else first_rows_warning(rows)), warning])
     answer = {"draft_schema": parsed.draft_schema, "written": not parsed.dry_run, "warning": warning}
     print_result(parsed, answer, f"{'would write' if parsed.dry_run else 'wrote'} {parsed.draft_schema}; {warning}")
     return 0
 
 
-def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, table: Table | None = None) -> int:
+def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, rows: FileRows | None = None) -> int:
     """Create a store from --data, print what was made as text or JSON, and return the exit status 0.
 
     With --source, the package noisygd-delete-sources does it. With --dry-run everything is checked and nothing is
@@ -149,7 +152,7 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, ta
     Args:
         parsed: Arguments of the command, completed in place by the plan file and the schema.
         held_out: Holds out rows of the file for measuring; the store does not contain them.
-        table: The rows of the file, if they have been read.
+        rows: The rows of the file, if they have been read.
 
     Raises:
         InvalidParameter: If STORE is missing, the schema is unconfirmed or contradicts the options, or options of
@@ -167,10 +170,11 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, ta
     for option, default in (("table", None), ("query", None), ("engine", "local")):
         if getattr(parsed, option) != default:
             raise InvalidParameter(f"--{option} belongs to --source; a file of --data is copied into the store")
-    parsed.rows_a_person = _count_rows_a_person(parsed, schema, table)
-    schema = with_schema_map(parsed, schema, partial(_count_rows, parsed, schema, table))
-    rows = _create_from(parsed, schema, held_out, table)
-    return report_store(parsed, schema, rows, numbered=schema.id_column is None)
+    rows = file_rows(parsed, schema.reads()) if rows is None else rows
+    parsed.rows_a_person = _rows_a_person(schema, rows)
+    schema = with_schema_map(parsed, schema, partial(_count, rows))
+    found = _create_from(parsed, schema, held_out, rows)
+    return report_store(parsed, schema, found, numbered=schema.id_column is None)
 
 
 @dataclass(frozen=True)
@@ -202,10 +206,8 @@ class StoreRows:
     beyond: int = 0
 
 
-def _create_from(
-    parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None, table: Table | None
-) -> StoreRows:
-    """Create a store whose rows are copied from a file, or from its table."""
+def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None, rows: FileRows) -> StoreRows:
+    """Create a store whose rows are copied from a file, or from memory if all are there."""
     from ..features.schema import RecordFile
     from ..planner.defaults import default_slots
     from ..records import LeftOut, check_slots
@@ -213,7 +215,7 @@ def _create_from(
     from ..store.store import DryRun
     from .release import open_tombstones
 
-    data = parsed.data if table is None else table
+    data = parsed.data if rows.table is None else rows.table
     tombstones = open_tombstones(parsed)
     made: list[Chosen] = []
 
@@ -226,7 +228,7 @@ def _create_from(
     with suppress(ValueError):  # not in the main thread
         # as for Ctrl-C: rows already written are overwritten
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with progress_bar("fill", None if table is None else len(table), unit="row") as progress:
+    with progress_bar("fill", rows.rows or None, unit="row") as progress:
         reading = RecordFile(
             schema, data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True, progress=progress
         )
@@ -372,27 +374,46 @@ def _format_arguments(parsed: argparse.Namespace, options: dict[str, Any]) -> st
     return plan_command(options, file=parsed.plan or "plan.toml") + again
 
 
-def _count_rows(parsed: argparse.Namespace, schema: Schema, table: Table | None) -> int:
-    from ..features.schema.files import read_blocks
+def file_rows(parsed: argparse.Namespace, columns: Container[str] | None = None) -> FileRows:
+    """Return the rows of --data, to be read; at most --memory of them are kept.
 
-    if table is not None:
-        return len(table)
-    return sum(len(block) for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()))
+    Args:
+        parsed: Arguments of the command.
+        columns: Columns to keep; None: all.
+    """
+    from ..engine.kernel import quarter_of_memory
+    from ..features.schema.files import FileRows
+
+    memory = quarter_of_memory() if parsed.memory is None else parsed.memory
+    return FileRows(parsed.data, getattr(parsed, "delimiter", None), columns, memory=memory)
 
 
-def _count_rows_a_person(parsed: argparse.Namespace, schema: Schema, table: Table | None) -> float:
+def read_first(rows: FileRows) -> Table:
+    """Return the first rows of a file, as `FileRows.first`, read under a progress bar."""
+    with progress_bar("read", None, unit="row") as progress:
+        return rows.first(progress)
+
+
+def first_rows_warning(rows: FileRows) -> list[str]:
+    """Return the statement that a schema was drafted from the first rows of a file, if it is larger than --memory."""
+    first = len(rows.first())
+    fits = first == rows.rows
+    return [] if fits else [f"drafted from the first {first} of {rows.rows} rows, as many as --memory has room for"]
+
+
+def _count(rows: FileRows) -> int:
+    read_first(rows)
+    return rows.rows
+
+
+def _rows_a_person(schema: Schema, rows: FileRows) -> float:
     """Return the mean number of rows of a person, rounded up to a power of √2 as it is taken for public; 1 without persons."""
-    from ..features.schema.files import read_blocks
-
-    column, persons = schema.subject_column, Counter[str]()
-    if column is None or (schema.rows_per_subject or 1) == 1:
+    column, most, persons = schema.subject_column, schema.rows_per_subject, Counter[str]()
+    if column is None or (most or 1) == 1:
         return 1.0
-    if table is not None:
-        persons.update(table.columns[column])
-    else:
-        for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()):
-            persons.update(block.columns[column])
-    kept = sum(min(number, schema.rows_per_subject or number) for number in persons.values())
+    for block in rows.blocks():
+        persons.update(block.column(column, "the person each record is about"))
+    kept = sum(min(number, most or number) for number in persons.values())
     return 2.0 ** (math.ceil(2 * math.log2(kept / max(1, len(persons)) + 1e-9)) / 2) if kept else 1.0
 
 

@@ -71,7 +71,7 @@ def relearn(parsed: argparse.Namespace) -> int:
 
     fill_arguments(parsed, dict.fromkeys(PLANNED))  # None: as in the current plan
     with open_store(parsed) as store:
-        check_size(parsed.slots or 0, store.plan.problem.features)  # not checked by the plan
+        check_size(parsed.slots or 0, store.plan.problem.features, store.ledger.codec)  # not checked by the plan
         parsed.map_of_rows = store.schema.map_of_rows if parsed.method else None
         plan = _replan(parsed, store.plan)
         if store.ledger.releases:

@@ -18,14 +18,15 @@ from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, InvalidSchema
 from .arguments import add_command, parse_integer, parse_number
 from .commands import joining_group, parser
-from .init import add_map
-from .terminal import print_result, progress_bar
+from .init import add_map, file_rows, first_rows_warning, read_first
+from .terminal import print_result
 
 if TYPE_CHECKING:
-    from ..features.schema import Draft, HeldOut, Table
+    from ..features.schema import Draft, HeldOut
+    from ..features.schema.files import FileRows
     from ..reports.plain_evaluation import PlainScore
 
 _MOST_APART = 10_000  # most held-out rows
@@ -42,7 +43,7 @@ _MOST_REQUESTS = 10**6
 def register(commands: Any) -> None:
     """Add the `quickstart` command: FILE, --label, --id, --subject, --output-dir, --delete, --holdout, --yes.
 
-    It also takes --map, --requests-per-year, --plan and --json.
+    It also takes --map, --requests-per-year, --plan, --memory and --json.
     """
     command = add_command(
         commands,
@@ -84,7 +85,7 @@ def register(commands: Any) -> None:
         metavar="N",
         help="deletions expected: by forecast, sums, a release for each, or a calendar (default)",
     )
-    command.take("--plan", "--json")
+    command.take("--plan", "--memory", "--json")
     command.set_defaults(run=quickstart)
 
 
@@ -98,19 +99,20 @@ def quickstart(parsed: argparse.Namespace) -> int:
         InvalidParameter: If --holdout is not in [0, 1), a name of --delete is in no labelled row, or the folder cannot
             be made.
     """
-    from ..features.schema import draft_schema, read_table
+    from ..features.schema import draft_schema
 
     if not 0 <= parsed.holdout < 1:
         raise InvalidParameter(f"--holdout {parsed.holdout} must be a share, at least 0 and below 1")
     folder = Path(parsed.output_dir if parsed.output_dir is not None else _folder_for(parsed.data))
-    with progress_bar("read", None, unit="row") as progress:
-        table = read_table(parsed.data, progress=progress)
-    draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
+    rows = file_rows(parsed)
+    draft = draft_schema(read_first(rows), parsed.label, id=parsed.id, subject=parsed.subject)
+    partly = first_rows_warning(rows)
+    draft = draft._replace(doubts=(*draft.doubts, *partly))
     if not parsed.yes and not parsed.json and _both_are_terminals():
         draft = draft._replace(text=answer_draft(draft.text, _ask))
         if parsed.requests_per_year is None and parsed.plan is None:
             parsed.requests_per_year = _ask_requests()
-    _check_named(parsed, table, draft.text)
+    _check_named(parsed, rows, draft.text)
     try:
         folder.mkdir()
     except OSError as error:
@@ -118,15 +120,17 @@ def quickstart(parsed: argparse.Namespace) -> int:
             f"cannot make the folder {folder} ({error.strerror}); name a new one with --output-dir FOLDER"
         ) from error
     try:
-        return fill_folder(parsed, folder, table, draft)
-    except BaseException:
+        return fill_folder(parsed, folder, rows, draft)
+    except BaseException as error:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
             folder.rmdir()
+        if isinstance(error, InvalidSchema) and partly:
+            raise InvalidSchema(f"{error}. The schema was {partly[0]}: give more") from error
         raise
 
 
-def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
+def _check_named(parsed: argparse.Namespace, rows: FileRows, draft: str) -> None:
     """Reject names of --delete that are in no labelled row, before anything is made.
 
     They are persons with `--subject`, else records.
@@ -136,19 +140,22 @@ def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
     if not parsed.delete:
         return
     column = parsed.subject or parsed.id or tomllib.loads(draft).get("id")
-    names = table.columns[column] if column else [str(row) for row in range(1, len(table) + 1)]
-    empty = without_label(table.columns[parsed.label])
-    known = {name for name, none in zip(names, empty, strict=True) if not none}
+    named, known, seen = set(parsed.delete), set[str](), 0
+    for table in rows.blocks():
+        names = table.columns[column] if column else [str(seen + row) for row in range(1, len(table) + 1)]
+        empty = without_label(table.columns[parsed.label])
+        known.update(name for name, none in zip(names, empty, strict=True) if not none and name in named)
+        seen += len(table)
     unknown = sum(name not in known for name in parsed.delete)
     if unknown:
-        where = f"column {column!r}" if column else f"the rows' numbers, 1 to {len(table)}"
+        where = f"column {column!r}" if column else f"the rows' numbers, 1 to {rows.rows}"
         what = "ids" if parsed.subject is None else "persons"
         raise InvalidParameter(
             f"--delete: {unknown} of {len(parsed.delete)} {what} are in no row of {parsed.data} ({where}) that has a label; nothing was made"
         )
 
 
-def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: Draft) -> int:
+def fill_folder(parsed: argparse.Namespace, folder: Path, rows: FileRows, draft: Draft) -> int:
     """Create schema.toml, store and model in an empty folder, measure it on held-out rows, print all, and return 0.
 
     With --delete also erase, and write key.pem, certificate.json and certificate.html. No rows are held out if they would
@@ -157,7 +164,7 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: D
     Args:
         parsed: Arguments of the command.
         folder: The empty folder.
-        table: The rows.
+        rows: The rows, which have been read.
         draft: Draft of the schema, taken as confirmed.
     """
     from ..features.schema import HeldOut
@@ -168,17 +175,17 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, table: Table, draft: D
     schema = draft.text.replace("confirmed = false", "confirmed = true", 1)
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
-    share = min(parsed.holdout, _MOST_APART / len(table))
-    apart = HeldOut(share if share * len(table) >= _ENOUGH_APART else 0.0, never=parsed.delete)
+    share = min(parsed.holdout, _MOST_APART / rows.rows)
+    apart = HeldOut(share if share * rows.rows >= _ENOUGH_APART else 0.0, never=parsed.delete)
 
     def init(found: argparse.Namespace) -> int:
         found.plan, found.map, found.requests_per_year = parsed.plan, parsed.map, parsed.requests_per_year
-        return create_store(found, held_out=apart, table=table)
+        return create_store(found, held_out=apart, rows=rows)
 
     made = _run_for_json(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
     _run_for_json(["learn", store])
     measured, plain = _measure_model(store, apart)
-    lines = _format_created(parsed, made, measured, folder, draft)
+    lines = _format_created(parsed, made, measured, folder, draft, whole=not first_rows_warning(rows))
     if plain is not None:
         lines[-1] += f"; {plain}"
     answer: dict[str, Any] = {
@@ -235,6 +242,8 @@ def _format_created(
     found: Mapping[str, Any] | None,
     folder: Path,
     draft: Draft,
+    *,
+    whole: bool,
 ) -> list[str]:
     from .init import alike_lines, left_out_lines, numbered_line
     from .plan_selection import list_columns
@@ -277,7 +286,8 @@ def _format_created(
             f"R² {'not defined' if found['r2'] is None else format(found['r2'], '.3f')}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
             f"{found['baseline_mean_absolute_error']:.4g}"
         )
-    apart = f"{found['rows']} held-out rows, from which no model learned; schema.toml was drafted from all rows, these included"
+    drafted = "all rows, these included" if whole else "the first rows, some of these perhaps included"
+    apart = f"{found['rows']} held-out rows, from which no model learned; schema.toml was drafted from {drafted}"
     return [*lines, f"measured on {apart}: {score}"]
 
 

@@ -268,19 +268,30 @@ class SlotEdits:
     beside: frozenset[int] | None = None
 
 
-def check_size(slots: int, features: int) -> None:
+def check_size(slots: int, features: int, codec: Codec | None = None) -> None:
     """Reject a table that exceeds this machine's memory before allocating it, which might end in a killed process.
+
+    Args:
+        slots: The number of slots.
+        features: The number of features that are held.
+        codec: How the rows are held as codes; None if their features are held.
 
     Raises:
         InvalidRecords: If it is larger.
     """
-    needed = slots * (4 * features + _BYTES_BESIDE)
+    needed = slots * (bytes_of_row(features, codec) + _BYTES_BESIDE)
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else math.inf
     if needed > there:
+        held, fewer = (f"{features} features", "features") if codec is None else (f"{codec.blocks} codes", "columns")
         raise InvalidRecords(
-            f"{slots} slots of {features} features take about {needed / 2**30:.3g} GiB and this machine has "
-            f"{there / 2**30:.3g} GiB of memory; give fewer slots or features"
+            f"{slots} slots of {held} take about {needed / 2**30:.3g} GiB and this machine has "
+            f"{there / 2**30:.3g} GiB of memory; give fewer slots or {fewer}"
         )
+
+
+def bytes_of_row(features: int, codec: Codec | None) -> int:
+    """Return the bytes of a row held as codes, or as float32 features if there is no codec."""
+    return 4 * features if codec is None else codec.blocks * codec.dtype.itemsize
 
 
 def check_slots(slots: int, rows: int) -> int:

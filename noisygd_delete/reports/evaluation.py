@@ -117,7 +117,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None, *, pl
     named = schema.id_column in next(read_blocks(path, delimiter, rows=1, columns=schema.reads())).columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
     encoded, kept, faults = schema.encode_readable_file(path, delimiter)
-    if not kept:
+    if not len(kept):
         raise faults[0]
     beside = measure_without_noise(store, encoded) if plain else None
     return replace(measure(store, encoded), skipped=tuple(describe_faults(faults)), without_noise=beside)

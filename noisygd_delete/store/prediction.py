@@ -76,11 +76,11 @@ def predict(
     encoded = truth
     if unlabelled:  # rows in which only the label is at fault are predicted too
         encoded, kept, faults = schema.encode_readable_file(path, delimiter, labelled=False)
-    if faults and not kept:
+    if faults and not len(kept):
         raise faults[0]
     schema.check_listed(encoded)
     found = model.predict(encoded.rows)
-    names = encoded.ids or [str(row + 1) for row in kept]
+    names = encoded.ids or [str(row + 1) for row in kept.tolist()]
     labels = schema.decode(found)
     chances = model.probabilities(encoded.rows) if probabilities else None
     answer = Predictions(

@@ -253,7 +253,7 @@ def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
     if not free:
         return held
     records = local_rows(held)
-    check_size(slots, records.width)
+    check_size(slots, records.width, None if records.coded_rows is None else records.coded_rows.codec)
     owners = records.owners
     kept = records.features if records.coded_rows is None else records.coded_rows
     rows = append_rows(kept, [null_rows(free, kept)])

@@ -7,19 +7,19 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from functools import partialmethod
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import terminal
+from noisygd_delete.cli import main, terminal
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec, codec_of
 from noisygd_delete.features.schema import Encoded, files
 from noisygd_delete.records import CodedRows
-from noisygd_delete.store import Store
+from noisygd_delete.store import Store, file_footer
 from noisygd_delete.store.equal_rows import _HashedRows, equal_rows
 
 ROWS = 3000
@@ -71,7 +71,7 @@ def test_no_command_expands_the_rows_of_a_file_or_a_store(
 
 
 def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed) -> None:
-    """`predict` and `evaluate` look at the first row before; `init` counts the rows before if neither map nor slots are given."""
+    """`predict` and `evaluate` look at the first row before; `init` that has to count rows or persons first keeps them, within --memory."""
     monkeypatch.chdir(tmp_path)
     write_csv(tmp_path / "t.csv")
     reads, true = list[int](), files._csv
@@ -90,13 +90,48 @@ def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pr
         ("evaluate", "t/store", "--data", "t.csv"): [1, ROWS],
         ("init", "one", "--data", "t.csv", "--schema", "t/schema.toml", "--map", "additive"): [ROWS],
         ("init", "two", "--data", "t.csv", "--schema", "t/schema.toml", "--slots", "3200"): [ROWS],
-        ("init", "three", "--data", "t.csv", "--schema", "t/schema.toml"): [ROWS, ROWS],
+        ("init", "three", "--data", "t.csv", "--schema", "t/schema.toml"): [ROWS],
+        ("init", "four", "--data", "t.csv", "--schema", "t/schema.toml", "--memory", "1K"): [ROWS, ROWS],
+        ("init", "five", "--data", "u.csv", "--schema", "persons.toml"): [ROWS],
     }
     assert reads == [ROWS]
+    text = (tmp_path / "t" / "schema.toml").read_text()
+    text = text.replace("intercept", 'subject = "person"\nrows_per_subject = 2\nintercept')
+    (tmp_path / "persons.toml").write_text(text)
+    header, *lines = (tmp_path / "t.csv").read_text().splitlines()
+    of_two = [f"{header},person", *(f"{line},p{row // 2}" for row, line in enumerate(lines))]
+    (tmp_path / "u.csv").write_text("\n".join(of_two) + "\n")
     for command, expected in commands.items():
         reads.clear()
         printed(*command)
         assert reads == expected, command
+    for kept in ("rows.codes", "labels.f64", "ids.names"):
+        one, other = (
+            (tmp_path / store / "records" / kept).read_bytes()[: -file_footer.SIZE] for store in ("three", "four")
+        )
+        assert one == other
+
+
+def test_a_schema_is_drafted_from_the_rows_that_memory_has_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "read_blocks", partial(files.read_blocks, rows=500))
+    write_csv(tmp_path / "t.csv")
+    quickstart = ("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes", "--holdout", "0")
+    said = printed(*quickstart, "--delete", "n1", "n2999", "--memory", "1K")
+    assert "drafted from the first 500 of 3000 rows, as many as --memory has room for" in said
+    assert "3000 rows learned from" in said
+    assert "drafted from" in printed(
+        "init", "--data", "t.csv", "--label", "answer", "--draft-schema", "s", "--memory", "1K"
+    )
+    for more in ([], ["--memory", "1G"]):
+        assert "drafted from" not in printed(*quickstart, "--output-dir", f"w{len(more)}", *more)
+    with (tmp_path / "t.csv").open("a") as file:
+        file.write("last,0.5,0.5,a,perhaps\n")
+    assert main([*quickstart, "--output-dir", "other", "--memory", "1K"]) == 2
+    assert "The schema was drafted from the first 500 of 3001 rows" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_terminal_shows_the_rates_of_reading_and_filling(

@@ -75,6 +75,11 @@ class TextColumn(Sequence[str]):
         return counts
 
     @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return int(self._texts.nbytes)
+
+    @property
     def lengths(self) -> NDArray[np.int64]:
         """(rows,) length of each text, in bytes."""
         from pyarrow import compute

@@ -65,6 +65,11 @@ class FloatColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self._values)
 
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self._values.nbytes + self.missing.nbytes
+
     def __getitem__(self, cell: Any) -> Any:
         if isinstance(cell, slice):
             return [self[place] for place in range(*cell.indices(len(self)))]

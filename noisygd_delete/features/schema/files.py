@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import math
 import os
 import re
 import zlib
@@ -170,6 +171,7 @@ _MOST_HELD = 1 << 26  # characters of one block
 _EXPANSION, _SMALL = 100, 1 << 24  # limits of a gzip file: times its size, or this many characters
 _UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 _MOST_TEXT = 1 << 28  # bytes of text of a whole table, unless within _EXPANSION times its size
+_OBJECT = 64  # bytes of a text in Python, beside its letters
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _WORTH_ARROW = 1 << 22  # bytes of a CSV file: a shorter one is read before Arrow is imported
@@ -197,6 +199,16 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the cells take, approximately."""
+        return sum(
+            texts.nbytes
+            if isinstance(texts, (TextColumn, FloatColumn))
+            else _OBJECT * len(texts) + sum(map(len, texts))
+            for texts in self.columns.values()
+        )
 
     def column(self, name: str, purpose: str) -> Sequence[str]:
         """Return the stripped texts of the column `name`, by row.
@@ -259,37 +271,121 @@ class Table:
             yield replace(self, columns=taken, lines=self.lines[part], header=header)
 
 
-def read_table(
-    path: str | Path,
-    delimiter: str | None = None,
-    columns: Container[str] | None = None,
-    *,
-    progress: Callable[[int], None] | None = None,
-) -> Table:
+def read_table(path: str | Path, delimiter: str | None = None) -> Table:
     """Return the whole file, CSV or Parquet, as one table in memory.
 
     Args:
         path: The file.
         delimiter: See `read_blocks`.
-        columns: See `read_blocks`.
-        progress: Called with the number of rows read so far.
 
     Raises:
         InvalidSchema: If the file is damaged, empty or ragged, or its texts are over 100 times as long as the file.
     """
-    blocks, held, rows = [], 0, 0
-    for block in read_blocks(path, delimiter, columns=columns):
+    rows, held = FileRows(path, delimiter), 0
+    for block in rows.blocks():
         held += sum(int(texts.lengths.sum()) for texts in block.columns.values() if isinstance(texts, TextColumn))
         if held > max(_MOST_TEXT, _EXPANSION * os.path.getsize(path)):
             raise InvalidSchema(
                 f"{path}: its texts are over {_EXPANSION} times as long as the file; leave columns of long texts out of it"
             )
-        blocks.append(block)
-        rows += len(block)
-        if progress is not None:
-            progress(rows)
-    columns = {name: _join_texts([block.columns[name] for block in blocks]) for name in blocks[0].columns}
-    return replace(blocks[0], columns=columns, lines=np.concatenate([np.asarray(block.lines) for block in blocks]))
+    return rows.first()
+
+
+class GatheredTable:
+    """Blocks of one file, to be joined into one table.
+
+    Attributes:
+        memory: Bytes that the cells take, approximately.
+    """
+
+    def __init__(self) -> None:
+        self.memory = 0
+        self._first: Table | None = None
+        self._columns: dict[str, list[Sequence[str]]] = {}
+        self._lines: list[NDArray[np.int64]] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._lines))
+
+    def add(self, block: Table) -> None:
+        """Append the rows of a block, which has the columns of the first one."""
+        if self._first is None:
+            self._first = replace(block, columns={})
+        self._lines.append(np.asarray(block.lines))
+        self.memory += block.memory
+        for name, texts in block.columns.items():
+            self._columns.setdefault(name, []).append(texts)
+
+    def table(self) -> Table:
+        """Return all rows; to be called once, as the blocks are let go of column by column."""
+        assert self._first is not None
+        columns = {name: _join_texts(self._columns.pop(name)) for name in list(self._columns)}
+        return replace(self._first, columns=columns, lines=np.concatenate(self._lines))
+
+
+class FileRows:
+    """The rows of a file, to be read several times: the first reading keeps those that fit in memory.
+
+    Args:
+        path: The file.
+        delimiter: See `read_blocks`.
+        columns: Columns to keep; None: all.
+        memory: Bytes of cells to keep, if that is more than a block.
+
+    Attributes:
+        rows: Number of rows; 0 before they are read.
+        table: All rows, if they were read and fit.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        delimiter: str | None = None,
+        columns: Container[str] | None = None,
+        *,
+        memory: float = math.inf,
+    ) -> None:
+        self.rows, self.table = 0, cast("Table | None", None)
+        self._path, self._delimiter, self._columns, self._memory = path, delimiter, columns, memory
+        self._first: Table | None = None
+
+    def blocks(self, progress: Callable[[int], None] | None = None) -> Iterator[Table]:
+        """Yield the rows in blocks, from the file unless all are in memory.
+
+        Args:
+            progress: Called with the number of rows read from the file so far.
+
+        Raises:
+            InvalidSchema: If the file is damaged, empty or ragged.
+        """
+        if self.table is not None:
+            yield self.table
+            return
+        rows, kept, fits = 0, GatheredTable(), not self.rows
+        for whole in read_blocks(self._path, self._delimiter, columns=self._columns):
+            block = whole if self._columns is None else next(whole.blocks(len(whole), self._columns))
+            yield block
+            fits = fits and (not rows or kept.memory + block.memory <= self._memory)
+            if fits:
+                kept.add(block)
+            rows += len(block)
+            if progress is not None:
+                progress(rows)
+        if not self.rows:
+            self.rows, self._first = rows, kept.table()
+            self.table = self._first if fits and kept.memory <= self._memory else None
+
+    def first(self, progress: Callable[[int], None] | None = None) -> Table:
+        """Read the file unless it has been read, and return the first rows: all, or as many blocks as fit, at least one.
+
+        Args:
+            progress: See `blocks`.
+        """
+        if self._first is None:
+            for _ in self.blocks(progress):
+                pass
+        assert self._first is not None
+        return self._first
 
 
 def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:

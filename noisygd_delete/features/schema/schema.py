@@ -372,7 +372,7 @@ class Schema:
 
     def encode_readable_file(
         self, path: str | Path, delimiter: str | None = None, *, labelled: bool = True
-    ) -> tuple[Encoded, list[int], list[UnreadableRows]]:
+    ) -> tuple[Encoded, NDArray[np.int64], list[UnreadableRows]]:
         """Return `encode_readable` of a whole file, read in blocks; rows that have a `codec` are `CodedRows`.
 
         Repeated ids are not an error, and `rows_per_subject` is not applied.
@@ -385,18 +385,19 @@ class Schema:
         Raises:
             InvalidSchema: If a column is missing, or the file is damaged.
         """
-        whole, kept, seen = GatheredRows(self.features), list[int](), 0
+        whole, kept, seen = GatheredRows(self.features), list[NDArray[np.int64]](), 0
         faults = dict[tuple[str, str, str], tuple[list[int], list[int]]]()
         for table in read_blocks(path, delimiter, rows=_block_rows(self, coded=True), columns=self.reads()):
             block, rows, wrong = self.encode_readable(table, labelled=labelled, coded=True)
             whole.add(block)
-            kept += [seen + row for row in rows]
+            kept.append(seen + np.array(rows, np.int64))
             for fault in wrong:
                 rows_at_fault, lines = faults.setdefault((fault.source, fault.column, fault.problem), ([], []))
                 rows_at_fault += [seen + row for row in fault.rows]
                 lines += fault.lines
             seen += len(table)
-        return whole.encoded(), kept, [UnreadableRows(*where, *found) for where, found in faults.items()]
+        wrong = [UnreadableRows(*where, *found) for where, found in faults.items()]
+        return whole.encoded(), np.concatenate(kept), wrong
 
     def decode(self, labels: npt.ArrayLike) -> list[str] | list[float]:
         """Return class names, or targets in their own unit clipped to the bounds, of labels in the engine's coding.

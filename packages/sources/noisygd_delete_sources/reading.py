@@ -18,7 +18,7 @@ from noisygd_delete.engine.kernel import quarter_of_memory
 from noisygd_delete.errors import InvalidRecords
 from noisygd_delete.features.schema import Encoded, Schema, Table
 from noisygd_delete.records import CodedRows, EditCounts, LeftOut, Names, Records
-from noisygd_delete.records.records import check_size
+from noisygd_delete.records.records import bytes_of_row, check_size
 
 from .scratch import ScratchRecords
 from .source import NOTHING_DONE, Snapshot, Source, SourceHistory
@@ -64,7 +64,7 @@ def rows_of(
         schema: The schema of the rows.
         slots: The number of slots.
         since: The earlier position.
-        memory: Bytes of rows to hold, written out; None: a quarter of the machine's memory. A larger table is read into
+        memory: Bytes of rows to hold, as codes or features; None: a quarter of the machine's memory. A larger table is read into
             a scratch file, whatever its number of rows.
         done: The history that the snapshot must show.
 
@@ -78,7 +78,7 @@ def rows_of(
         with held as (there, position, left_out):
             changes = None if since is None else source.changes(since, position, columns_of(schema))
             yield there, position, changes, left_out, None
-    elif 4 * slots * schema.features <= (quarter_of_memory() if memory is None else memory):
+    elif slots * bytes_of_row(schema.features, schema.codec) <= (quarter_of_memory() if memory is None else memory):
         yield _read_in_memory(source, schema, slots, since, done)
     else:
         check_size(slots, 0)
@@ -91,8 +91,9 @@ def rows_of(
 def _read_in_memory(
     source: Source, schema: Schema, slots: int, since: str | None, done: SourceHistory
 ) -> tuple[Records, str, EditCounts | None, LeftOut, str | None]:
-    check_size(slots, schema.features)
-    codec, labels, filled = schema.codec, np.zeros(slots), 0
+    codec = schema.codec
+    check_size(slots, schema.features, codec)
+    labels, filled = np.zeros(slots), 0
     columns, kind = (schema.features, np.float32) if codec is None else (codec.blocks, codec.dtype)
     rows = np.zeros((slots, columns), kind)
 

@@ -220,7 +220,7 @@ class Encoder:
         whole, first, codec = GatheredRows(self.schema.features), 1, self.schema.codec
         for batch in batches:
             if batch.num_rows:
-                check_size(first + batch.num_rows, self.schema.features if codec is None else codec.blocks)
+                check_size(first + batch.num_rows, self.schema.features, codec)
                 columns = {name: self._texts(batch.column(name)) for name in self.columns}
                 table = Table(self.address, columns, range(first, first + batch.num_rows))
                 whole.add(self.schema.encode(table, coded=True))
