@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..engine import CurrentRecords, Execution, check_records, local_rows
 from ..engine.execution import ALONE, Group
@@ -61,11 +60,8 @@ def _check_rows(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> No
 
         check_coded(records, plan.problem.loss, coding)
     if coding is None or records.width == plan.problem.features:
-        check_records(records, plan.problem.loss, group, variances=_variances(plan))
-
-
-def _variances(plan: Plan) -> NDArray[np.float64] | None:
-    return None if plan.learning.shape is None else np.array(plan.learning.shape)
+        shape = None if plan.learning.shape is None else np.array(plan.learning.shape)
+        check_records(records, plan.problem.loss, group, variances=shape)
 
 
 def _check_subjects(rows: int, plan: Plan) -> None:

@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -92,7 +93,7 @@ def test_audit_as_text_and_json(tmp_path: Path, as_json, printed) -> None:
 
 
 def test_audit_by_releases_and_by_one_run(tmp_path: Path, printed) -> None:
-    asked = ["--regularization", "0.25", "--method", "noisy-gd", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
+    asked = shlex.split("--regularization 0.25 --method noisy-gd --gdp --dp 2 --deletion 0.3 --no-utility")
     few, wide, narrow = (
         ["audit", "--plan", planned(tmp_path, *asked, *sizes.split()), "--seed", "1", "--json"]
         for sizes in ("--records 10 --features 2", "--records 200 --features 200", "--records 200 --features 1")

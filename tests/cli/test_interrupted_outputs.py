@@ -63,9 +63,11 @@ def hidden(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.parametrize("unnamed", [True, False], ids=["", "no unnamed files"])
 @pytest.mark.parametrize("how", ["kill", "full"])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "unnamed"),
+    [*((command, True) for command in COMMANDS), *((command, False) for command in ("keygen", "restrict", "predict"))],
+)
 def test_the_same_command_given_again_completes(
     folder: Path, tmp_path_factory, monkeypatch, command: str, how: str, unnamed: bool
 ) -> None:

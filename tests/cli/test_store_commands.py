@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -50,16 +51,9 @@ def init(*more: str) -> list[str]:
     return ["init", "store", "--data", "people.csv", *columns, "--schema", "schema.toml", *PLAN, *more]
 
 
-def call(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
-    assert main([*arguments, "--json"]) == status
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    return json.loads(captured.out)
-
-
 @pytest.mark.parametrize("then", ["demand", "automatic"])
 def test_a_non_convex_store_under_composition_asks_for_a_fresh_learn_or_runs_it(
-    folder: Path, capsys: pytest.CaptureFixture[str], then: str
+    folder: Path, as_json, then: str
 ) -> None:
     composed = [
         "--method",
@@ -67,64 +61,64 @@ def test_a_non_convex_store_under_composition_asks_for_a_fresh_learn_or_runs_it(
         "--loss",
         "sigmoid",
     ]
-    call(capsys, *init(*composed))
-    call(capsys, "learn", "store")
-    assert call(capsys, "delete", "store", "identifier-001")["status"] == "published"
-    assert call(capsys, "delete", "store", "identifier-002")["status"] == "published"
+    as_json(*init(*composed))
+    as_json("learn", "store")
+    assert as_json("delete", "store", "identifier-001")["status"] == "published"
+    assert as_json("delete", "store", "identifier-002")["status"] == "published"
     if then == "automatic":
-        assert call(capsys, "delete", "store", "identifier-003")["kind"] == "relearn"
+        assert as_json("delete", "store", "identifier-003")["kind"] == "relearn"
     else:
-        assert call(capsys, "delete", "store", "identifier-003", status=3)["status"] == "withheld"
-        call(capsys, "relearn", "store")
-        assert call(capsys, "delete", "store", "identifier-004")["status"] == "published"
+        assert as_json("delete", "store", "identifier-003", status=3)["status"] == "withheld"
+        as_json("relearn", "store")
+        assert as_json("delete", "store", "identifier-004")["status"] == "published"
 
 
-def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    dry = call(capsys, *init("--slots", "25", "--dry-run"))
+def test_from_a_table_to_an_erasure(folder: Path, as_json) -> None:
+    dry = as_json(*init("--slots", "25", "--dry-run"))
     assert dry["created"] is False
     assert not (folder / "store").exists()
-    made = call(capsys, *init("--slots", "25"))
+    made = as_json(*init("--slots", "25"))
     assert (made["records"], made["slots"], made["features"]) == (20, 25, 5)
     assert made["unknown"] == {"b": 6}
     assert made["clipped"] == {"a": 0}
-    learned = call(capsys, "learn", "store")
+    learned = as_json("learn", "store")
     assert (learned["release"], learned["kind"], learned["status"]) == (1, "learn", "published")
     assert {"dp", "dp_cumulative"} == set(learned["guarantees"])
 
-    assert call(capsys, "delete", "store", "identifier-004", "--dry-run")["edits"] == 1
+    assert as_json("delete", "store", "identifier-004", "--dry-run")["edits"] == 1
     (folder / "ids.txt").write_text("identifier-006\n\nidentifier-009\n")
-    deleted = call(capsys, "delete", "store", "identifier-004", "--file", "ids.txt", "--request-id", "abc")
+    deleted = as_json("delete", "store", "identifier-004", "--file", "ids.txt", "--request-id", "abc")
     assert (deleted["edits"], deleted["release"]) == (3, 2)
     assert "deletion" in deleted["guarantees"]
-    told = call(capsys, "delete", "store", "identifier-004", "--file", "ids.txt", "--request-id", "abc")
+    told = as_json("delete", "store", "identifier-004", "--file", "ids.txt", "--request-id", "abc")
     assert (told["release"], told["guarantees"], told["gradient_passes"]) == (2, deleted["guarantees"], 0)
-    later = call(capsys, "delete", "store", "--subject", "subject-000", "--no-publish")
+    later = as_json("delete", "store", "--subject", "subject-000", "--no-publish")
     assert (later["status"], later["edits"]) == ("pending", 2)
-    assert call(capsys, "publish", "store", "--dry-run")["pending_edits"] == 2
-    assert call(capsys, "publish", "store")["edits"] == 2
-    assert call(capsys, "publish", "store", "--force")["edits"] == 0
+    assert as_json("publish", "store", "--dry-run")["pending_edits"] == 2
+    assert as_json("publish", "store")["edits"] == 2
+    assert as_json("publish", "store", "--force")["edits"] == 0
 
     (folder / "new.csv").write_text(HEAD + line(30) + line(31).replace("21", "99"))
-    assert call(capsys, "insert", "store", "--data", "new.csv", "--dry-run")["edits"] == 2
-    inserted = call(capsys, "insert", "store", "--data", "new.csv")
+    assert as_json("insert", "store", "--data", "new.csv", "--dry-run")["edits"] == 2
+    inserted = as_json("insert", "store", "--data", "new.csv")
     assert (inserted["edits"], inserted["clipped"]["a"], inserted["release"]) == (2, 2, 5)
-    replanned = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
+    replanned = as_json("relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30", "--dry-run")
     assert (replanned["dp"], replanned["method"]) == (2, "noisy-gd")
-    again = call(capsys, "relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")
+    again = as_json("relearn", "store", "--dp", "2", "--deletion", "0.01", "--slots", "30")
     assert (again["kind"], again["release"]) == ("relearn", 6)
-    state = call(capsys, "status", "store")
+    state = as_json("status", "store")
     assert (state["slots"], state["records"], state["releases"], state["pending_edits"]) == (30, 17, 6, 0)
-    spent = call(capsys, "budget", "store", "--delta", "1e-5", "--order", "4")
+    spent = as_json("budget", "store", "--delta", "1e-5", "--order", "4")
     assert [entry["release"] for entry in spent["releases"]] == [1, 2, 3, 4, 5, 6]
     assert {"order", "renyi", "gdp", "epsilon", "delta"} == set(spent["cumulative"])
     assert spent["releases"][1]["deletion"]["renyi"] > 0
 
-    assert call(capsys, "verify", "store")["passed"]
+    assert as_json("verify", "store")["passed"]
     gone = ["identifier-004", "identifier-006", "identifier-009", "identifier-000", "identifier-001", "subject-000"]
     (folder / "gone.txt").write_text("\n".join(gone))
-    assert call(capsys, "verify", "store", "--absent", "gone.txt") == {"passed": True, "tokens": 6, "found": []}
+    assert as_json("verify", "store", "--absent", "gone.txt") == {"passed": True, "tokens": 6, "found": []}
     (folder / "there.txt").write_text("identifier-005\n")
-    found = call(capsys, "verify", "store", "--absent", "there.txt", status=5)
+    found = as_json("verify", "store", "--absent", "there.txt", status=5)
     assert found["passed"] is False
     assert "identifier-005" not in json.dumps(found)
 
@@ -159,15 +153,15 @@ def test_every_answer_is_also_text_and_never_repeats_an_erased_id(folder: Path, 
     assert "publications left: " in printed["budget store"]
 
 
-def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys, complaint) -> None:
+def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys, as_json, complaint) -> None:
     assert main(init("--releases", "2")) == main(["learn", "store"]) == main(["delete", "store", "identifier-001"]) == 0
     capsys.readouterr()
-    assert call(capsys, "delete", "store", "identifier-002", "--dry-run")["publication"] == "withheld"
-    answer = call(capsys, "delete", "store", "identifier-002", status=3)
+    assert as_json("delete", "store", "identifier-002", "--dry-run")["publication"] == "withheld"
+    answer = as_json("delete", "store", "identifier-002", status=3)
     assert answer["status"] == "withheld"
     (folder / "gone.txt").write_text("identifier-002")
-    assert call(capsys, "verify", "store", "--absent", "gone.txt")["passed"]
-    assert call(capsys, "status", "store")["model"] == "withdrawn"
+    assert as_json("verify", "store", "--absent", "gone.txt")["passed"]
+    assert as_json("status", "store")["model"] == "withdrawn"
     assert "exceed the budget" in complaint("relearn", "store", status=3)
     assert main(["delete", "store", "identifier-003"]) == 3
     assert "planned with a larger --dp" in capsys.readouterr().out
@@ -176,12 +170,12 @@ def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys
     told = capsys.readouterr().out
     assert "1 requests served, 0 answered before, 0 refused; 0 releases" in told
     assert "one release, a record still there" not in told
-    assert call(capsys, "relearn", "store", "--dp", "9", "--releases", "5")["edits"] == 3
+    assert as_json("relearn", "store", "--dp", "9", "--releases", "5")["edits"] == 3
 
 
-def test_mistakes_are_one_paragraph_and_status_2(folder: Path, capsys, complaint) -> None:
+def test_mistakes_are_one_paragraph_and_status_2(folder: Path, as_json, complaint) -> None:
     draft = ["init", "--data", "people.csv", "--label", "y", "--id", "id", "--draft-schema", "draft.toml"]
-    assert "read off the data" in call(capsys, *draft)["warning"]
+    assert "read off the data" in as_json(*draft)["warning"]
     assert "new file" in complaint(*draft)
     assert "--label" in complaint(*draft[:3], "--draft-schema", "other.toml")
     assert "confirmed = false" in complaint("init", "store", "--data", "people.csv", "--schema", "draft.toml")
@@ -191,7 +185,6 @@ def test_mistakes_are_one_paragraph_and_status_2(folder: Path, capsys, complaint
     assert "rows_per_subject=1 is less than the 2 rows" in complaint(*init(), "--rows-per-subject", "1")
     assert "STORE" in complaint("init", "--data", "people.csv", "--schema", "schema.toml")
     assert main(init("--slots", "20")) == 0
-    capsys.readouterr()
     assert "a store already" in complaint(*init())
     assert "empty" in complaint("delete", "store")
     assert "cannot be read" in complaint("delete", "store", "--file", "none.txt")
@@ -203,10 +196,10 @@ def test_mistakes_are_one_paragraph_and_status_2(folder: Path, capsys, complaint
     (folder / "new.csv").write_text(HEAD + line(40))
     assert "slots are free" in complaint("insert", "store", "--data", "new.csv")
     assert "may only grow" in complaint("relearn", "store", "--slots", "3")
-    assert call(capsys, "verify", "store")["passed"]
+    assert as_json("verify", "store")["passed"]
 
 
-def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) -> None:
+def test_a_regression_and_several_classes_pick_their_loss(folder: Path, as_json) -> None:
     for number, (label, loss) in enumerate({
         'column = "a"\nbounds = [-10, 10]': "pseudo-huber",
         'column = "b"\nclasses = ["u", "v", "w"]': "softmax",
@@ -216,11 +209,10 @@ def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) 
         command = ["init", store, "--data", "people.csv", "--schema", "schema.toml", "--method", "noisy-gd"]
         assert main([*command, "--regularization", "0.1"]) == main(["learn", store]) == 0
         assert main(["relearn", store, "--dp", "2"]) == main(["delete", store, "identifier-003"]) == 0
-        capsys.readouterr()
-        assert call(capsys, "status", store)["loss"] == loss
+        assert as_json("status", store)["loss"] == loss
 
 
-def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, capsys) -> None:
+def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, as_json) -> None:
     (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
     command = ["init", "store", "--data", "people.csv", "--schema", "schema.toml", "--method", "noisy-gd"]
     assert (
@@ -228,7 +220,6 @@ def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, capsys)
         == main(["learn", "store"])
         == 0
     )
-    capsys.readouterr()
     with Store.open("store") as store:
         first = store.plan.problem
     for options, changed in (
@@ -239,20 +230,19 @@ def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, capsys)
         (["--gdp", "--dp", "1"], {"budget": Budget.from_gdp(dp=1.0, deletion=0.1)}),
         (["--regularization", "0.2", "--batch", "3"], {"regularization": 0.2, "batch": 3}),
     ):
-        call(capsys, "relearn", "store", *options)
+        as_json("relearn", "store", *options)
         with Store.open("store") as store:
             assert store.plan.problem == replace(first, **changed)
             first = store.plan.problem
 
 
-def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys, complaint) -> None:
+def test_a_second_writer_is_told_so_and_may_wait(folder: Path, as_json, complaint) -> None:
     assert main(init()) == main(["learn", "store"]) == 0
-    capsys.readouterr()
     with Store.open("store"):
         assert "another process" in complaint("delete", "store", "identifier-001", status=4)
         assert "another process" in complaint("verify", "store", status=4)
-        assert call(capsys, "status", "store")["releases"] == 1
-        assert len(call(capsys, "budget", "store")["releases"]) == 1
+        assert as_json("status", "store")["releases"] == 1
+        assert len(as_json("budget", "store")["releases"]) == 1
         command = [
             sys.executable,
             *["-m", "noisygd_delete", "delete", "store", "identifier-001", "--wait", "30", "--json"],
@@ -267,7 +257,7 @@ def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys, complaint
     assert json.loads(output)["release"] == 2
 
 
-def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, capsys, monkeypatch, complaint) -> None:
+def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, as_json, monkeypatch, complaint) -> None:
     pytest.importorskip("torch", reason="a device needs torch")
     from noisygd_delete.engine.device import DeviceObjective
 
@@ -277,16 +267,15 @@ def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, cap
     )
     assert main(init("--method", "noisy-gd:exact=false")) == main(["learn", "store", "--device", "cpu:0"]) == 0
     assert [str(place) for place in seen] == ["cpu:0"]
-    capsys.readouterr()
     assert "no CUDA device 99" in complaint("delete", "store", "identifier-001", "--device", "cuda:99")
     monkeypatch.setenv("NOISYGD_DELETE_DEVICE", "gpu")
     assert "device must be" in complaint("delete", "store", "identifier-001")
-    assert call(capsys, "status", "store")["pending_edits"] == 0
-    assert call(capsys, "delete", "store", "identifier-001", "--device", "cpu")["release"] == 2
+    assert as_json("status", "store")["pending_edits"] == 0
+    assert as_json("delete", "store", "identifier-001", "--device", "cpu")["release"] == 2
     assert len(seen) == 1
 
 
-def test_status_finishes_what_a_crash_interrupted(folder: Path, capsys) -> None:
+def test_status_finishes_what_a_crash_interrupted(folder: Path, capsys, as_json) -> None:
     class Dies(Disk):
         def reached(self, operation: str, path: Path) -> None:
             if (operation, path.name) == ("commit", "ledger.sqlite"):
@@ -296,12 +285,12 @@ def test_status_finishes_what_a_crash_interrupted(folder: Path, capsys) -> None:
     capsys.readouterr()
     with Store.open("store", disk=Dies()) as store, pytest.raises(KeyboardInterrupt):
         store.serve(EditRequest.delete(["identifier-001"]))
-    assert "a request was interrupted" in json.dumps(call(capsys, "verify", "store", status=5))
+    assert "a request was interrupted" in json.dumps(as_json("verify", "store", status=5))
     assert main(["status", "store", "--json"]) == 0
     captured = capsys.readouterr()
     assert "was finished first: release 2" in captured.err
     assert json.loads(captured.out)["releases"] == 2
-    assert call(capsys, "verify", "store")["passed"]
+    assert as_json("verify", "store")["passed"]
 
 
 def test_an_interrupt_is_one_line(folder: Path, capsys, monkeypatch: pytest.MonkeyPatch, complaint) -> None:
@@ -314,41 +303,29 @@ def test_an_interrupt_is_one_line(folder: Path, capsys, monkeypatch: pytest.Monk
     assert "finished by the next command" in complaint("learn", "store", status=130)
 
 
-def test_columns_keep_the_order_of_the_schema(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_columns_keep_the_order_of_the_schema(folder: Path, as_json) -> None:
     """A row put in later has its values in the same places as the rows that were there, whatever the columns are called."""
     swapped = SCHEMA.replace("[columns.a]", "[columns.zeal]").replace("[columns.b]", "[columns.age]")
     Path("schema.toml").write_text(swapped)
     text = Path("people.csv").read_text().replace(HEAD, "id,person,zeal,age,y\n")
     Path("people.csv").write_text(text)
-    call(capsys, *init("--slots", "21"))
+    as_json(*init("--slots", "21"))
     Path("new.csv").write_text("id,person,zeal,age,y\n" + line(3).replace("-003", "-103").replace("-001", "-101"))
-    call(capsys, "learn", "store")
-    call(capsys, "insert", "store", "--data", "new.csv")
+    as_json("learn", "store")
+    as_json("insert", "store", "--data", "new.csv")
     with Store.open("store") as store:
         assert store.schema.names == ["zeal", "age=u", "age=v", "age: other", "(constant)"]
         np.testing.assert_array_equal(store.records.features[20], store.records.features[3])
 
 
-def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, capsys) -> None:
+def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, as_json) -> None:
     (folder / "schema.toml").write_text('id = "id"\n[label]\ncolumn = "a"\nbounds = [-10, 10]\n')
-    command = [
-        "init",
-        "store",
-        "--data",
-        "people.csv",
-        "--schema",
-        "schema.toml",
-        "--method",
-        "noisy-gd",
-        "--clip",
-        "0.5",
-    ]
+    command = shlex.split("init store --data people.csv --schema schema.toml --method noisy-gd --clip 0.5")
     ridge = ["--regularization", "0.01", "--ridge", "forecast", "--model-norm", "3", "--no-total"]
     assert main([*command, *ridge]) == main(["learn", "store"]) == 0
-    capsys.readouterr()
 
     def relearned(*options: str):
-        call(capsys, "relearn", "store", *options)
+        as_json("relearn", "store", *options)
         with Store.open("store") as store:
             return store.plan.problem
 

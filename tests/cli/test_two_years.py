@@ -149,11 +149,7 @@ def test_the_end_is_announced_three_releases_before_and_comes_with_a_deadline(
     announced, number = list[int](), 0
     while True:
         number, clock.now = number + 1, clock.now + DAYS_BETWEEN * DAY
-        answer = as_json(
-            "delete",
-            "store",
-            f"p{number}",
-        )
+        answer = as_json("delete", "store", f"p{number}")
         if answer["status"] == "pending" and answer["left"]["publications"] == 0:
             break
         if answer["nearly_spent"]:

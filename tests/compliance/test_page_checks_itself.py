@@ -150,7 +150,11 @@ def _handing(content: bytes) -> str:
 
 def shown_of(page: str, folder: Path) -> tuple[str, str, str]:
     """(what the box says of itself, its words, the text of the paper) when the check is done."""
-    there = dom(page, folder)
+    return read_shown(dom(page, folder))
+
+
+def read_shown(there: str) -> tuple[str, str, str]:
+    """The same of a page as it stands when its scripts are done."""
     found = re.search(r'class="box check (\w+)"', there)
     words = re.search(r'id="state"[^>]*>([^<]*)<', there)
     paper = re.search(r'<article id="paper">(.*?)</article>', there, re.DOTALL)
@@ -215,7 +219,7 @@ def test_the_page_shows_what_it_checked_whatever_else_stood_in_it(key: Path, tmp
     assert forged.count("It is anonymous.") > 10
     there = dom(forged, tmp_path)
     assert "It is anonymous." not in there.split("<script")[0]
-    assert shown_of(forged, tmp_path) == right
+    assert read_shown(there) == right
 
 
 def _article(page: str) -> str:
@@ -246,7 +250,7 @@ def test_another_file_is_shown_in_its_own_words_or_not_at_all(key: Path, tmp_pat
     if fault == "altered":
         content = content.replace(b"Somebody", b"Nobody")
     there = dom(page_of(own, after=_handing(content)), tmp_path)
-    said, _, text = shown_of(page_of(own, after=_handing(content)), tmp_path)
+    said, _, text = read_shown(there)
     meanwhile = re.search(r'data-meanwhile="([^"]*)"', there)
     assert meanwhile is not None
     number = own["identity"]["certificate_id"]

@@ -244,24 +244,11 @@ def test_a_certificate_in_an_envelope_and_with_a_stamp(folder: Path, complaint, 
         "noisygd_delete_compliance.timestamp.request_timestamp", lambda data, server: server.encode() + data[:9]
     )
     stamp = ["--timestamp-server", "http://stamps", "--timestamp", "c.tsr"]
-    run(
-        "certificate",
-        "store",
-        "--request-id",
-        "first",
-        "--key",
-        "c.pem",
-        "--out",
-        "c.json",
-        "--envelope",
-        "c.dsse.json",
-        *stamp,
-    )
+    certify = "certificate store --request-id first --key c.pem"
+    typed(f"{certify} --out c.json --envelope c.dsse.json {' '.join(stamp)}")
     assert Path("c.tsr").read_bytes() == b"http://stamps" + Path("c.json").read_bytes()[:9]
     run("verify-certificate", "c.dsse.json", "--public-key", "c.pem.pub")
-    run(
-        "certificate", "store", "--request-id", "first", "--key", "c.pem", "--envelope", "c.dsse.json"
-    )  # in its own place
+    typed(f"{certify} --envelope c.dsse.json")  # in its own place
     assert "needs --key" in complaint("certificate", "store", "--request-id", "first", "--envelope", "e.json")
     assert "go together" in complaint("certificate", "store", "--request-id", "first", *stamp[:3], "d.tsr")
     assert "exists" in complaint("certificate", "store", "--request-id", "first", "--out", "c.json", *stamp)

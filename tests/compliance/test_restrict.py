@@ -174,18 +174,8 @@ def test_an_erasure_and_rows_kept_aside_know_of_each_other(tmp_path: Path, monke
     lines = [f"k{k:02d},p{k // 2},{k - 10},{'yes' if k % 2 else 'no'}" for k in range(20)]
     Path("people.csv").write_text("\n".join(["id,person,a,y", *lines, ""]))
     Path("schema.toml").write_text(SCHEMA.replace("[label]", 'subject = "person"\n[label]'))
-    plan = (
-        "--method",
-        "noisy-gd",
-        "--regularization",
-        "0.1",
-        "--no-utility",
-        "--slots",
-        "24",
-        "--rows-per-subject",
-        "2",
-    )
-    run("init", "store", "--data", "people.csv", "--schema", "schema.toml", *plan)
+    plan = "--method noisy-gd --regularization 0.1 --no-utility --slots 24 --rows-per-subject 2"
+    run(*f"init store --data people.csv --schema schema.toml {plan}".split())
     run("learn", "store")
     run("restrict", "store", "k10", "--to", "aside.bin", *ASIDE, "--request-id", "R")
     assert "or taken out by `restrict`" in complaint("delete", "store", "k10", "--request-id", "E0")

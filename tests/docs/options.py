@@ -6,6 +6,7 @@ import argparse
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from noisygd_delete.cli import parser
@@ -26,6 +27,12 @@ GROUPS = {  # page -> its title, and its commands in order of use
 }
 EVERYWHERE = "--json"
 FOLDER = Path(__file__).parents[2] / "docs" / "commands"
+
+
+@cache
+def program() -> argparse.ArgumentParser:
+    """The parser of the whole program, which takes a while to make; not to be changed."""
+    return parser()
 
 
 def children(command: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

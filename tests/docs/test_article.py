@@ -11,8 +11,8 @@ from importlib.util import find_spec
 import pytest
 
 from benchmarks.__main__ import MEASUREMENTS
-from noisygd_delete.cli import parser
 from tests.docs.article import PAGE, VERDICTS, Line, qualify, read_sources, render_page
+from tests.docs.options import program
 from tests.docs.prose import ROOT
 from tests.docs.test_claims import verdicts
 
@@ -39,7 +39,7 @@ def command_fault(command: str) -> str | None:
         from noisygd_delete_lab.command import parser as lab_parser
 
         try:
-            (parser if words[0] == "noisygd-delete" else lab_parser)().parse_args(words[1:])
+            (program if words[0] == "noisygd-delete" else lab_parser)().parse_args(words[1:])
         except SystemExit:
             return f"{command}: does not parse"
         return None

@@ -14,7 +14,7 @@ import pytest
 from noisygd_delete.cli import parser
 from noisygd_delete.evidence import verify_certificate
 from tests.service.processes import Begin, serving
-from tests.sources.conftest import SCHEMA_FILE, Server, database, server
+from tests.sources.conftest import SCHEMA_FILE, Server, database, database_of, server
 from tests.sources.conftest import name as record
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
@@ -72,7 +72,7 @@ def test_the_composition_as_it_is_written_up_to_a_release_after_an_erasure(
     """Role, commands and service of the page and of compose.yaml, by the programs of this machine in one folder."""
     import psycopg
 
-    name = database.partition("?")[0].rpartition("/")[2]
+    name = database_of(database)
     given = {
         "PGHOST": str(server.folder),
         "POSTGRES_USER": "postgres",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete.cli import parser
+from tests.docs.options import program
 from tests.docs.prose import missing_tests
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def test_command_lines_parse(page: Path) -> None:
     for line in commands(page):
         words = shlex.split(line.partition(" #")[0])[1:]
         try:
-            parser().parse_args(words)
+            program().parse_args(words)
         except SystemExit as stopped:
             pytest.fail(f"{line!r} does not parse ({stopped.code})")
 
@@ -104,7 +104,7 @@ def test_the_checks_of_this_file_see_something() -> None:
         "tests/gone.py::grade",
     ]
     with pytest.raises(SystemExit):
-        parser().parse_args(["plan", "--recordz", "3"])
+        program().parse_args(["plan", "--recordz", "3"])
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -13,18 +13,8 @@ yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
 DOCS = ROOT / "docs"
 # pages of the site; the threat model, the note and what a repository has for contributors are documents of their own;
 # article.md, literature.md and conformance.md are tables in which one row is looked up
-APART = {
-    "article.md",
-    "literature.md",
-    "conformance.md",
-    "threat-model.md",
-    "releasing.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "CODE_OF_CONDUCT.md",
-    "note.md",
-    "paper.md",
-}
+APART = {"article.md", "literature.md", "conformance.md", "threat-model.md", "releasing.md", "note.md", "paper.md"}
+APART |= {"CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"}
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.name not in APART)]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
 # upper bounds on the words of all pages, of the guide, and of the first page

@@ -22,15 +22,10 @@ from noisygd_delete.features.maps.codec import RowCodec
 from noisygd_delete.records import CodedRows
 
 from .test_nested import MAP, coded, rows_of
+from .test_sparse import labels_for
 
 N = LEAST_ROWS + 1027
 LOSSES = [losses.clip_loss(losses.Logistic(1.0), 0.6), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0)]
-
-
-def labels_of(loss, seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    kinds = {"binary": rng.choice([-1.0, 1.0], N), "class": rng.integers(0, 3, N).astype(float)}
-    return kinds.get(loss.label_kind, rng.uniform(-1, 1, N))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +42,7 @@ def objective(rows, labels, loss, **given) -> PreciseObjective:
 
 def excess(rows: CodedRows, loss, weights: np.ndarray) -> float:
     """How far a gradient is from that of the whole rows, relative to the declared rounding of both."""
-    labels = labels_of(loss)
+    labels = labels_for(loss, N)
     thin, dense = objective(rows, labels, loss), objective(np.asarray(rows), labels, loss)
     assert isinstance(thin._sums, CodedSums)
     off = np.linalg.norm(thin.gradient(weights) - dense.gradient(weights))
@@ -65,7 +60,7 @@ def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, rows
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monkeypatch) -> None:
-    labels, weights = labels_of(loss), np.random.default_rng(3).standard_normal((loss.outputs, rows.shape[1]))
+    labels, weights = labels_for(loss, N), np.random.default_rng(3).standard_normal((loss.outputs, rows.shape[1]))
 
     def sums(order: np.ndarray, *, block: int = 1 << 14, task: int = 1 << 20) -> np.ndarray:
         for name, value in {"_BLOCK": block, "_TASK": task}.items():
@@ -101,7 +96,7 @@ def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monke
 
 def test_free_slots_and_a_sample_in_the_order_of_contents_do_not_depend_on_places(rows) -> None:
     loss, order = LOSSES[0], np.random.default_rng(5).permutation(N)
-    labels, weights = labels_of(loss), np.ones((1, rows.shape[1]))
+    labels, weights = labels_for(loss, N), np.ones((1, rows.shape[1]))
     labels[::97] = 0.0
     one, other = (
         objective(some, own, loss, by_content=True)
@@ -116,14 +111,14 @@ def test_free_slots_and_a_sample_in_the_order_of_contents_do_not_depend_on_place
 
 def test_a_solver_of_one_score_expands_no_row(rows, monkeypatch) -> None:
     monkeypatch.setattr(RowCodec, "_parts", None)
-    made = objective(rows, labels_of(LOSSES[0]), LOSSES[0])
+    made = objective(rows, labels_for(LOSSES[0], N), LOSSES[0])
     found = solve(made, start=None, tolerance=1e-9, strong_convexity=0.01, objective_smoothness=0.26)
     assert np.linalg.norm(made.gradient(found.weights)) < 1e-9
 
 
 def test_a_sample_has_the_products_and_the_curvature_of_its_rows(rows, monkeypatch) -> None:
     loss, rng = LOSSES[0], np.random.default_rng(6)
-    part, _ = CodedSums.of(rows, labels_of(loss), loss).strided(1)
+    part, _ = CodedSums.of(rows, labels_for(loss, N), loss).strided(1)
     some = rows.select(slice(None, None, N // sample_size(1, N)))
     nested = nest_codes(some)
     other = NestedPart(nested.rows.part(0, len(some)), nested, some.codec.entries)
@@ -142,7 +137,7 @@ def test_a_sample_has_the_products_and_the_curvature_of_its_rows(rows, monkeypat
 
 def test_curvature_of_a_sample_is_inverted_beyond_the_columns_that_are_factorized(rows, monkeypatch) -> None:
     """The oracle is the dense Hessian of the sample's rows; the planted fault leaves the other columns to a diagonal."""
-    loss, rng, labels, convexity = losses.Logistic(1.0), np.random.default_rng(7), labels_of(LOSSES[0]), 1e-3
+    loss, rng, labels, convexity = losses.Logistic(1.0), np.random.default_rng(7), labels_for(LOSSES[0], N), 1e-3
     weights, gradient = rng.standard_normal((2, 1, rows.shape[1]))
     monkeypatch.setattr("noisygd_delete.engine.sample._MOST_BESIDE", 9.0)
     sample = Sample(PreciseObjective(Records(rows, labels), loss, regularization=convexity), 100.0)
@@ -192,13 +187,13 @@ def test_a_slope_beyond_the_bound_and_a_code_of_no_block_are_refused(rows) -> No
         outputs=1,
         derivative=lambda scores, labels, np: 1.01 + 0 * scores,
     )
-    made = CodedSums.of(rows, labels_of(loss), steep)
+    made = CodedSums.of(rows, labels_for(loss, N), steep)
     with pytest.raises(AssumptionViolated):
         made.gradient(np.zeros((1, rows.shape[1])), "float64")
     wrong = rows.copy()
     wrong.codes[5, 0] = 255
     with pytest.raises(InvalidRecords):
-        CodedSums.of(wrong, labels_of(loss), loss)
+        CodedSums.of(wrong, labels_for(loss, N), loss)
 
 
 def test_rows_of_a_hundred_norms_are_looked_up() -> None:
@@ -209,7 +204,7 @@ def test_rows_of_a_hundred_norms_are_looked_up() -> None:
     codes = np.where(rng.random((N, 100)) < rng.random((N, 1)), rng.integers(0, 4, (N, 100)), 4)
     rows = CodedRows(codec.to_stored(codes), codec, skips_zeros=True)
     weights = rng.standard_normal((1, codec.width))
-    made = CodedSums.of(rows, labels_of(loss), loss)
+    made = CodedSums.of(rows, labels_for(loss, N), loss)
     assert made is not None
     assert len(made._values) > 64
     assert excess(rows, loss, weights) <= 1
@@ -217,9 +212,9 @@ def test_rows_of_a_hundred_norms_are_looked_up() -> None:
 
 def test_tables_that_the_declared_rounding_does_not_cover_are_summed_otherwise(rows, monkeypatch) -> None:
     loss = LOSSES[0]
-    assert CodedSums.of(rows.select(slice(LEAST_ROWS - 1)), labels_of(loss)[: LEAST_ROWS - 1], loss) is None
+    assert CodedSums.of(rows.select(slice(LEAST_ROWS - 1)), labels_for(loss, N)[: LEAST_ROWS - 1], loss) is None
     for name in ("_MOST_FACTORS", "_MOST_CODES", "_MOST_CELLS"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 1)
-            assert CodedSums.of(rows, labels_of(loss), loss) is None
+            assert CodedSums.of(rows, labels_for(loss, N), loss) is None
     assert MAP.coding is rows.codec.coding

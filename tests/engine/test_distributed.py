@@ -16,6 +16,7 @@ from noisygd_delete.engine import Objective
 from noisygd_delete.engine.execution import ALONE, Group, is_worth_sharing
 from noisygd_delete.engine.noise import KEY_BYTES, SecureNoise, noise_source
 from noisygd_delete.engine.objective import PreciseObjective
+from tests.bank import unit_rows
 from tests.store.conftest import SCHEMA, plan, records
 
 torch_distributed = pytest.importorskip("torch.distributed", reason="processes talk through torch")
@@ -47,9 +48,7 @@ class Part(Group):
 
 
 def table(n: int, d: int = 6) -> Records:
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((n, d))
-    return Records(rows / (np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001), rng.choice([-1.0, 1.0], n))
+    return Records(unit_rows(n, d), np.random.default_rng(0).choice([-1.0, 1.0], n))
 
 
 @pytest.mark.parametrize("n", [1, BLOCK, 5 * BLOCK + 3, 12 * BLOCK])

@@ -19,7 +19,7 @@ from noisygd_delete.engine import objective as engine_objective
 from noisygd_delete.engine.kernel import Kernel
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.sums import HeldSums
-from tests.bank import sized_plan
+from tests.bank import sized_plan, unit_rows
 
 numba = pytest.importorskip("numba", reason="the compiled kernel needs the extra `fast`")
 from noisygd_delete.engine import kernel_numba  # noqa: E402
@@ -41,10 +41,7 @@ def bounds() -> list[tuple[str, float]]:
 
 
 def table(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    rows = rng.standard_normal((n, d)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * np.float32(1.000001)
-    return rows, rng.choice([-1.0, 1.0], n)
+    return unit_rows(n, d, seed).astype(np.float32), np.random.default_rng(seed).choice([-1.0, 1.0], n)
 
 
 def objective(rows: np.ndarray, labels: np.ndarray, loss: losses.Loss) -> Objective:

@@ -21,6 +21,8 @@ from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import codec_of
 from noisygd_delete.records import CodedRows, SparseRows
 
+from .test_sparse import labels_for
+
 MAP = Additive((0, 3, 0, 0), levels=4, amounts=(2,), gaps=(3,), pairs=((0, 1),))
 
 
@@ -90,8 +92,7 @@ def test_what_is_kept_is_what_every_row_allows(n: int, seed: int, looked_at: int
 def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, n: int, stored: str, monkeypatch) -> None:
     monkeypatch.setattr("noisygd_delete.engine.sums._EXPANDED", 0)
     rng, rows = np.random.default_rng(n), rows_of(n, n)
-    kinds = {"binary": rng.choice([-1.0, 1.0], n), "class": rng.integers(0, 3, n).astype(float)}
-    labels = kinds.get(loss.label_kind, rng.uniform(-1, 1, n))
+    labels = labels_for(loss, n, n)
     given = rows if stored == "sparse" else coded(rows, skips_zeros=stored == "codes")
     thin, dense = (
         PreciseObjective(Records(r, labels, slots=n + 2), loss, regularization=0.01) for r in (given, rows.toarray())

@@ -39,7 +39,7 @@ def rows_of(n: int, width: int, seed: int, filled: float = 0.05) -> sparse.csr_a
     return sparse.csr_array(whole * (10.0 ** rng.uniform(-8, 0, n) / norms * (1 - 2.0**-20))[:, None])
 
 
-def labels_for(loss, n: int, seed: int) -> np.ndarray:
+def labels_for(loss, n: int, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     kinds = {"binary": rng.choice([-1.0, 1.0], n), "class": rng.integers(0, loss.outputs, n).astype(float)}
     return kinds.get(loss.label_kind, rng.uniform(-1, 1, n))

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import tomllib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,62 +23,40 @@ from noisygd_delete_sources.factory import open_rows
 from noisygd_delete_sources.workers import on_ray, on_spark
 from noisygd_delete_sources.workers.table import ClusterRecords
 
-from noisygd_delete import Budget, Schema, losses, make_plan
+from noisygd_delete import Schema
+from tests.sources import conftest as people
 
 ROOT = Path(__file__).parents[2]
 N, SLOTS, FILES = 4000, 4200, 4
-SCHEMA = Schema.from_dict(
-    {
-        "id": "id",
-        "label": {"column": "y", "classes": ["no", "yes"]},
-        "columns": {
-            "a": {"bounds": [-1, 1]},
-            "b": {"bounds": [0, 10]},
-            "c": {"categories": ["x", "z"], "unknown": "zero"},
-        },
-    }
-)
+SCHEMA_FILE = people.SCHEMA_FILE + 'unknown = "zero"\n'
+SCHEMA = Schema.from_dict(tomllib.loads(SCHEMA_FILE))
 
 
 def name(k: int) -> str:
     return f"identifier-token-{k:05d}"
 
 
-def columns(first: int = 0, last: int = N) -> dict[str, list[Any]]:
+def table(**more: Any) -> Any:
+    """The people in Arrow, with these columns besides."""
+    pyarrow = pytest.importorskip("pyarrow")
     rng = np.random.default_rng(0)
     a, b, y = rng.uniform(-1, 1, N), rng.uniform(0, 10, N), rng.integers(0, 2, N)
-    part = range(first, last)
-    return {
-        "id": [name(k) for k in part],
-        "a": [float(a[k]) for k in part],
-        "b": [float(b[k]) for k in part],
-        "c": ["xz"[k % 2] for k in part],
-        "y": [("no", "yes")[y[k]] for k in part],
-    }
+    said = [("no", "yes")[label] for label in y]
+    return pyarrow.table({"id": [*map(name, range(N))], "a": a, "b": b, "c": ["x", "z"] * (N // 2), "y": said, **more})
 
 
-def written(folder: Path, files: int = FILES) -> Path:
-    """The people in so many files."""
-    pyarrow = pytest.importorskip("pyarrow")
+def written(folder: Path, ends: Sequence[int] = range(0, N + 1, N // FILES), **more: Any) -> Path:
+    """The people in files that end at these rows."""
     parquet = pytest.importorskip("pyarrow.parquet")
     folder.mkdir(parents=True)
-    for part in range(files):
-        parquet.write_table(
-            pyarrow.table(columns(N * part // files, N * (part + 1) // files)), folder / f"{part:03d}.parquet"
-        )
+    whole = table(**more)
+    for number, (first, last) in enumerate(pairwise(ends)):
+        parquet.write_table(whole.slice(first, last - first), folder / f"{number:03d}.parquet")
     return folder
 
 
 def plan(slots: int = SLOTS):
-    return make_plan(
-        losses.Logistic(1.0),
-        records=slots,
-        features=SCHEMA.features,
-        regularization=0.05,
-        budget=Budget(order=4, dp=2.0, deletion=0.5),
-        method="objective-perturbation",
-        utility=False,
-    ).allow_any_order()
+    return people.plan(SCHEMA, slots, regularization=0.05).allow_any_order()
 
 
 def skip_without(engine: str) -> None:

@@ -15,7 +15,7 @@ from noisygd_delete_sources.workers.questions import EveryStepth
 from noisygd_delete.errors import SourceError
 from tests.sources.rows import records_of
 
-from .conftest import SCHEMA, SLOTS, N, Start, columns
+from .conftest import SCHEMA, SLOTS, N, Start, written
 from .test_engines import holding, pytestmark
 
 __all__ = ["pytestmark"]
@@ -26,15 +26,8 @@ PERSONS = replace(SCHEMA, subject_column="person")
 @pytest.fixture
 def people(short_folder: Path) -> Path:
     """Four files; the rows of a person lie in several of them."""
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    folder = short_folder / "files"
-    folder.mkdir()
     persons = [f"person-token-{k % 900:04d}" for k in np.random.default_rng(5).permutation(N)]
-    for part in range(4):
-        first, last = N * part // 4, N * (part + 1) // 4
-        cells = {**columns(first, last), "person": persons[first:last]}
-        parquet.write_table(pyarrow.table(cells), folder / f"{part}.parquet")
-    return folder
+    return written(short_folder / "files", person=persons)
 
 
 def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, start: Start) -> None:

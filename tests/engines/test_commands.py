@@ -11,9 +11,8 @@ import pytest
 
 from noisygd_delete.store import Store, verify
 from tests.cli.planned import main
-from tests.sources.conftest import SCHEMA_FILE
 
-from .conftest import FILES, SLOTS, N, Start, columns, name, written
+from .conftest import FILES, SCHEMA_FILE, SLOTS, N, Start, name, table, written
 from .test_engines import holding, pytestmark
 
 __all__ = ["pytestmark"]
@@ -31,9 +30,9 @@ def delete_in_the_application(folder: Path, gone: int) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    last = N // FILES
-    kept = {key: values[:gone] + values[gone + 1 :] for key, values in columns(0, last).items()}
-    parquet.write_table(pyarrow.table(kept), folder / "000.parquet")
+    people = table()
+    kept = pyarrow.concat_tables([people.slice(0, gone), people.slice(gone + 1, N // FILES - gone - 1)])
+    parquet.write_table(kept, folder / "000.parquet")
 
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
@@ -41,7 +40,7 @@ def test_from_init_to_the_certificate(engine: str, short_folder: Path, start: St
     start(engine)
     monkeypatch.chdir(short_folder)
     folder = written(short_folder / "files")
-    Path("schema.toml").write_text(SCHEMA_FILE + 'unknown = "zero"\n')
+    Path("schema.toml").write_text(SCHEMA_FILE)
     where = ["--source", str(folder), "--engine", engine, "--schema", "schema.toml"]
     made = answer(capsys, "init", "store", *where, *PLAN)
     assert (made["created"], made["engine"], made["slots"]) == (True, engine, SLOTS)

@@ -22,7 +22,7 @@ from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.position import position_covers
 from tests.sources.rows import records_of
 
-from .conftest import ROOT, SCHEMA, SLOTS, Start, columns, name, plan
+from .conftest import ROOT, SCHEMA, SLOTS, Start, name, plan, table
 from .held_up import marked
 from .test_engines import engine_folders, holding, psutil, pytestmark
 
@@ -32,8 +32,7 @@ GONE = name(17)
 
 
 def in_delta(folder: Path) -> Path:
-    deltalake, pyarrow = pytest.importorskip("deltalake"), pytest.importorskip("pyarrow")
-    deltalake.write_deltalake(str(folder), pyarrow.table(columns()))
+    pytest.importorskip("deltalake").write_deltalake(str(folder), table())
     return folder
 
 

@@ -24,10 +24,9 @@ from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store, verify
 from tests.cli.planned import main
-from tests.sources.conftest import SCHEMA_FILE
 from tests.sources.rows import records_of
 
-from .conftest import OF_TESTS, ROOT, SCHEMA, SESSIONS, SLOTS, N, Start, columns, held, plan, skip_without
+from .conftest import OF_TESTS, ROOT, SCHEMA, SCHEMA_FILE, SESSIONS, SLOTS, N, Start, held, plan, skip_without, written
 from .held_up import LongestHeldUp, held_up, marked
 from .test_commands import PLAN
 from .test_engines import executes, psutil, pytestmark
@@ -69,16 +68,6 @@ def kill(mark: Path) -> None:
     psutil.wait_procs([victim], timeout=30)
 
 
-def split(folder: Path, files: str) -> Path:
-    """The people in files that end so."""
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    folder.mkdir()
-    whole = pyarrow.table(columns())
-    for number, (first, last) in enumerate(pairwise(ENDS[files])):
-        parquet.write_table(whole.slice(first, last - first), folder / f"{number}.parquet")
-    return folder
-
-
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 @pytest.mark.parametrize("files", ENDS)
 def test_one_file_empty_files_and_one_long_file_give_the_weights_of_memory(
@@ -86,7 +75,7 @@ def test_one_file_empty_files_and_one_long_file_give_the_weights_of_memory(
 ) -> None:
     """To the last bit where files end with a chunk; else as near as the roundings that are charged, the same every time."""
     start(engine)
-    folder, made = split(short_folder / "files", files), plan()
+    folder, made = written(short_folder / "files", ENDS[files]), plan()
     memory, _ = records_of(source_at(str(folder), id="id"), SCHEMA, SLOTS)
     with held(engine, folder) as records:
         partitions = records.rows_in
@@ -107,9 +96,8 @@ def near_memory(found: np.ndarray, memory: Any, made: Plan, *, equal: bool) -> N
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_init_and_learn_go_on_to_the_same_bit(engine: str, short_folder: Path) -> None:
     skip_without(engine)
-    files = "empty files"
-    split(short_folder / "files", files)
-    (short_folder / "schema.toml").write_text(SCHEMA_FILE + 'unknown = "zero"\n')
+    written(short_folder / "files", ENDS["empty files"])
+    (short_folder / "schema.toml").write_text(SCHEMA_FILE)
     asked = [sys.executable, "-m", "tests.engines.test_killed_worker", str(short_folder), engine]
     with subprocess.Popen(asked, cwd=short_folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as driver:
         for step in ("init", "learn"):

@@ -64,15 +64,12 @@ def test_every_axiom_of_the_interface_is_cited_or_defines_laws() -> None:
     text = (coq_files.FOLDER / f"{INTERFACE}.v").read_text()
     axioms = set(re.findall(r"^Axiom (\w+)", text, flags=re.M))
     assert len(axioms) == 18
-    for part in (
+    cited = (
         "gdp_gauss",
         "gdp_compose",
-        "renyi_process",
-        "renyi_gauss",
-        "renyi_compose",
-        "renyi_tests",
-        "renyi_discrete",
-    ):
+        *(f"renyi_{part}" for part in ["process", "gauss", "compose", "tests", "discrete"]),
+    )
+    for part in cited:
         before = text[: text.index(f"Axiom {part} ")].rstrip().rsplit("(*", 1)[-1]
         assert re.search(r"\b(19|20)\d\d\b", before), part
 
@@ -127,6 +124,12 @@ FAULTS = {
 }  # fmt: skip
 
 
+def accept_before(text: str, place: int) -> str:
+    """A file without the proofs before this place: they are checked where the file itself is compiled."""
+    start = text.rfind("Qed.", 0, place) + len("Qed.")
+    return re.sub(r"\bProof\b.*?\bQed\.", "Admitted.", text[:start], flags=re.S) + text[start:]
+
+
 @needs_coq
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_wrong_statement_does_not_compile(fault: str, folder: Path) -> None:
@@ -134,7 +137,7 @@ def test_a_wrong_statement_does_not_compile(fault: str, folder: Path) -> None:
     text = (coq_files.FOLDER / f"{name}.v").read_text()
     assert right in text
     changed = folder / "Changed.v"
-    changed.write_text(text.replace(right, wrong))
+    changed.write_text(accept_before(text, text.index(right)).replace(right, wrong))
     outcome = coq_files.compile_file(changed, folder)
     assert outcome.returncode != 0
     assert "Syntax error" not in outcome.stderr
@@ -187,7 +190,8 @@ ROUNDED = {
 @needs_coq
 @pytest.mark.parametrize("method", CERTIFICATES)
 def test_one_unit_in_the_last_place_less_is_refused(method: str, folder: Path) -> None:
-    """A figure with one unit less in its last place is not proven by what proves it as printed."""
+    """A figure with one unit less in its last place is not proven by what proves it as printed: of each method every second figure, the other
+    half with the next method, as all are proven by the same tactics."""
 
     def less(name: str, printed: Fraction, unit: Fraction) -> Fraction:
         return max(printed - ROUNDED.get((method, name), 1) * unit, Fraction(0))
@@ -197,8 +201,8 @@ def test_one_unit_in_the_last_place_less_is_refused(method: str, folder: Path) -
     printed = {name: statement for name, statement, _ in FIGURES.findall(honest)}
     changed = sorted(name for name, statement, _ in FIGURES.findall(text) if statement != printed[name])
     assert len(changed) >= CERTIFICATES[method] - 6  # a figure of 0 has no smaller one
-    if method == "sufficient-statistics":
-        changed = changed[::2]  # a μ of sums takes a minute
+    # a μ of sums takes a minute
+    changed = changed[list(CERTIFICATES).index(method) % 2 :: 4 if method == "sufficient-statistics" else 2]
     planted = FIGURES.sub(lambda found: _refused(*found.groups()) if found[1] in changed else "", text)
     assert planted.count(" Abort.") == len(changed)
     assert coq_certificate.prove(planted, folder) is None

@@ -14,82 +14,44 @@ from noisygd_delete import bounds
 from proofs_check import framework, licences
 from proofs_check.statements import REGISTRY
 
-PAPER = [
-    "3.1",
-    "3.2",
-    "4.1",
-    "4.2",
-    "4.3",
-    "4.4",
-    "4.5",
-    "5.1(1)",
-    "5.1(2)",
-    "5.1(3)",
-    "5.2(1)",
-    "5.2(2)",
-    "5.2(3)",
-    "5.3",
-    "F.1",
-    "F.2",
-    "F.3",
-    "F.4",
-    "F.5",
-    "F.6",
-    "B.1",
-    "B.2",
-    "B.3",
-    "B.4",
-    "G.1",
-    "G.2",
-    "G.3",
-    "G.4",
-    "G.5",
-    "G.6",
-    "G.7",
-    "G.8",
-    "G.9",
-    "G.10",
-    "G.11",
-    "G.12",
-    "G.13",
-    "G.14",
-    "G.15",
-    "G.16",
-    "G.17",
-    "G.18",
-    "G.19",
-    "G.20",
-    "G.21",
-    "G.22",
-    "G.23",
-    "G.24",
-    "C.1",
-    "C.2",
+PAPER = {
     "Table 1",
-]
+    *[
+        "3.1",
+        "3.2",
+        "4.1",
+        "4.2",
+        "4.3",
+        "4.4",
+        "4.5",
+        "5.1(1)",
+        "5.1(2)",
+        "5.1(3)",
+        "5.2(1)",
+        "5.2(2)",
+        "5.2(3)",
+        "5.3",
+        "B.1",
+        "B.2",
+        "B.3",
+        "B.4",
+        "C.1",
+        "C.2",
+    ],
+    *(f"F.{k}" for k in range(1, 7)),
+    *(f"G.{k}" for k in range(1, 25)),
+}
 GUO = ["Guo 1", "Guo 2", "Guo 3(i)", "Guo 3(ii)", "Guo 4", "Guo 5", "Guo C1", "Guo C2"]
 FALSE = {"F.3", "F.4", "4.3", "B.4-equal-order", "5.2-saving", "Guo 2", "Guo 3(i)", "DP-SGD, (qTε, qTδ)"}
-REPAIRED = {
-    "3.2",
-    "4.1",
-    "5.3",
-    "G.1",
-    "G.8",
-    "5.1-batch",
-    "5.2(2)",
-    "Guo 1",
-    "Guo 3(ii)",
-    "Guo 4",
-    "DP sampling",
-    "DP exponential",
-}
+REPAIRED = {"3.2", "4.1", "5.3", "G.1", "G.8", "5.1-batch", "5.2(2)", "Guo 1", "Guo 3(ii)", "Guo 4"}
+REPAIRED |= {"DP sampling", "DP exponential"}
 SLOW = {"G.22", "Guo 1", "Guo 3(ii)", "Guo 4", "Guo C1", "Guo C2", "S.softmax", "S.tanh-network", "G.5", "F.1", "G.18"}
 
 FAST = sorted(set(REGISTRY) - SLOW)
 
 
 def test_every_statement_of_both_papers_has_a_row():
-    assert set(PAPER) | set(GUO) <= set(REGISTRY)
+    assert PAPER | set(GUO) <= set(REGISTRY)
 
 
 def test_the_verdicts_are_the_known_ones():

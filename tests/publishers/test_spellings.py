@@ -22,7 +22,7 @@ from noisygd_delete.features.schema.spelling import make_spelling_patterns
 from noisygd_delete.store.artifact import Artifact
 from noisygd_delete.store.disk import Disk
 
-ROWS = 10_000
+ROWS = 2_000
 COLUMNS = {
     "letters": {"boolean": ["f", "t"]},
     "words": {"boolean": ["True", "False"]},
@@ -36,23 +36,12 @@ COLUMNS = {
 MOMENTS = {"since": {"dates": ["2013-01-01", "2014-12-31"], "cycles": ["day", "week"], "missing": "column"}}
 SAYS = {
     False: [
-        "f",
-        "F",
-        "false",
-        "False",
-        "FALSE",
-        "no",
-        "n",
-        "N",
-        "off",
-        "0",
-        "0.0",
-        "0.",
+        *["f", "F", "false", "False", "FALSE", "no", "n", "N", "off", "0", "0.0", "0."],
         " f ",
         "\tNo\n",
         "\u00a0false",
     ],
-    True: ["t", "T", "true", "True", "TRUE", "yes", "Y", "on", "1", "1.0", "1.00", " t", "yes \u3000"],
+    True: [*["t", "T", "true", "True", "TRUE", "yes", "Y", "on", "1", "1.0", "1.00"], " t", "yes \u3000"],
 }
 TYPED = {
     False: [False, np.False_, 0, np.int64(0), 0.0, Decimal("0.0")],
@@ -103,16 +92,9 @@ def drawn(seed: int = 11) -> tuple[dict[str, list[str]], dict[str, list], dict[s
         typed["euro"].append(None if gap else chance.choice([cents / 100, Decimal(cents) / 100]))
         at = datetime(2013, 1, 1, tzinfo=UTC) + timedelta(minutes=chance.randint(-9000, 1_100_000))
         plain["since"].append(at.strftime("%Y-%m-%d %H:%M"))
-        odd["since"].append(
-            chance.choice(
-                [
-                    at.isoformat(),
-                    at.replace(tzinfo=zone).isoformat(),
-                    at.strftime(" %Y-%m-%dT%H:%MZ "),
-                    at.strftime("%Y-%m-%d %H:%M+00"),
-                ]
-            )
-        )
+        written = [at.isoformat(), at.replace(tzinfo=zone).isoformat()]
+        written += [at.strftime(" %Y-%m-%dT%H:%MZ "), at.strftime("%Y-%m-%d %H:%M+00")]
+        odd["since"].append(chance.choice(written))
         typed["since"].append(
             chance.choice([at, at.astimezone(zone), at.replace(tzinfo=None), np.datetime64(at.replace(tzinfo=None))])
         )
@@ -133,7 +115,7 @@ def scores(made: Model, of: Schema, table: Table) -> np.ndarray:
     return encoded.rows @ made.weights
 
 
-def test_ten_thousand_odd_rows_predict_the_same_typed_and_as_text(tmp_path: Path) -> None:
+def test_odd_rows_predict_the_same_typed_and_as_text(tmp_path: Path) -> None:
     pandas, parquet = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.parquet")
     import pyarrow
 

@@ -1,11 +1,10 @@
-"""Erasure certificates and reports: right numbers, altered papers caught, nothing personal, readable in a browser."""
+"""Erasure certificates and reports: right numbers, altered papers caught, nothing personal."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -265,40 +264,6 @@ def test_reports_cover_empty_spent_and_relearned_stores(plan):
     page = store_report(plan=other, events=events, times=["a", "b", "c"], audit=ERASURE.audit)
     assert page.count("<svg") == 1
     assert "publication(s) left" in page
-
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine (apt-get install chromium)")
-@pytest.mark.parametrize("kind", ["certificate", "report"])
-def test_a_real_browser_shows_the_page(kind, plan, certificate, tmp_path):
-    """Every picture is laid out inside the page, and the page has ink where the pictures are."""
-    from matplotlib.image import imread
-
-    page = certificate_html(certificate) if kind == "certificate" else store_report(plan=plan, events=ledger(plan))
-    probe = """<script>addEventListener("load", () => { document.body.dataset.probe = JSON.stringify(
-        {wide: document.documentElement.scrollWidth, figures: [...document.querySelectorAll("svg")].map(
-        s => [s.getBoundingClientRect().width, s.getBoundingClientRect().height, s.textContent.trim().length])}) })</script>"""
-    path, shot = tmp_path / "page.html", tmp_path / "page.png"
-    page = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)  # it would stop the probe too
-    path.write_text(page.replace("</main>", f"</main>{probe}"), encoding="utf-8")
-    base = [
-        BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1000,2600", f"--user-data-dir={tmp_path}/profile",
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-    ]  # fmt: skip
-    run = {"capture_output": True, "text": True, "timeout": 60}
-    dom = subprocess.run([*base, "--dump-dom", path.as_uri()], check=True, **run).stdout
-    found = json.loads(re.search(r'data-probe="([^"]*)"', dom).group(1).replace("&quot;", '"'))
-    assert found["wide"] <= 1000
-    assert len(found["figures"]) == (0 if kind == "certificate" else 1)
-    for width, height, text in found["figures"]:
-        assert width > 400
-        assert height > 100
-        assert text > 40
-    subprocess.run([*base, f"--screenshot={shot}", path.as_uri()], check=True, **run)
-    ink = (imread(shot)[..., :3].mean(axis=2) < 0.9).mean(axis=1)
-    assert (ink > 0).mean() > 0.3
 
 
 @pytest.mark.parametrize("name", FURTHER)

@@ -77,6 +77,15 @@ class Desk:
     def look(self, token: str, role: str = "read") -> Any:
         return self.client.get(f"/requests/{token}", headers=self.headers(role))
 
+    def state(self, token: str) -> str:
+        return str(self.look(token).json()["state"])
+
+    def get(self, path: str, role: str = "read") -> Any:
+        return self.client.get(path, headers=self.headers(role))
+
+    def post(self, path: str, role: str = "publish", **given: Any) -> Any:
+        return self.client.post(path, headers=self.headers(role), **given)
+
     def turn(self) -> None:
         """What the writer and the messenger do when they wake."""
         self.service.writer.turn()

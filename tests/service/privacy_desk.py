@@ -5,9 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server import Replayed, Verifier
@@ -15,6 +13,7 @@ from noisygd_delete_server import Replayed, Verifier
 from noisygd_delete.errors import InvalidRequest
 
 from .conftest import SECRET
+from .processes import Receiver
 
 
 class PrivacyDesk:
@@ -26,29 +25,15 @@ class PrivacyDesk:
         self.resumed: Counter[str] = Counter()
         self.told: Counter[str] = Counter()
         self.faults: list[str] = []
-        self._verifier, self._mutex = Verifier(SECRET), threading.Lock()
-        desk = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                with desk._mutex:
-                    code = desk.heard(self.path, dict(self.headers), body)
-                self.send_response(code)
-                self.send_header("content-length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: Any) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        self.address = f"http://127.0.0.1:{self._server.server_port}"
-        self._draw = random.Random(3)
+        self._verifier, self._mutex, self._draw = Verifier(SECRET), threading.Lock(), random.Random(3)
+        self._receiver = Receiver(self.heard)
+        self.address, self.close = self._receiver.address, self._receiver.close
 
     def heard(self, path: str, headers: dict[str, str], body: bytes) -> int:
-        if self._draw.random() < 0.1:
-            return 503
+        with self._mutex:
+            return 503 if self._draw.random() < 0.1 else self._taken(path, headers, body)
+
+    def _taken(self, path: str, headers: dict[str, str], body: bytes) -> int:
         if path.startswith("/api/resume/"):
             token = path.removeprefix("/api/resume/")
             if headers.get("Authorization", headers.get("authorization")) != f"Bearer reply-{token}":
@@ -72,7 +57,3 @@ class PrivacyDesk:
         line = line_of(self._path, token)
         if line.served is None or line.served.published is None or line.served.still_at:
             self.faults.append(f"{token}: told before it was so")
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()

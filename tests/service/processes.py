@@ -15,6 +15,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from http.client import HTTPException
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,29 @@ def mother_of_services(*modules: str, **variables: str) -> Iterator[Begin]:
 def serving() -> Iterator[Begin]:
     with mother_of_services() as begin:
         yield begin
+
+
+class Receiver:
+    """A server on this machine that answers what `heard` says of the path, the headers and the body of a request."""
+
+    def __init__(self, heard: Callable[[str, dict[str, str], bytes], int]) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                self.send_response(heard(self.path, dict(self.headers), body))
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
 
 
 class Trickle:

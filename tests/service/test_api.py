@@ -35,7 +35,7 @@ def test_a_request_is_kept_carried_out_published_and_certified(store: Path, open
     assert desk.look("second").json()["stores"][0]["rows"] == 2
     assert status(store)["releases"] == 2
     assert desk.service.inbox.counts() == {"accepted": 0, "quarantined": 0, "edited": 0, "refused": 0, "outgoing": 0}
-    paper = desk.client.get("/requests/first/certificate", headers=desk.headers("read")).json()
+    paper = desk.get("/requests/first/certificate").json()
     (one,) = paper["certificates"]
     assert one["store"] == "people"
     assert one["certificate"]["request"]["request_id"] == "first"
@@ -65,7 +65,7 @@ def test_a_request_without_an_id_gets_one(store: Path, opened: Opened) -> None:
     token = answered.json()["request_id"]
     assert len(token) == 32
     desk.turn()
-    assert desk.look(token).json()["state"] == "published"
+    assert desk.state(token) == "published"
 
 
 def test_a_correction_is_carried_out_by_the_schema_of_the_store(store: Path, opened: Opened) -> None:
@@ -73,41 +73,27 @@ def test_a_correction_is_carried_out_by_the_schema_of_the_store(store: Path, ope
     assert desk.ask(request_id="fix", replace={name(5): raw(1)}).status_code == 202
     desk.turn()
     assert desk.look("fix").json()["stores"][0]["rows"] == 1
-    assert desk.client.get("/register", headers=desk.headers("read")).json()[0]["right"] == "rectification"
+    assert desk.get("/register").json()[0]["right"] == "rectification"
     assert desk.ask(request_id="fix", replace={name(5): raw(1)}).status_code == 200
     assert desk.ask(request_id="fix", replace={name(5): raw(2)}).status_code == 409
 
 
 @pytest.mark.parametrize(
-    ("asked", "status_code"),
+    "asked",
     [
-        ({}, 422),
-        ({"delete": []}, 422),
-        ({"delete": [""]}, 422),
-        ({"delete": "identifier"}, 422),
-        ({"delete": [1.5]}, 422),
-        ({"delete": ["a"], "insert": []}, 422),
-        ({"delete": ["a"], "request_id": "../etc"}, 422),
-        ({"delete": ["a"], "request_id": "a\n"}, 422),
-        ({"delete": ["a"], "request_id": ""}, 422),
-        ({"delete": ["a"], "request_id": None}, 422),
-        ({"delete": ["a"], "received": "yesterday"}, 422),
-        ({"delete": ["a"], "received": "2026-05-04T09:30:00"}, 422),
-        ({"delete": ["a"], "channel": "pigeon"}, 422),
-        ({"delete": ["a"], "replace": {"a": raw(1)}}, 422),
-        ({"replace": {"a": {"a": 1}}}, 422),
-        ({"replace": {"a": {**raw(1), "y": "perhaps"}}}, 422),
-        ([1, 2], 422),
-        ("text", 422),
+        {"delete": ["a"], "request_id": "a\n"},
+        {"delete": ["a"], "received": "yesterday"},
+        {"delete": ["a"], "received": "2026-05-04T09:30:00"},
+        {"delete": ["a"], "received": "2999-01-01T00:00:00Z"},
+        {"delete": ["a"], "replace": {"a": raw(1)}},
+        {"replace": {"a": {"a": 1}}},
+        {"replace": {"a": {**raw(1), "y": "perhaps"}}},
     ],
 )
-def test_what_no_table_could_do_is_refused_at_once(
-    store: Path, opened: Opened, asked: object, status_code: int
-) -> None:
+def test_what_no_table_could_do_is_refused_at_once(store: Path, opened: Opened, asked: object) -> None:
     desk = opened(store)
-    answered = desk.client.post("/requests", json=asked, headers=desk.headers("request"))
-    assert answered.status_code == status_code, answered.text
-    assert (answered.json()["code"], answered.json()["status"]) == ("unfit", 422)
+    answered = desk.post("/requests", "request", json=asked)
+    assert (answered.status_code, answered.json()["code"], answered.json()["status"]) == (422, "unfit", 422)
     assert not any(desk.service.inbox.counts().values())
 
 
@@ -143,13 +129,13 @@ def test_a_request_for_nobody_is_told_refused_and_left_to_a_person(store: Path, 
     assert "99999" not in found["reason"]
     assert status(store)["records"] == 60
     assert desk.ask(request_id="nobody", delete=[name(3)]).json()["state"] == "refused"
-    (line,) = desk.client.get("/register", headers=desk.headers("read")).json()
+    (line,) = desk.get("/register").json()
     assert (line["request_id"], line["state"]) == ("nobody", "open")
     with Store.open(store) as held:
         case = Register(held.request_log).case("nobody")
         Register(held.request_log).state("nobody", case.stated(decision="not found", decided="2099-01-01"))
     desk.turn()
-    assert desk.look("nobody").json()["state"] == "decided"
+    assert desk.state("nobody") == "decided"
     assert desk.service.inbox.counts()["refused"] == 0
 
 
@@ -160,7 +146,7 @@ def test_requests_that_follow_one_another_see_what_the_earlier_ones_did(store: P
     desk.ask(request_id="b", delete=[name(4), name(6)])
     desk.ask(request_id="c", subjects=[person(4)])
     desk.turn()
-    assert [desk.look(token).json()["state"] for token in "abc"] == ["pending", "refused", "pending"]
+    assert [desk.state(token) for token in "abc"] == ["pending", "refused", "pending"]
     assert status(store)["records"] == 58
 
 
@@ -176,10 +162,10 @@ def test_publishing_is_asked_for_by_its_role_and_only_where_something_waits(stor
     assert publish(store="people").status_code == 202
     desk.turn()
     assert status(store)["releases"] == 2
-    assert desk.look("one").json()["state"] == "published"
+    assert desk.state("one") == "published"
     assert publish(store="others").status_code == 409
     assert publish(stores=1).status_code == 422
-    assert desk.client.post("/publish", headers=desk.headers("publish")).status_code == 202
+    assert desk.post("/publish").status_code == 202
 
 
 ROUTES = [
@@ -215,14 +201,14 @@ def test_what_is_not_there_or_not_done_that_way_is_said(store: Path, opened: Ope
     desk = opened(store)
     assert desk.look("never").status_code == 404
     assert desk.look("%00").status_code == 404
-    assert desk.client.get("/requests/never/certificate", headers=desk.headers("read")).status_code == 404
-    assert desk.client.get("/nothing").status_code == 404
+    assert desk.get("/requests/never/certificate").status_code == 404
+    assert desk.get("/nothing").status_code == 404
     wrong = desk.client.delete("/requests", headers=desk.headers("request"))
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
     desk.ask(request_id="one", delete=[name(1)])
-    early = desk.client.get("/requests/one/certificate", headers=desk.headers("read"))
+    early = desk.get("/requests/one/certificate")
     assert (early.status_code, "accepted" in early.json()["detail"]) == (409, True)
-    assert desk.client.get("/requests/one/certificate", headers=desk.headers("sign")).status_code == 409
+    assert desk.get("/requests/one/certificate", "sign").status_code == 409
 
 
 def test_a_signed_certificate_needs_the_role_and_the_key(store: Path, tmp_path: Path, opened: Opened) -> None:
@@ -235,7 +221,7 @@ def test_a_signed_certificate_needs_the_role_and_the_key(store: Path, tmp_path: 
     desk.turn()
     address = "/requests/one/certificate"
     (plain,) = desk.client.get(address, headers=desk.headers("read")).json()["certificates"]
-    (signed,) = desk.client.get(address, headers=desk.headers("sign")).json()["certificates"]
+    (signed,) = desk.get(address, "sign").json()["certificates"]
     assert "signature" not in plain["certificate"]
     assert verify_certificate(signed["certificate"], public_key=tmp_path / "key.pem.pub").passed
 
@@ -254,9 +240,9 @@ def test_one_request_reaches_every_store_and_its_certificate_covers_each(tmp_pat
         ("second", 2, "published"),
     ]
     assert [(one["store"], one["rows"]) for one in desk.look("parts").json()["stores"]] == [("first", 1), ("second", 1)]
-    assert desk.look("none").json()["state"] == "refused"
+    assert desk.state("none") == "refused"
     assert [status(path)["records"] for path in stores] == [37, 37]
-    papers = desk.client.get("/requests/both/certificate", headers=desk.headers("read")).json()["certificates"]
+    papers = desk.get("/requests/both/certificate").json()["certificates"]
     assert [paper["store"] for paper in papers] == ["first", "second"]
     assert desk.ask(request_id="both", subjects=[person(24)]).json()["state"] == "published"
     assert desk.ask(request_id="parts", delete=[name(3)]).json()["state"] == "published"
@@ -268,16 +254,13 @@ def test_a_withheld_publication_is_said_and_rows_go_all_the_same(tmp_path: Path,
     for k in range(3):
         desk.ask(request_id=f"r{k}", delete=[name(k)])
         desk.turn()
-    assert [desk.look(f"r{k}").json()["state"] for k in range(3)] == ["published", "withheld", "withheld"]
+    assert [desk.state(f"r{k}") for k in range(3)] == ["published", "withheld", "withheld"]
     assert status(path)["records"] == 57
-    assert (
-        'noisygd_delete_model_in_force{store="people"} 0'
-        in desk.client.get("/metrics", headers=desk.headers("read")).text
-    )
+    assert 'noisygd_delete_model_in_force{store="people"} 0' in desk.get("/metrics").text
     with Store.open(path) as store:
         store.relearn(plan(slots=64, releases=8, budget=Budget(order=4, dp=8.0, deletion=0.5)))
     desk.turn()
-    assert [desk.look(f"r{k}").json()["state"] for k in range(3)] == ["published"] * 3
+    assert [desk.state(f"r{k}") for k in range(3)] == ["published"] * 3
     assert desk.service.inbox.counts()["edited"] == 0
 
 
@@ -333,7 +316,7 @@ def test_programs_get_the_register_by_pages_where_they_ask_for_them(
         desk.ask(request_id=f"token-{k}", delete=[name(k)])
     desk.turn()
     monkeypatch.setattr("noisygd_delete_server.service.PAGE_LINES", 2)
-    get = lambda query="": desk.client.get(f"/register{query}", headers=desk.headers("read")).json()  # noqa: E731
+    get = lambda query="": desk.get(f"/register{query}").json()  # noqa: E731
     every = get()
     assert [line["request_id"] for line in every] == [f"token-{k}" for k in range(5)]
     assert [get(f"?page={page}") for page in (1, 2, 3, 4)] == [every[:2], every[2:4], every[4:], []]
@@ -344,7 +327,7 @@ def test_a_register_of_several_stores_is_in_one_order_and_names_them(tmp_path: P
     desk.ask(request_id="later", delete=[name(1)], received="2026-06-04T09:30:00+02:00")
     desk.ask(request_id="sooner", delete=[name(101)], received="2026-05-04T09:30:00+02:00")
     desk.turn()
-    shown = desk.client.get("/register", headers=desk.headers("read")).json()
+    shown = desk.get("/register").json()
     assert [(line["request_id"], line["store"]) for line in shown] == [("sooner", "others"), ("later", "people")]
     page = desk.client.get("/register", headers={**desk.headers("read"), "Accept": "text/html"}).text
     assert page.index("sooner") < page.index("table “others”") < page.index("later") < page.index("table “people”")

@@ -115,7 +115,7 @@ def test_a_publisher_gets_the_release_before_anybody_is_told(store: Path, tmp_pa
     folder.write_text("something else took the place")
     desk.ask(request_id="two", delete=[name(2)])
     desk.turn()
-    assert desk.look("two").json()["state"] == "published"
+    assert desk.state("two") == "published"
     assert desk.service.inbox.counts()["edited"] == 1  # nobody was told
     folder.unlink()
     hidden.rename(folder)

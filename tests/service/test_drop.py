@@ -160,7 +160,7 @@ def test_nothing_is_answered_while_a_model_with_them_is_in_force(store: Path, dr
     for _ in range(3):
         lists.turn()
         lists.desk.turn()
-    assert lists.desk.look(f"drop-{item(1)}").json()["state"] == "pending"
+    assert lists.desk.state(f"drop-{item(1)}") == "pending"
     # the person is no longer in the table, so a second list does not find them; that is not said before it is true of the model
     later = lists.put("Phone", (item(2), by_phone(1)))
     lists.turn()
@@ -352,23 +352,15 @@ def test_persons_of_several_stores_are_found_in_each(tmp_path: Path, drop: Drop,
 
 
 def test_rows_that_lie_in_a_database_are_found_there(tmp_path: Path, opened: Opened) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    from noisygd_delete_sources import source_at
+    pytest.importorskip("duckdb")
+    from tests.sources.conftest import learned
+    from tests.sources.tables import InDuckdb
 
-    from tests.sources.conftest import SCHEMA, plan
-
-    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
-        connection.execute("CREATE TABLE people (id text PRIMARY KEY, a double, b double, c text, y text)")
-        connection.executemany(
-            "INSERT INTO people VALUES (?, ?, ?, ?, ?)",
-            [[f"number-{k}", 0.1 * (k % 5), 1.0 * (k % 7), "xz"[k % 2], ("no", "yes")[k % 3 == 0]] for k in range(30)],
-        )
-    source = source_at(str(tmp_path / "people.duckdb"), id="id", table="people")
-    with Store.create_over(tmp_path / "people", source, SCHEMA, plan(slots=30)) as made:
-        made.learn()
+    learned(tmp_path / "people", InDuckdb(tmp_path).source()).close()
     drop = settings(tmp_path, 'folder = "drop"\nnames = "id"\n[lists]\nCTVID = ["id"]\n')
     lists = Lists(opened(tmp_path / "people", batch=1), drop)
-    named = lists.put("CTVID", (item(1), oracle.hashed("number12")), (item(2), oracle.hashed("number99")))
+    there, nowhere = (oracle.hashed(f"identifiertoken{k:04d}") for k in (12, 9999))
+    named = lists.put("CTVID", (item(1), there), (item(2), nowhere))
     lists.served()
     assert lists.answered(named) == {item(1): DELETED, item(2): NOT_FOUND}
 

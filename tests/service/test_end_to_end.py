@@ -41,21 +41,15 @@ MODEL = "people"
 _PATIENCE = 180.0  # seconds in which nothing moves, on a machine that does other things too
 
 
-IMPORTED = (
-    "mlflow",
-    "mlflow.pyfunc",
-    "sqlalchemy",
-    "alembic",
-    "psycopg",
-    "onnx",
-    "noisygd_delete_server.publishers.registry",
-)
+IMPORTED = ("mlflow", "mlflow.pyfunc", "sqlalchemy", "alembic", "psycopg", "onnx")
 
 
 @pytest.fixture(scope="module")
 def begun() -> Iterator[Begin]:
     """What begins services; it has imported what they use, and has no connection open."""
-    with mother_of_services(*IMPORTED, MLFLOW_DISABLE_TELEMETRY="true") as begin:
+    with mother_of_services(
+        *IMPORTED, "noisygd_delete_server.publishers.registry", MLFLOW_DISABLE_TELEMETRY="true"
+    ) as begin:
         yield begin
 
 

@@ -50,7 +50,7 @@ def test_each_line_is_kept_or_refused_and_the_file_is_gone(store: Path, folder: 
     assert {path.name for path in folder.iterdir()} == {"may.jsonl.answers", "half.part"}
     assert found(folder, [name(1).encode(), person(10).encode()]) == []
     desk.turn()
-    assert [desk.look(token).json()["state"] for token in ("one", "two")] == ["published"] * 2
+    assert [desk.state(token) for token in ("one", "two")] == ["published"] * 2
 
 
 def test_killed_at_every_change_of_the_disk_each_is_asked_once(store: Path, folder: Path, opened: Opened) -> None:

@@ -136,7 +136,7 @@ def test_no_byte_of_an_id_is_left_after_it_was_served(store: Path, opened: Opene
     assert found(store / "service", erased)
     desk.turn()
     assert found(store, erased) == []
-    assert desk.look("one").json()["state"] == "pending"
+    assert desk.state("one") == "pending"
 
 
 def test_the_scan_sees_a_body_that_is_merely_unlinked_from_the_queue(
@@ -182,7 +182,7 @@ def test_a_command_at_work_only_delays(store: Path, opened: Opened) -> None:
     with Store.open(store), pytest.raises(StoreLocked):
         desk.service.writer.turn()
     desk.turn()
-    assert desk.look("one").json()["state"] == "published"
+    assert desk.state("one") == "published"
 
 
 def test_what_was_done_is_noted_before_the_whole_queue_is(

@@ -30,11 +30,8 @@ class Clock:
 
         self.now = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         stamp = lambda: datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
-        for place in (
-            "noisygd_delete.store.training_table.utc_now",
-            "noisygd_delete.store.store.utc_now",
-        ):
-            monkeypatch.setattr(place, stamp)
+        for module in ("training_table", "creation"):
+            monkeypatch.setattr(f"noisygd_delete.store.{module}.utc_now", stamp)
         for module in (writer, dispatcher):
             monkeypatch.setattr(module.time, "time", lambda: self.now)
 
@@ -80,7 +77,7 @@ def test_a_burst_beside_a_budget_makes_one_release_and_withholds_none(
     assert ledger.releases == 2
     assert ledger.accountant.remaining().publications == number - 1
     assert events(path)[-1] == (Occasions.CALENDAR, 0)
-    assert {desk.look(f"t{k}").json()["state"] for k in range(20)} == {"published"}
+    assert {desk.state(f"t{k}") for k in range(20)} == {"published"}
     for _ in range(4):  # four dates go by before anybody asks again
         clock.now += PERIOD / number
         desk.turn()
@@ -114,7 +111,7 @@ def test_two_years_of_requests_is_published_to_the_last(tmp_path: Path, opened: 
     assert ledger.releases - 1 <= number
     assert ledger.accountant.dp_cumulative().with_slack().epsilon(total.delta) <= total.epsilon
     assert all(entry.kind != "withheld" for entry in ledger.entries)
-    assert {desk.look(f"t{k}").json()["state"] for k in range(40)} == {"published"}
+    assert {desk.state(f"t{k}") for k in range(40)} == {"published"}
 
 
 @pytest.mark.parametrize("size", [1, 3])
@@ -129,7 +126,7 @@ def test_a_backlog_gets_one_release_in_every_store(tmp_path: Path, opened: Opene
     for path in (first, second):
         assert Ledger.read(path / "ledger.sqlite").releases == 2
         assert events(path)[-1] == (Occasions.DEMAND, 0)
-    assert {desk.look(f"t{k}").json()["state"] for k in range(0, 50, 2)} == {"published"}
+    assert {desk.state(f"t{k}") for k in range(0, 50, 2)} == {"published"}
 
 
 def test_whoever_keeps_asking_does_not_keep_a_release_away(tmp_path: Path, opened: Opened, monkeypatch) -> None:
@@ -144,7 +141,7 @@ def test_whoever_keeps_asking_does_not_keep_a_release_away(tmp_path: Path, opene
         if Ledger.read(path / "ledger.sqlite").releases > 1:
             break
     assert k < 6
-    assert desk.look("first").json()["state"] == "published"
+    assert desk.state("first") == "published"
 
 
 def test_without_a_cap_nothing_waits_for_a_date(tmp_path: Path) -> None:
@@ -188,7 +185,7 @@ def test_a_date_of_a_calendar_publishes_at_a_public_time(
         assert desk.ask(request_id=f"t{k}", delete=[name(k)]).status_code == 202
         desk.turn()
         if k:
-            desk.client.post("/publish", headers=desk.headers("publish"))
+            desk.post("/publish")
         else:
             clock.now += PERIOD / publications(ledger)
         desk.turn()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from noisygd_delete_server import Replayed, Verifier, messages
@@ -23,7 +20,7 @@ from noisygd_delete.store import Store, status
 from noisygd_delete.store.layout import Layout
 
 from .conftest import SECRET, make_store, name, token_file
-from .processes import Begin, Trickle
+from .processes import Begin, Receiver, Trickle
 
 
 @pytest.fixture
@@ -37,21 +34,9 @@ def trickling() -> Iterator[str]:
 @pytest.fixture
 def prompt() -> Iterator[tuple[str, list[bytes]]]:
     got: list[bytes] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            got.append(self.rfile.read(int(self.headers["content-length"])))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/", got
-    server.shutdown()
-    server.server_close()
+    peer = Receiver(lambda path, headers, body: got.append(body) or 204)
+    yield peer.address + "/", got
+    peer.close()
 
 
 def test_a_receiver_that_trickles_is_cut_off(trickling: str, monkeypatch: pytest.MonkeyPatch) -> None:

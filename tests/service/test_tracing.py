@@ -57,7 +57,7 @@ def asked(opened: Opened, store: Path):
     answer = desk.client.post("/requests", json=body, headers=headers)
     assert answer.headers["x-correlation-id"] == TRACE
     desk.turn()
-    desk.client.get("/requests/correlation-of-a-person", headers=desk.headers("request"))
+    desk.get("/requests/correlation-of-a-person", "request")
     return desk
 
 

@@ -88,22 +88,22 @@ def test_a_request_to_two_databases_of_which_one_is_locked(
         (waits,) = desk.service.waiting()
         assert (waits.state, waits.tries) == ("quarantined", writer._TRIES)
         assert "lock" in str(waits.reason)
-        dropped = desk.client.post("/requests/both/drop", headers=desk.headers("publish")).status_code
+        dropped = desk.post("/requests/both/drop").status_code
         assert (dropped == 409) == bool(begun[0])
         if locked == "one row":  # the others go on beside it
             assert desk.ask(delete=["8"], request_id="beside").status_code == 202
             desk.turn()
-            assert desk.look("beside").json()["state"] == "published"
+            assert desk.state("beside") == "published"
     if begun[0]:
-        assert desk.client.post("/requests/both/retry", headers=desk.headers("publish")).status_code in (200, 202)
+        assert desk.post("/requests/both/retry").status_code in (200, 202)
         desk.turn()
         desk.turn()
-        assert desk.look("both").json()["state"] == "published"
+        assert desk.state("both") == "published"
         assert [edits_of(path)["both"] for path in two] == [1, 1]
         assert present(database, "7") == [0, 0]
     else:
         desk.turn()
-        assert desk.look("both").json()["state"] == "refused"
+        assert desk.state("both") == "refused"
         assert present(database, "7") == [1, 1]
     assert all(verify(path).passed for path in two)
 
@@ -127,13 +127,13 @@ def test_a_request_set_aside_for_a_backup_is_done_when_the_right_one_is_back(
         desk.turn()
     assert [status(path)["releases"] for path in two] == made
     assert present(database, "4") == [1, 1]
-    assert desk.look("later").json()["state"] == "quarantined"
+    assert desk.state("later") == "quarantined"
     statement(database, "INSERT INTO noisygd_delete.marks SELECT * FROM of_both")
     statement(database, "DELETE FROM numbers WHERE id = 3")
-    assert desk.client.post("/requests/later/retry", headers=desk.headers("publish")).status_code in (200, 202)
+    assert desk.post("/requests/later/retry").status_code in (200, 202)
     desk.turn()
     desk.turn()
-    assert desk.look("later").json()["state"] == "published"
+    assert desk.state("later") == "published"
     assert [edits_of(path) for path in two] == [Counter(before=1, later=1)] * 2
     assert present(database, "4") == [0, 0]
     assert not desk.service.inbox.at(Stages.QUARANTINED)

@@ -153,7 +153,7 @@ def test_fides_halts_until_it_is_called_back(store: Path, opened: Opened, hooks:
     assert fides(desk).json() == {"halt": True}
     desk.turn()
     assert desk.sent == []
-    desk.client.post("/publish", headers=desk.headers("publish"))
+    desk.post("/publish")
     desk.turn()
     calls = [(url, body, sent) for url, body, sent in desk.sent if "fides" in url]
     assert [url for url, _, _ in calls] == ["https://fides.example/api/v1/privacy-request/pri_0001/resume"]

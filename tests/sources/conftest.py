@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 import tomllib
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from noisygd_delete_sources import Source, source_at
 from noisygd_delete import Budget, Schema, losses, make_plan
 from noisygd_delete.store import Store
 
-from ..store.conftest import tmp_path
+from ..store.conftest import memory_folder, tmp_path
 
 __all__ = ["tmp_path"]  # a fixture
 
@@ -55,6 +55,13 @@ def people() -> list[tuple[str, str, float, float, str, str]]:
         (name(k), person(k), (k * 37 % 200 - 100) / 128, (k * 53 % 160) / 16, "xz"[k % 2], ("no", "yes")[k % 3 == 0])
         for k in range(ROWS)
     ]
+
+
+def in_csv(folder: Path) -> Path:
+    """A file of all the people."""
+    lines = [",".join(map(str, row)) for row in people()]
+    (folder / "people.csv").write_text("\n".join(["id,person,a,b,c,y", *lines, ""]))
+    return folder / "people.csv"
 
 
 def plan(schema: Schema = SCHEMA, slots: int = SLOTS, **changes: Any):
@@ -160,11 +167,24 @@ PEOPLE = "CREATE TABLE people (id text PRIMARY KEY, person text, a double precis
 @contextmanager
 def started(programs: Path, user: str | None) -> Iterator[Server]:
     """A server in a new folder, whose data a test may stop, copy and put back."""
-    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
+    with memory_folder() as folder:
         if user is not None:
             shutil.chown(folder, user, user)
-        server = Server(Path(folder), programs, user)
-        server.run("initdb", "-D", str(server.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        server = Server(folder, programs, user)
+        server.run(
+            "initdb",
+            "-D",
+            str(server.data),
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "-N",
+            "--wal-segsize=1",
+        )
         server.start()
         try:
             yield server
@@ -179,6 +199,13 @@ def another(server: Server, rows: int = 0) -> Iterator[Server]:
     with started(server.programs, server.user) as made:
         statement(made.address(), PEOPLE)
         fill(made.address(), people()[:rows])
+        yield made
+
+
+@pytest.fixture
+def own(server: Server) -> Iterator[Server]:
+    """A server of a test's own, with twenty of the people."""
+    with another(server, 20) as made:
         yield made
 
 
@@ -213,23 +240,39 @@ def fill(address: str, rows: Iterable[tuple[Any, ...]]) -> None:
             copy.write_row(row)
 
 
-def new_database(server: Server, table: str = PEOPLE) -> str:
-    """The address of a database of this server's with an empty table."""
+def new_database(server: Server, *statements: str, like: str = "template1") -> str:
+    """The address of a database of this server's, a copy of another one, in which these statements are carried out."""
     import psycopg
 
     named = f"test_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(server.address(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {named}")  # type: ignore[arg-type]
-    statement(server.address(named), table)
+        connection.execute(f"CREATE DATABASE {named} TEMPLATE {like}")  # type: ignore[arg-type]
+    for each in statements:
+        statement(server.address(named), each)
     return server.address(named)
 
 
-@pytest.fixture
-def database(server: Server) -> str:
-    """The address of a database with the table `people`."""
-    address = new_database(server)
+def database_of(address: str) -> str:
+    return address.partition("?")[0].rpartition("/")[2]
+
+
+@cache
+def with_people(server: Server) -> str:
+    """The name of a database with the table `people`, which others are copied from."""
+    address = new_database(server, PEOPLE)
     fill(address, people())
-    return address
+    return database_of(address)
+
+
+@pytest.fixture
+def database(server: Server) -> Iterator[str]:
+    """The address of a database with the table `people`."""
+    import psycopg
+
+    address = new_database(server, like=with_people(server))
+    yield address
+    with psycopg.connect(server.address(), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {database_of(address)} WITH (FORCE)")  # type: ignore[arg-type]
 
 
 def statement(address: str, text: str, *values: Any) -> int:

@@ -13,8 +13,7 @@ from noisygd_delete_sources import source_at
 
 from noisygd_delete import Curator, EditRequest, losses, make_plan
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
-from noisygd_delete.evidence import erasure_certificate, verify_certificate
-from noisygd_delete.evidence.erasure import erasure_in
+from noisygd_delete.evidence import verify_certificate
 from noisygd_delete.losses import Loss
 from noisygd_delete.methods import NoisyGD, external_row_methods
 from noisygd_delete.methods.plan import Plan
@@ -22,8 +21,8 @@ from noisygd_delete.store import Store
 
 from ..bank import PROBLEMS, RENYI, plan_by
 from .conftest import SCHEMA, SLOTS, name
-from .test_lake import in_duckdb, in_parquet
-from .test_postgres import exported
+from .tables import in_duckdb, in_parquet
+from .test_postgres import exported, paper
 
 SIZES = {"records": SLOTS, "features": SCHEMA.features, "regularization": 0.3}
 ROWS_OF = {
@@ -32,13 +31,8 @@ ROWS_OF = {
     },  # which no machine runs on so many rows
     "noisy-gd, of a loss that is not convex": {"loss": losses.Sigmoid(1.0), "method": NoisyGD(), "budget": RENYI},
 }
-ORDER_FREE = {
-    "noisy-gd",
-    "noisy-gd:analysis=paper",
-    "output-perturbation",
-    "objective-perturbation",
-    "sufficient-statistics",
-}
+ORDER_FREE = {"noisy-gd", "noisy-gd:analysis=paper", "output-perturbation"}
+ORDER_FREE |= {"objective-perturbation", "sufficient-statistics"}
 OVER_THE_REALS = {"noisy-gd:analysis=composition", "staged", "noisy-gd:analysis=theorem-5-2"}
 
 
@@ -53,10 +47,7 @@ def advised(error: Exception, loss: Loss) -> list[Plan]:
     """The plans that a refusal names, made as it says."""
     named = re.findall(r"'([a-z-]+)'", str(error).partition("plan with")[2])
     named += re.findall(r"plan with ([a-z-]+:[a-z]+=[a-z]+(?:,[a-z]+=[a-z]+)*)", str(error))
-    made = []
-    for each in named:
-        made.append(make_plan(loss, **SIZES, utility=False, budget=RENYI, method=each))
-    return made
+    return [make_plan(loss, **SIZES, utility=False, budget=RENYI, method=each) for each in named]
 
 
 @pytest.mark.parametrize("which", PROBLEMS)
@@ -86,10 +77,9 @@ def certified(store: Store) -> dict[str, Any]:
     """A deletion's paper, after a learn and an edit."""
     store.learn()
     store.serve(EditRequest.delete([name(3)], request_id="r"))
-    erasure, made, events = erasure_in(store.ledger, request_id="r")
-    paper = erasure_certificate(erasure, plan=made, events=events)
-    assert {check.name for check in verify_certificate(paper).checks if not check.passed} == {"signature"}
-    return paper
+    found = paper(store)
+    assert {check.name for check in verify_certificate(found).checks if not check.passed} == {"signature"}
+    return found
 
 
 @pytest.mark.parametrize("place", ["memory", "mapped file", "DuckDB", "Parquet", "PostgreSQL"])

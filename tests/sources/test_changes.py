@@ -23,7 +23,7 @@ from noisygd_delete.store import Store, status, verify
 from ..evidence.reading_papers import said as sentences
 from ..store.conftest import Crash, CrashAt
 from .conftest import ROWS, learned, name, people, plan, statement
-from .test_lake import arrow, deltalake, in_delta, in_duckdb, in_parquet
+from .tables import arrow, deltalake, in_delta, in_duckdb, in_parquet
 from .test_postgres import files_holding, paper
 
 
@@ -252,36 +252,6 @@ def test_a_count_that_was_silenced_is_noticed(watched: Store, database: str, off
     assert (last_counts(watched), counted(watched)) == (EditCounts(replaced=1), "trigger")
 
 
-CHOSEN_ANEW = {
-    "a view": "CREATE OR REPLACE VIEW chosen AS SELECT * FROM people WHERE b > 1",
-    "another table": "UPDATE kinds SET used = NOT used",
-    "a policy": "ALTER POLICY chosen ON people USING (b > 1)",
-    "row security": "ALTER TABLE people DISABLE ROW LEVEL SECURITY",
-}
-
-
-@pytest.mark.parametrize("what", CHOSEN_ANEW)
-def test_rows_that_are_chosen_anew_are_not_called_counted(database: str, tmp_path: Path, what: str) -> None:
-    """The trigger counts one table: what decides which of its rows are read may change beside it."""
-    statement(database, "CREATE VIEW chosen AS SELECT * FROM people WHERE b > 0")
-    statement(database, "CREATE TABLE kinds AS SELECT 'x' AS kind, true AS used UNION SELECT 'z', true")
-    statement(database, "CREATE POLICY chosen ON people USING (b > 0)")
-    statement(database, "ALTER TABLE people ENABLE ROW LEVEL SECURITY")
-    joined = "SELECT people.* FROM people JOIN kinds ON kind = c AND used"
-    asked = {"a view": "SELECT * FROM chosen", "another table": joined}.get(what)
-    with learned(tmp_path / "chosen", source_at(database, id="id", table="people", query=asked)) as store:
-        store.table.watch()
-        store.publish(force=True)
-        store.publish(force=True)
-        assert counted(store) == (None if what == "another table" else "trigger")
-        statement(database, CHOSEN_ANEW[what])
-        statement(database, "DELETE FROM people WHERE id = %s", name(3))
-        store.publish(force=True)
-        assert (last_counts(store), counted(store)) == (EditCounts(), None)
-        store.publish(force=True)
-        assert counted(store) == (None if what == "another table" else "trigger")
-
-
 def test_a_session_that_replays_is_counted_too(watched: Store, database: str) -> None:
     import psycopg
 
@@ -392,9 +362,7 @@ def test_versions_of_a_delta_table_are_compared(tmp_path: Path) -> None:
         release = store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert release.counts == EditCounts(deleted=2, replaced=2, inserted=1)
         assert counted(store) == "versions"
-        erasure, made, events = erasure_in(store.ledger, request_id="r")
-        words = sentences(erasure_certificate(erasure, plan=made, events=events))
-        assert "a comparison of its versions: 2 deleted, 2 replaced, 1 inserted" in words
+        assert "a comparison of its versions: 2 deleted, 2 replaced, 1 inserted" in sentences(paper(store))
         deltalake.DeltaTable(folder).optimize.compact()
         store.publish(force=True)
         assert last_counts(store) == EditCounts(), "written anew as they were"

@@ -15,7 +15,7 @@ from noisygd_delete.store import Store
 from tests.cli.planned import main
 
 from .conftest import ROWS, SCHEMA_FILE, name, people, statement
-from .test_lake import in_duckdb, in_parquet
+from .tables import in_duckdb, in_parquet
 from .test_postgres import files_holding
 
 PLAN = ("--method", "objective-perturbation", "--regularization", "0.1", "--no-utility")

@@ -13,9 +13,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import Store
 
-from .conftest import database, learned, name, server, tmp_path
-
-__all__ = ["database", "server", "tmp_path"]  # fixtures
+from .conftest import learned, name
 
 
 def event(k: int, number: int, op: str = "d", table: str = "people", whole: bool = False) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,17 +19,18 @@ from noisygd_delete.store.source_kinds import source_from
 from tests.cli.planned import main
 
 from .conftest import ROWS, name
+from .tables import in_duckdb
 from .test_commands import PLAN, ROOT, folder
-from .test_lake import in_duckdb
 
 __all__ = ["folder"]  # fixtures
 
 ENGINE_ALONE = """
-import importlib.metadata, sys
+import importlib.metadata, json, sys
 sys.modules["noisygd_delete_sources"] = None
 importlib.metadata.entry_points = lambda **wanted: importlib.metadata.EntryPoints()
 from noisygd_delete.cli import main
-sys.exit(main(sys.argv[1:]))
+for line in sys.stdin:
+    print(">", main(json.loads(line)), flush=True)
 """
 ACME = """
 from dataclasses import dataclass
@@ -45,19 +47,20 @@ class AcmeTable(DuckdbFile):
 """
 
 
-def run_engine_alone(*arguments: str) -> tuple[int, str]:
-    """Run a command where no other distribution is installed; return its exit status and what it printed."""
+def run_engine_alone(*commands: list[str]) -> list[tuple[int, str]]:
+    """Run commands where no other distribution is installed; return the exit status of each and what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", ENGINE_ALONE, *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-c", ENGINE_ALONE], input="".join(json.dumps(command) + "\n" for command in commands),
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True, timeout=120,
     )  # fmt: skip
-    return done.returncode, done.stdout + done.stderr
+    parts = re.split(r"^> (\d+)\n", done.stdout, flags=re.MULTILINE)
+    return [(int(status), said) for said, status in zip(parts[::2], parts[1::2], strict=False)]
 
 
-def failed_checks(file: str) -> set[str]:
-    """Return the checks of a certificate that fail where only the engine is installed."""
-    _, answer = run_engine_alone("verify-certificate", file, "--json")
-    return {check["name"] for check in json.loads(answer)["checks"] if not check["passed"]}
+def failed_checks(*files: str) -> list[set[str]]:
+    """Return the checks of each certificate that fail where only the engine is installed."""
+    answers = run_engine_alone(*(["verify-certificate", file, "--json"] for file in files))
+    return [{check["name"] for check in json.loads(said)["checks"] if not check["passed"]} for _, said in answers]
 
 
 def hide_residue(certificate: dict[str, Any]) -> None:
@@ -84,24 +87,23 @@ def test_the_engine_alone_verifies_and_says_what_to_install(folder: Path, as_jso
     Path("residue.json").write_text(json.dumps(report))
 
     certify = ["certificate", "store", "--request-id", "r", "--residue", "residue.json", "--out", "certificate.json"]
-    for command in (certify, ["verify", "store", "--absent", "gone.txt"]):
-        status, answer = run_engine_alone(*command)
-        assert status == 0, answer
-    assert failed_checks("certificate.json") == {"signature"}, "it is not signed"
-    for fault, check in ((hide_residue, "claims"), (drop_claim, "claims"), (read_earlier, "facts")):
+    assert [status for status, _ in run_engine_alone(certify, ["verify", "store", "--absent", "gone.txt"])] == [0, 0]
+    faults = {hide_residue: "claims", drop_claim: "claims", read_earlier: "facts"}
+    for fault in faults:
         certificate = json.loads(Path("certificate.json").read_text())
         fault(certificate)
-        Path("altered.json").write_text(json.dumps(certificate))
-        assert check in failed_checks("altered.json"), fault.__name__
-    for command in (
+        Path(f"{fault.__name__}.json").write_text(json.dumps(certificate))
+    honest, *altered = failed_checks("certificate.json", *(f"{fault.__name__}.json" for fault in faults))
+    assert honest == {"signature"}, "it is not signed"
+    assert all(check in failed for check, failed in zip(faults.values(), altered, strict=True))
+    refused = run_engine_alone(
         ["delete", "store", name(4)],
         ["residue", "left", "--tokens", "gone.txt"],
         ["watch", "store"],
         ["init", "other", *where],
-    ):
-        status, answer = run_engine_alone(*command)
-        assert status == 2
-        assert "noisygd-delete[sources]" in answer
+    )
+    assert [status for status, _ in refused] == [2] * 4
+    assert all("noisygd-delete[sources]" in said for _, said in refused)
 
 
 def test_a_ledger_of_an_unknown_kind_or_with_unknown_facts_is_refused() -> None:

@@ -11,49 +11,14 @@ from noisygd_delete_sources import source_at
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError, UnknownName
-from noisygd_delete.evidence import erasure_certificate
-from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.records import LeftOut
 from noisygd_delete.store import Store, verify
 from tests.sources.rows import records_of
 
 from ..store.conftest import Crash, CrashAt
 from .conftest import ROWS, SCHEMA, SLOTS, learned, name, people, person
-from .test_postgres import exported, files_holding
-
-duckdb = pytest.importorskip("duckdb")
-deltalake = pytest.importorskip("deltalake")
-pyarrow = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
-
-COLUMNS = ("id", "person", "a", "b", "c", "y")
-
-
-def arrow(rows=None):
-    return pyarrow.table(dict(zip(COLUMNS, map(list, zip(*(rows or people()), strict=True)), strict=True)))
-
-
-def in_duckdb(folder: Path) -> dict[str, str]:
-    file = str(folder / "people.duckdb")
-    with duckdb.connect(file) as connection:
-        connection.register("given", arrow())
-        connection.execute("CREATE TABLE people AS SELECT * FROM given")
-    return {"address": file, "table": "people"}
-
-
-def in_delta(folder: Path) -> dict[str, str]:
-    deltalake.write_deltalake(str(folder / "lake"), arrow())
-    return {"address": str(folder / "lake")}
-
-
-def in_parquet(folder: Path) -> dict[str, str]:
-    (folder / "files").mkdir()
-    for part in range(4):
-        parquet.write_table(
-            arrow(people()[part * ROWS // 4 : (part + 1) * ROWS // 4]), folder / f"files/{part}.parquet"
-        )
-    return {"address": str(folder / "files")}
-
+from .tables import arrow, deltalake, duckdb, in_delta, in_duckdb, in_parquet, parquet, pyarrow
+from .test_postgres import exported, files_holding, paper
 
 KINDS = [in_duckdb, in_delta, in_parquet]
 
@@ -110,9 +75,7 @@ def test_a_deletion_is_committed_in_the_source_and_certified_in_its_order(tmp_pa
         with pytest.raises(InvalidRequest, match="not in the table"):
             store.serve(EditRequest.delete([name(3), name(9)]))
         assert source.held([name(9)], []) == 1
-        erasure, made, events = erasure_in(store.ledger, request_id="r")
-        paper = erasure_certificate(erasure, plan=made, events=events)
-        assert paper["evidence"]["deleted_at"] == "version:1"
+        assert paper(store)["evidence"]["deleted_at"] == "version:1"
         assert len(records_of(source, SCHEMA, SLOTS)[0]) == ROWS - 2
     assert verify(tmp_path / "store").passed
     assert files_holding(tmp_path / "store", b"identifier-token") == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,15 +14,9 @@ from noisygd_delete.errors import InvalidParameter, SourceError
 from noisygd_delete.store import Store, Tombstones, verify
 
 from .conftest import ROWS, SCHEMA, Server, another, learned, name, plan, statement
-from .test_lake import deltalake, duckdb, in_delta, in_duckdb
+from .tables import deltalake, duckdb, in_delta, in_duckdb
 
 PUT_BACK = "a deletion that this store committed there is not in its history"
-
-
-@pytest.fixture
-def own(server: Server) -> Iterator[Server]:
-    with another(server, 20) as made:
-        yield made
 
 
 def put_back(server: Server, kept: str) -> None:

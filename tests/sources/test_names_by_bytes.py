@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +13,16 @@ import pytest
 from noisygd_delete_sources import duckdb_tables, postgres, source_at, sql
 from noisygd_delete_sources.source import Source
 
-from noisygd_delete import EditRequest, Schema
+from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import verify
 
-from .conftest import Server, learned, new_database, plan, statement
-from .test_lake import duckdb
+from .conftest import SCHEMA, Server, learned, new_database, plan, statement
+from .tables import duckdb
 
-FIELDS: dict[str, Any] = {
-    "id": "id",
-    "label": {"column": "y", "classes": ["no", "yes"]},
-    "columns": {"a": {"bounds": [-1, 1]}, "b": {"bounds": [0, 10]}, "c": {"categories": ["x", "z"]}},
-}
-SCHEMA = Schema.from_dict(FIELDS)
-PERSONS = Schema.from_dict({**FIELDS, "subject": "person"})
-ROWS = [
-    ("Anna", "Eve", 1),
-    ("anna", "eve", 2),
-    ("ANNA", "EVE", 3),
-    ("bob", "dan", 4),
-    ("café", "é", 5),
-    ("cafe\u0301", "e\u0301", 6),
-]
+PERSONS = replace(SCHEMA, subject_column="person")
+IDS, OWNERS = ("Anna", "anna", "ANNA", "bob", "café", "cafe\u0301"), ("Eve", "eve", "EVE", "dan", "é", "e\u0301")
+ROWS = list(zip(IDS, OWNERS, range(1, 7), strict=True))
 COLLATION = "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"
 
 
@@ -42,7 +31,7 @@ def in_postgres(kind: str) -> Callable[[Any, Path], tuple[Any, Callable[[str], l
         import psycopg
 
         server: Server = request.getfixturevalue("server")
-        address = new_database(server, "SELECT 1")
+        address = new_database(server)
         if kind == "citext":
             if not statement(address, "SELECT FROM pg_available_extensions WHERE name = 'citext'"):
                 pytest.skip("citext is not installed")

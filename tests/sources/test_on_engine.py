@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +14,6 @@ from noisygd_delete_sources import parquet_files as files
 from noisygd_delete_sources.reading import rows_of
 from noisygd_delete_sources.workers.on_spark import SparkCluster, check_settings, pack_partition
 from noisygd_delete_sources.workers.questions import Encoder, Facts
-from noisygd_delete_sources.workers.table import ClusterRecords
 
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.errors import (
@@ -28,19 +26,16 @@ from noisygd_delete.errors import (
     SourceError,
     StoreCorrupt,
 )
-from noisygd_delete.evidence import erasure_certificate
-from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.records import NONE_LEFT_OUT
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.source_kinds import source_from
 from tests.cli.planned import main
 from tests.sources.rows import records_of
 
 from ..evidence.reading_papers import figure
-from .clusters.in_process import InProcess
+from .clusters.in_process import in_this_process
 from .conftest import ROWS, SCHEMA, SLOTS, learned, people
-from .test_lake import arrow, deltalake, in_delta, in_duckdb, in_parquet, pyarrow
-from .test_postgres import files_holding
+from .tables import arrow, deltalake, in_delta, in_duckdb, in_parquet, pyarrow
+from .test_postgres import files_holding, paper
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -152,22 +147,6 @@ def test_a_session_of_spark_that_would_write_in_clear_is_refused(name: str, valu
         check_settings(session)
 
 
-def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=None, selection=None):
-    """What workers would hold, in partitions of this process."""
-    assert selection is None
-
-    @contextmanager
-    def held():
-        encoder = Encoder.for_rows(schema, address)
-        found = files.list_files(address) if pinned is None else pinned.files
-        parts = files.partition_row_groups(address, found, pinned=pinned is not None)
-        cluster = InProcess([encoder.encoded(files.read_part(address, part, encoder.columns)) for part in parts])
-        records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
-        yield records, files.position() if pinned is None else pinned.position, NONE_LEFT_OUT
-
-    return held()
-
-
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(factory, "open_rows", in_this_process)
@@ -179,8 +158,7 @@ def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str
             assert store.publish(erased=1, request_id="r").release == 2
             with pytest.raises(InvalidRequest, match="--erased N"):
                 store.serve(EditRequest.delete(["identifier-token-0003"], request_id="other"))
-            erasure, made, events = erasure_in(store.ledger, request_id="r")
-            papers[named] = erasure_certificate(erasure, plan=made, events=events)
+            papers[named] = paper(store)
         assert verify(tmp_path / named).passed
         assert files_holding(tmp_path / named, b"identifier-token") == []
     numbers = [
@@ -220,8 +198,7 @@ def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Pat
     with learned(blank / "store", source) as store:
         deltalake.DeltaTable(address).delete("id = 'identifier-token-0009'")
         assert store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r")).release == 2
-        erasure, made, events = erasure_in(store.ledger, request_id="r")
-        stated = erasure_certificate(erasure, plan=made, events=events)["evidence"]
+        stated = paper(store)["evidence"]
         assert (stated["deleted_at"], stated["read_at"], stated["counted"]) == ("version:2", "version:2", "versions")
         assert store.accountant.last.counts.deleted == 2, "one of them nobody told of"
         with source.open_rows(SCHEMA, SLOTS) as (held, position, _):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +35,7 @@ from tests.sources.rows import records_of
 from ..evidence.reading_papers import figure
 from ..evidence.reading_papers import said as sentences
 from ..store.conftest import Crash, CrashAt
-from .conftest import ROWS, SCHEMA, SLOTS, learned, name, people, person, plan, statement
+from .conftest import ROWS, SCHEMA, SLOTS, in_csv, learned, name, person, plan, statement
 
 
 def files_holding(folder: Path, *needles: bytes) -> list[Path]:
@@ -44,10 +45,7 @@ def files_holding(folder: Path, *needles: bytes) -> list[Path]:
 
 def exported(folder: Path) -> Records:
     """The same people from a file, in a table of this program's own."""
-    lines = [",".join(map(str, row)) for row in people()]
-    file = folder / "people.csv"
-    file.write_text("\n".join(["id,person,a,b,c,y", *lines, ""]))
-    encoded = SCHEMA.encode_file(file)
+    encoded = SCHEMA.encode_file(in_csv(folder))
     return Records(encoded.rows, encoded.labels, encoded.ids, slots=SLOTS)
 
 
@@ -85,15 +83,21 @@ def test_the_certificate_names_the_order_and_a_stranger_recomputes_it(store: Sto
     assert {"claims", "facts"} <= failed
 
 
-def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store: Store, monkeypatch) -> None:
+@pytest.fixture
+def put_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """A function after which every snapshot says that it is of the position of now, as a restored backup does."""
     before, true = store.source.position(), Postgres.snapshot
 
     @contextmanager
-    def lagging(source, columns, since=None, done=None):
+    def of_before(source, columns, since=None, done=None):
         with true(source, columns) as now:
             yield Snapshot(before, now.blocks)
 
-    monkeypatch.setattr(Postgres, "snapshot", lagging)
+    return lambda: monkeypatch.setattr(Postgres, "snapshot", of_before)
+
+
+def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store: Store, put_back, monkeypatch) -> None:
+    put_back()
     with pytest.raises(SourceError, match="as they were before transaction:"):
         store.serve(EditRequest.delete([name(3)], request_id="r"))
     assert (store.ledger.releases, store.pending_edits) == (1, 1)
@@ -109,18 +113,11 @@ def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store
         paper(late)
 
 
-def test_numbers_about_the_records_hide_no_earlier_position(store: Store, monkeypatch) -> None:
+def test_numbers_about_the_records_hide_no_earlier_position(store: Store, put_back) -> None:
     """A backup is put back after a deletion was published and numbers were charged: the next release is refused all the same."""
-    before, true = store.source.position(), Postgres.snapshot
     store.serve(EditRequest.delete([name(3)], request_id="r"))
     store.charge(CountedRecords(records=SLOTS, deviation=2.0**20))
-
-    @contextmanager
-    def put_back(source, columns, since=None, done=None):
-        with true(source, columns) as now:
-            yield Snapshot(before, now.blocks)
-
-    monkeypatch.setattr(Postgres, "snapshot", put_back)
+    put_back()
     with pytest.raises(SourceError, match="restored backup"):
         store.publish(force=True)
     assert store.ledger.releases == 3
@@ -346,15 +343,6 @@ def test_slots_stay_public(store: Store, database: str) -> None:
     assert store.publish(erased=ROWS + SLOTS).release == 2, "deleting everybody is a valid request"
 
 
-def test_a_minimiser_over_a_source_takes_exact_steps_in_any_order(database: str, tmp_path: Path) -> None:
-    source = source_at(database, id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan(method="output-perturbation")) as store:
-        run = store.plan.mechanism
-        assert run.exact is not None
-        assert not run.exact.in_place
-        assert run.shows_order
-
-
 def test_what_goes_wrong_is_told_without_a_row_or_a_password(database: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="PGPASSWORD") as refused:
         source_at("postgresql://me:secret@localhost/db", id="id", table="people")
@@ -372,33 +360,6 @@ def test_what_goes_wrong_is_told_without_a_row_or_a_password(database: str, tmp_
         assert told.value.__cause__ is None
     with pytest.raises(SourceError, match="is the server there"):
         records_of(source_at(f"postgresql:///none?host={tmp_path}", id="id", table="people"), SCHEMA, SLOTS)
-
-
-def test_a_store_opens_by_its_kind_alone(store: Store) -> None:
-    store.close()
-    with Store.open(store.path) as opened:
-        assert opened.source is not None
-
-
-def test_ids_are_of_the_columns_own_type(database: str, tmp_path: Path) -> None:
-    """Whole numbers and UUIDs, in a table of another schema: found by their index, and never by another way of writing them."""
-    statement(database, "CREATE SCHEMA crm")
-    statement(
-        database,
-        "CREATE TABLE crm.people AS SELECT row_number() OVER () AS id, gen_random_uuid() AS person, a, b, c, y FROM people",
-    )
-    schema = replace(SCHEMA, subject_column="person")
-    source = source_at(database, id="id", subject="person", table="crm.people")
-    with source.connected() as connection:
-        person_of_7 = str(connection.execute("SELECT person FROM crm.people WHERE id = 7").fetchone()[0])
-    with learned(tmp_path / "store", source, schema) as store:
-        for wrong in (EditRequest.delete(["017"]), EditRequest.delete(["seven"]), EditRequest.delete(subjects=["7"])):
-            with pytest.raises(InvalidRequest):
-                store.serve(wrong)
-        assert store.serve(EditRequest.delete([17], request_id="a")).counts.deleted == 1
-        assert store.serve(EditRequest.delete(subjects=[person_of_7], request_id="b")).counts.deleted == 1
-    assert statement(database, "SELECT FROM crm.people WHERE id IN (7, 17)") == 0
-    assert statement(database, "SELECT FROM crm.people") == ROWS - 2
 
 
 def test_a_deletion_that_is_still_under_way_is_not_covered(store: Store, database: str) -> None:

@@ -27,8 +27,8 @@ from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.evidence.facts import Verdicts
 from noisygd_delete.store import Store
 
-from .conftest import name, people, statement
-from .test_lake import arrow, deltalake, in_delta, parquet
+from .conftest import Server, learned, name, people, statement
+from .tables import arrow, deltalake, in_delta, parquet
 
 FIRST = name(0)  # the least of all: in every statistic
 
@@ -41,9 +41,11 @@ def residual(found: Residue) -> dict[str, str]:
     }
 
 
-def test_postgres_keeps_it_in_table_index_statistics_and_log_until_the_remedies(store: Store, database: str) -> None:
+def test_postgres_keeps_it_in_table_index_statistics_and_log_until_the_remedies(own: Server, tmp_path: Path) -> None:
     import psycopg
 
+    database, path = own.address(), tmp_path / "store"
+    learned(path, source_at(database, id="id", table="people")).close()
     with psycopg.connect(database, autocommit=True) as server:
         server.execute("ANALYZE people")
         statement(
@@ -72,11 +74,12 @@ def test_postgres_keeps_it_in_table_index_statistics_and_log_until_the_remedies(
             time.sleep(0.1)
         found = residue([FIRST, name(5)], database)
         assert {place.found for place in found.places if place.verdict is Verdicts.RESIDUAL} == {1}, "name(5) stays"
-        found = residue([FIRST], str(store.path), database)
-    store.publish(erased=1, request_id="r")
+        found = residue([FIRST], str(path), database)
     assert found.silent
     assert any(place.verdict is Verdicts.NOT_COVERED and "backups" in place.place for place in found.places)
-    erasure, made, events = erasure_in(store.ledger, request_id="r")
+    with Store.open(path) as store:
+        store.publish(erased=1, request_id="r")
+        erasure, made, events = erasure_in(store.ledger, request_id="r")
     looked = replace(erasure, residue=tuple(found.to_dict()["places"]))
     paper = erasure_certificate(looked, plan=made, events=events)
     assert paper["evidence"]["residue"] == found.to_dict()["places"]

@@ -27,11 +27,12 @@ from noisygd_delete.records import CodedRows
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
-from .conftest import ROWS, SCHEMA, SCHEMA_FILE, SLOTS, name, people, plan
+from .conftest import ROWS, SCHEMA, SCHEMA_FILE, SLOTS, in_csv, name, plan
+from .tables import in_duckdb, in_parquet
 from .test_commands import PLAN
-from .test_lake import in_duckdb, in_parquet
 
 ROOT = Path(__file__).parents[2]
+PATHS = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")])}
 
 
 @pytest.fixture(autouse=True)
@@ -176,9 +177,8 @@ def test_a_killed_process_leaves_nothing_that_could_be_read(tmp_path: Path, plac
         "scratch.AESGCM = Clear\n"
     )
     code = HOLDING.format(planted=fault if planted else "")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")])}
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "rows.npy")], env=environment, stdout=subprocess.PIPE
+        [sys.executable, "-c", code, str(tmp_path / "rows.npy")], env=PATHS, stdout=subprocess.PIPE
     ) as held:
         assert held.stdout is not None
         number = int(held.stdout.readline())
@@ -239,11 +239,10 @@ print((peak() - before) / (4 * rows * features))
 
 def test_memory_is_bounded_by_a_few_blocks_and_some_bytes_a_slot() -> None:
     """200,000 rows of 128 columns, 102 MB: their labels take 17 bytes a slot, the rest is a block or two."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "packages" / "sources")])}
 
     def share(way: str) -> float:
         done = subprocess.run(
-            [sys.executable, "-c", SIZED, way], env=environment, capture_output=True, check=True, timeout=60
+            [sys.executable, "-c", SIZED, way], env=PATHS, capture_output=True, check=True, timeout=60
         )
         return float(done.stdout)
 
@@ -258,7 +257,7 @@ def test_a_release_from_a_scratch_file_is_the_release_from_memory(
     """The same plan under the same noise: the same weights to the bit, since rows come in the same order."""
     source, weights, kinds = source_at(id="id", **made(tmp_path)), [], []
     for memory in (None, 1):
-        with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes, _left_out, _definition):
+        with rows_of(source, SCHEMA, SLOTS, memory=memory) as (records, _, changes, *_):
             kinds.append(type(records))
             assert changes is None
             model = learn(records, plan().allow_any_order(), np.random.default_rng(7))
@@ -269,7 +268,7 @@ def test_a_release_from_a_scratch_file_is_the_release_from_memory(
         release = store.learn(execution=Execution(memory=1))
         assert release.model.certified
         monkeypatch.setattr("noisygd_delete_sources.reading.quarter_of_memory", lambda: 1)
-        encoded = SCHEMA.encode_file(as_file(tmp_path))
+        encoded = SCHEMA.encode_file(in_csv(tmp_path))
         assert store.table.rows_among(replace(encoded, ids=None)) == ROWS
     assert list(place.iterdir()) == []
 
@@ -313,7 +312,7 @@ def test_rows_of_a_source_are_held_as_codes_in_memory_and_in_a_file(tmp_path: Pa
     made = plan(
         CODED, method=method, regularization=0.2, budget=Budget.from_gdp(dp=8.0, deletion=4.0)
     ).allow_any_order()
-    whole = CODED.encode_file(as_file(tmp_path))
+    whole = CODED.encode_file(in_csv(tmp_path))
     files: list[int] = []
     true = ScratchRows.__init__
     monkeypatch.setattr(ScratchRows, "__init__", lambda self, *given: true(self, *given) or files.append(self.nbytes))
@@ -372,9 +371,3 @@ def test_codes_in_a_file_are_summed_by_lookup_with_the_bits_of_memory(monkeypatc
     (part, own), (part2, own2) = one.strided(100), other.strided(100)
     np.testing.assert_array_equal(part @ weights.T, part2 @ weights.T)
     np.testing.assert_array_equal(own, own2)
-
-
-def as_file(folder: Path) -> Path:
-    lines = [",".join(map(str, row)) for row in people()]
-    (folder / "people.csv").write_text("\n".join(["id,person,a,b,c,y", *lines, ""]))
-    return folder / "people.csv"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from noisygd_delete_sources.workers.questions import Answer, Partition, PartitionQuestion, answer
+from noisygd_delete_sources import parquet_files as files
+from noisygd_delete_sources.workers.questions import Answer, Encoder, Partition, PartitionQuestion, answer
 from noisygd_delete_sources.workers.table import ClusterRecords
 
 from noisygd_delete import Records
-from noisygd_delete.features.schema import Encoded
-from noisygd_delete.records import CodedRows
+from noisygd_delete.features.schema import Encoded, Schema
+from noisygd_delete.records import NONE_LEFT_OUT, CodedRows, LeftOut
 
 
 class InProcess:
@@ -48,3 +51,17 @@ def in_partitions(
     cluster = InProcess(cut(records, parts), change)
     codec = None if records.coded_rows is None else records.coded_rows.codec
     return ClusterRecords(cluster, address="a table", width=records.width, slots=records.slots, codec=codec)
+
+
+@contextmanager
+def in_this_process(
+    engine: str, address: str, schema: Schema, slots: int, *, pinned: Any = None, selection: Any = None
+) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
+    """What workers would hold of the files, in partitions of this process."""
+    assert selection is None
+    encoder = Encoder.for_rows(schema, address)
+    found = files.list_files(address) if pinned is None else pinned.files
+    parts = files.partition_row_groups(address, found, pinned=pinned is not None)
+    cluster = InProcess([encoder.encoded(files.read_part(address, part, encoder.columns)) for part in parts])
+    records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
+    yield records, files.position() if pinned is None else pinned.position, NONE_LEFT_OUT
