@@ -246,7 +246,7 @@ def _format_created(
     whole: bool,
 ) -> list[str]:
     from .init import alike_lines, left_out_lines, numbered_line
-    from .plan_selection import list_columns
+    from .schema_arguments import list_columns
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
     unread = f"; columns left out: {list_columns(draft.left_out)}" if draft.left_out else ""
