@@ -10,13 +10,13 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain, repeat
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..privacy.guarantee import describe_guarantee
 from .arguments import parse_number, store_command
-from .terminal import print_result
+from .terminal import print_result, progress_bar
 
 if TYPE_CHECKING:
     from ..reports.evaluation import Evaluation
@@ -64,7 +64,8 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     from .release import open_store
 
     with open_store(parsed) as store:
-        found = evaluate(store, parsed.data, parsed.delimiter, plain=parsed.plain)
+        with progress_bar("read", None, unit="row") as progress:
+            found = evaluate(store, parsed.data, parsed.delimiter, plain=parsed.plain, progress=progress)
         if parsed.plain and found.without_noise is None:
             raise InvalidParameter(
                 "--plain: no plain fit of rows in a source, of a network or of a loss that is not convex; leave it out"
@@ -167,6 +168,7 @@ def _format_confusion(classes: Sequence[str], confusion: Sequence[Sequence[int]]
     ]
 
 
+_AT_ONCE = 1 << 14  # rows written
 _BEGINS = b"record,predicted "  # no table of a user begins like this
 
 
@@ -177,7 +179,10 @@ def _predict(parsed: argparse.Namespace) -> int:
 
     out = None if parsed.out is None else check_output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
     with open_store(parsed) as store:
-        predictions = predict(store, parsed.data, parsed.delimiter, probabilities=parsed.probabilities)
+        with progress_bar("read", None, unit="row") as progress:
+            predictions = predict(
+                store, parsed.data, parsed.delimiter, probabilities=parsed.probabilities, progress=progress
+            )
         kind = store.schema.label_column
     if out is not None:
         out.write(_format_table(kind, predictions))
@@ -215,7 +220,13 @@ def _format_table(kind: str, predictions: Predictions) -> bytes:
     )
     file = io.BytesIO()
     with io.TextIOWrapper(file, "utf-8", newline="") as text:
-        csv.writer(text, lineterminator="\n").writerows(chain([head], rows))
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(head)
+        with progress_bar("write", len(predictions.names), unit="row") as progress:
+            for first in range(0, len(predictions.names), _AT_ONCE):
+                lines.writerows(islice(rows, _AT_ONCE))
+                if progress is not None:
+                    progress(min(first + _AT_ONCE, len(predictions.names)))
         text.flush()
         return file.getvalue()
 

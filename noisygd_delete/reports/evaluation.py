@@ -7,7 +7,7 @@ post-processing of a published model. For rows inside it, it is a statistic of p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,14 @@ class Evaluation:
         return {**asdict(self), "beats_baseline": self.beats_baseline}
 
 
-def evaluate(store: Store, path: str | Path, delimiter: str | None = None, *, plain: bool = False) -> Evaluation:
+def evaluate(
+    store: Store,
+    path: str | Path,
+    delimiter: str | None = None,
+    *,
+    plain: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
     """Evaluate the current model on a CSV or Parquet file; rows that do not fit the schema are skipped and listed.
 
     Args:
@@ -108,6 +115,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None, *, pl
         path: File with the schema's columns, label included; ids are optional.
         delimiter: Of a CSV file; None detects it.
         plain: Whether to measure a fit without noise too (`plain_evaluation`), which nothing protects.
+        progress: Called with the number of rows read so far.
 
     Raises:
         InvalidSchema: If no row fits the schema, or the label column is missing.
@@ -116,7 +124,7 @@ def evaluate(store: Store, path: str | Path, delimiter: str | None = None, *, pl
     schema = store.schema
     named = schema.id_column in next(read_blocks(path, delimiter, rows=1, columns=schema.reads())).columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None)
-    encoded, kept, faults = schema.encode_readable_file(path, delimiter)
+    encoded, kept, faults = schema.encode_readable_file(path, delimiter, progress=progress)
     if not len(kept):
         raise faults[0]
     beside = measure_without_noise(store, encoded) if plain else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,6 +53,7 @@ def predict(
     delimiter: str | None = None,
     *,
     probabilities: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> Predictions:
     """Predict a CSV or Parquet file that has the schema's columns with the current model; label and id may be missing.
 
@@ -61,6 +62,7 @@ def predict(
         path: The file.
         delimiter: The delimiter of a CSV file.
         probabilities: Whether to return class probabilities.
+        progress: Called with the number of rows read so far.
 
     Raises:
         InvalidSchema: If a column is missing, or no row can be read.
@@ -71,7 +73,7 @@ def predict(
     columns = next(read_blocks(path, delimiter, rows=1, columns=schema.reads())).columns
     named, labelled = schema.id_column in columns, schema.label_column in columns
     schema = replace(schema, id_column=schema.id_column if named else None, subject_column=None).for_predictions()
-    truth, kept, faults = schema.encode_readable_file(path, delimiter, labelled=labelled)
+    truth, kept, faults = schema.encode_readable_file(path, delimiter, labelled=labelled, progress=progress)
     unlabelled = [fault for fault in faults if fault.column == schema.label_column]
     encoded = truth
     if unlabelled:  # rows in which only the label is at fault are predicted too

@@ -134,7 +134,7 @@ def test_a_schema_is_drafted_from_the_rows_that_memory_has_room_for(
     assert not (tmp_path / "other").exists()
 
 
-def test_a_terminal_shows_the_rates_of_reading_and_filling(
+def test_a_terminal_shows_the_rates_of_reading_filling_and_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed
 ) -> None:
     class Terminal(io.StringIO):
@@ -152,6 +152,14 @@ def test_a_terminal_shows_the_rates_of_reading_and_filling(
     printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes")
     assert re.search(rf"read: {ROWS}row \[.*row/s\]", screen.getvalue())
     assert re.search(rf"fill: 100%.* {ROWS}/{ROWS} \[.*row/s\]", screen.getvalue())
+    for command in (
+        ["evaluate", "t/store", "--data", "t.csv"],
+        ["predict", "t/store", "--data", "t.csv", "--out", "p"],
+    ):
+        screen.truncate(0)
+        printed(*command)
+        assert re.search(rf"read: {ROWS}row \[.*row/s\]", screen.getvalue())
+    assert re.search(rf"write: 100%.* {ROWS}/{ROWS} \[.*row/s\]", screen.getvalue())
 
 
 @pytest.mark.parametrize("bits", [64, 9])

@@ -371,7 +371,12 @@ class Schema:
         return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))
 
     def encode_readable_file(
-        self, path: str | Path, delimiter: str | None = None, *, labelled: bool = True
+        self,
+        path: str | Path,
+        delimiter: str | None = None,
+        *,
+        labelled: bool = True,
+        progress: Callable[[int], None] | None = None,
     ) -> tuple[Encoded, NDArray[np.int64], list[UnreadableRows]]:
         """Return `encode_readable` of a whole file, read in blocks; rows that have a `codec` are `CodedRows`.
 
@@ -381,6 +386,7 @@ class Schema:
             path: The file.
             delimiter: See `read_blocks`.
             labelled: See `encode`.
+            progress: Called with the number of rows read so far, after each block.
 
         Raises:
             InvalidSchema: If a column is missing, or the file is damaged.
@@ -396,6 +402,8 @@ class Schema:
                 rows_at_fault += [seen + row for row in fault.rows]
                 lines += fault.lines
             seen += len(table)
+            if progress is not None:
+                progress(seen)
         wrong = [UnreadableRows(*where, *found) for where, found in faults.items()]
         return whole.encoded(), np.concatenate(kept), wrong
 
