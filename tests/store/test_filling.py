@@ -334,9 +334,12 @@ def test_only_slots_that_are_still_to_be_written_need_room(tmp_path: Path, monke
 
     reading = RecordFile(SCHEMA, table(tmp_path, [f"n{k}" for k in range(100)]))
     make = dry_run if dry else Store.create_from
-    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
-    with suppress(DryRun):
-        make(tmp_path / "fits", reading, SCHEMA, lambda rows: plan_for(rows, records=rows))
+    free = 1000 * (20 + 8 + 8)  # of a slot: its row, its label, a word of its name
+    for room, more in ((0, 0), (free, 1000)):
+        monkeypatch.setattr("shutil.disk_usage", lambda _, room=room: SimpleNamespace(free=room))
+        with suppress(DryRun):
+            make(tmp_path / f"{more}", reading, SCHEMA, lambda rows, more=more: plan_for(rows, records=rows + more))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free - 1))
     with pytest.raises(InvalidRecords, match="1000 more slots of 20 bytes"):
         make(tmp_path / "not", reading, SCHEMA, lambda rows: plan_for(rows, records=rows + 1000))
     assert not (tmp_path / "not").exists()
