@@ -351,7 +351,7 @@ def answer_draft(draft: str, ask: Callable[[str, str], str]) -> str:
 
 def _columns_of_truths(draft: str) -> dict[str, str]:
     """Return the columns of a draft whose two values are a pair of truth values, and each pair as text."""
-    from ..features.schema.draft import TRUTHS
+    from ..features.schema.column_draft import TRUTHS
 
     found = {}
     for name, entry in tomllib.loads(draft).get("columns", {}).items():
