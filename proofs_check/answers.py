@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from noisygd_delete import Budget, Guarantee
 from noisygd_delete.accountant import is_within_budget
-from noisygd_delete.bounds import gaussian
+from noisygd_delete.bounds import gaussian, tails
 
 from . import chapters
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, close, require, statement
@@ -359,6 +359,8 @@ def _support(claim, effort: int) -> Finding:
                 found = claim(mu=mu)
                 require(found >= exact, f"μ = {mu}: δ = {found} below {exact}")
                 closest = min(closest, float(found / exact - 1) if exact else math.inf)
+        for t in (-30.0, -2.0, -0.1, 0.1, 3.0):
+            close(tails.log_lower_tail(t), float(mpmath.log(mpmath.ncdf(t))), f"log Φ({t})", 1e-12)
     require(claim(mu=40.0) == 1, "far apart, every outcome tells")
     require(Guarantee("dp", "replace").least_delta == 0, "nothing revealed")
     close(Guarantee("dp", "replace", rate=2.0).least_delta, max(claim(mu=2.0), 2.0**-256), "least δ", 1e-6)

@@ -146,6 +146,11 @@ def _logistic(claim, effort: int) -> Finding:
     same(sp.maximum((1 - u**2) / 4, u, SPAN), sp.Rational(1, 4), "β₊")
     same(sp.minimum((1 - u**2) / 4, u, SPAN), 0, "β₋")
     same(sp.maximum(sp.Abs((1 - u) / 2), u, SPAN), 1, "L")
+    scores, labels = np.linspace(-9, 9, 91)[:, None], np.where(np.arange(91) % 2, 1.0, -1.0)
+    loss, limit = losses.Logistic(radius=1.0), 0.3
+    slopes = np.abs(loss.derivative(scores, labels, np))
+    nearest = np.abs(loss.derivative(loss.unclipped(scores, labels, limit, np), labels, np))
+    require(np.allclose(nearest, np.minimum(slopes, limit)), "unclipped: the nearest score of slope 0.3 at most")
     gaps = [_attack(losses.Logistic(radius=r), claim(losses.Logistic(radius=r)), effort, 91) for r in (1.0, 3.0)]
     return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))
 
@@ -160,10 +165,14 @@ def _logistic(claim, effort: int) -> Finding:
     "variable, Popoviciu) is in the class and not checked by machine.",
 )  # fmt: skip
 def _softmax(claim, effort: int) -> Finding:
-    gaps = [
-        _attack(losses.Softmax(radius=2.0, classes=k), claim(losses.Softmax(radius=2.0, classes=k)), effort, 92)
-        for k in (2, 3, 5)
-    ]
+    gaps = []
+    for k in (2, 3, 5):
+        loss, level = losses.Softmax(radius=2.0, classes=k), np.full((1, k), 1 / k)
+        gaps.append(_attack(loss, claim(loss), effort, 92))
+        trace = 9 * float(np.trace(np.diag(level[0]) - level.T @ level))  # of the Hessian at equal scores, R = 3
+        require(
+            abs(trace / replace(loss, radius=3.0).curvature_trace - 1) < 1e-12, f"{k} classes: the trace is {trace}"
+        )
     return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))
 
 
@@ -277,6 +286,8 @@ def _clipped(claim, effort: int) -> Finding:
             gaps.append(_attack(loss, claim(loss), effort, 98))
             scores, labels = np.array([[0.4], [-0.2]]), np.array([1.0, -1.0]) * (base.label_kind == "binary")
             inside = np.abs(base.derivative(scores, labels, np)) < loss.limit / loss.radius
+            wrong = [np.abs(one.derivative(np.array([[-1e9], [1e9]]), labels, np)).max() for one in (base, loss)]
+            require(abs(wrong[0] / wrong[1] / loss.loss_of_fit - 1) < 1e-9, "slope of the base over the clipped one")
             for name in ("derivative", "value"):
                 ours, plain = (np.reshape(getattr(one, name)(scores, labels, np), (2, 1)) for one in (loss, base))
                 require(np.allclose(ours[inside], plain[inside]), f"{name} changed where nothing is clipped")

@@ -173,6 +173,8 @@ def _worst_case(claim, effort: int) -> Finding:
         exact, own = worst.with_slack(), [one.with_slack() for one in each]
         for delta in (1e-9, 1e-4, 0.1):
             close(exact.epsilon(delta), max(one.epsilon(delta) for one in own), f"ε at {delta}", 1e-9)
+        for epsilon in (0.1, 1.0, 4.0):
+            close(exact.delta(epsilon), max(one.delta(epsilon) for one in own), f"δ at {epsilon}", 1e-9)
         for order in (1.5, 2.0, 8.0):
             most = max(one.renyi(order) for one in own)
             require(exact.renyi(order) == most or abs(exact.renyi(order) / most - 1) < 1e-9, f"order {order}")

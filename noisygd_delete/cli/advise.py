@@ -40,14 +40,8 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.atomic_write import check_output
     from ..features.schema import Schema
-    from .plan_selection import (
-        additive_where_it_pays,
-        advise_plan,
-        advised_problem,
-        check_unserved,
-        may_be_additive,
-        sizes_of,
-    )
+    from .plan_selection import advise_plan, advised_problem, check_unserved
+    from .schema_arguments import additive_where_it_pays, may_be_additive, sizes_of
 
     fill_arguments(parsed, ADVISED)
     check_unserved(parsed)

@@ -128,26 +128,13 @@ class Intermixed(argparse.ArgumentParser):
 
 
 def add_command(commands: Any, name: str, **words: Any) -> Intermixed:
-    """Add a command without abbreviations of its options, with its line of `LINES` as help, and return its parser.
-
-    Args:
-        commands: Subparsers action of the root parser.
-        name: Name of the command, a key of `LINES`.
-        **words: Further arguments of `add_parser`, such as `description` and `epilog`.
-    """
+    """Add a command without abbreviations of its options, with its line of `LINES` as help, and return its parser."""
     parser: Intermixed = commands.add_parser(name, help=LINES[name], allow_abbrev=False, **words)
     return parser
 
 
 def store_command(commands: Any, name: str, example: str, run: Callable[[argparse.Namespace], int]) -> Intermixed:
-    """Add a command on a store, with the arguments STORE, `--wait` and `--json`, and return its parser.
-
-    Args:
-        commands: Subparsers action of the root parser.
-        name: Name of the command, a key of `LINES`.
-        example: Command line without the program's name, shown at the end of the help.
-        run: Called with the parsed arguments; returns the exit status.
-    """
+    """Add a command on a store, with the arguments STORE, `--wait` and `--json`, and return its parser."""
     parser = add_command(commands, name, epilog=f"example: noisygd-delete {example}")
     parser.add_argument("store", metavar="STORE")
     parser.take("--wait", "--json")
@@ -301,12 +288,7 @@ def options_of(parser: Intermixed) -> dict[str, str]:
 
 
 def format_error(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
-    """Return an error's message and notes, joined by "; ", each parameter written as it is typed, `--parameter value`.
-
-    Args:
-        error: The error.
-        options: Result of `options_of`; a parameter that is not in it is written `parameter=value`.
-    """
+    """Return an error's message and notes, joined by "; ", each parameter written as it is typed, `--parameter value`."""
 
     def typed(name: str, value: Any) -> str:
         text = value if isinstance(value, str) else format_value(value)

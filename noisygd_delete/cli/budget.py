@@ -161,10 +161,6 @@ def _status(parsed: argparse.Namespace) -> int:
 def finish_interrupted(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
     """Open and close the store if its status names a request in flight, which finishes that request and reports it.
 
-    Args:
-        parsed: Arguments of the command.
-        answer: Result of `status` on the store, of which `request_in_flight` is read.
-
     Returns:
         Whether the store was opened; False without a request in flight, and if another process has the store locked.
     """

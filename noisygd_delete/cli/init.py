@@ -158,7 +158,7 @@ def create_store(parsed: argparse.Namespace, held_out: HeldOut | None = None, ro
         InvalidParameter: If STORE is missing, the schema is unconfirmed or contradicts the options, or options of
             --source are given without it.
     """
-    from .plan_selection import with_schema_map
+    from .schema_arguments import with_schema_map
 
     if parsed.store is None:
         raise InvalidParameter("give STORE, the folder to make")
@@ -253,8 +253,8 @@ def report_store(parsed: argparse.Namespace, schema: Schema, found: StoreRows, *
         found: The rows and the plan of the store.
         numbered: Whether the ids are row numbers, because no column names the records.
     """
-    from .plan_selection import list_columns
     from .remaining_budget import room_text
+    from .schema_arguments import list_columns
 
     plan = found.choice.plan
     facts = {
@@ -351,7 +351,8 @@ def plan_for_rows(parsed: argparse.Namespace, schema: Schema, slots: int) -> Cho
     Raises:
         InvalidParameter: If the plan file is for another number of features.
     """
-    from .plan_selection import choose_plan, sizes_of
+    from .plan_selection import choose_plan
+    from .schema_arguments import sizes_of
     from .suggestion import attempt_with_suggestion
 
     if parsed.features not in (None, schema.features):
@@ -468,7 +469,7 @@ def _doubt_fields(choice: Chosen) -> dict[str, str | None]:
 
 def _schema(parsed: argparse.Namespace) -> Schema:
     from ..features.schema import Schema
-    from .plan_selection import list_columns
+    from .schema_arguments import list_columns
 
     schema = Schema.read(parsed.schema).with_columns(id=parsed.id, subject=parsed.subject)
     if schema.id_column is None and parsed.data is not None:
@@ -515,7 +516,7 @@ def _with_numbered_ids(schema: Schema) -> Schema:
 
 
 def _data_ranges_warning(schema: Schema) -> str:
-    from .plan_selection import list_columns
+    from .schema_arguments import list_columns
 
     return (
         f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {list_columns(schema.from_data)}. Every figure "

@@ -71,11 +71,6 @@ def network_from(radius: float, *, module: str | None = None, **fields: Any) -> 
 
     Training starts around 0 by default, so that a store can hold the network without its code.
 
-    Args:
-        radius: Bound on the norm of a feature row.
-        module: Name of the module.
-        **fields: Further fields of `NetworkLoss`.
-
     Raises:
         InvalidParameter: If no module is named, or a field does not belong to the loss.
     """

@@ -250,7 +250,7 @@ def _format_created(
     whole: bool,
 ) -> list[str]:
     from .init import alike_lines, left_out_lines, numbered_line
-    from .plan_selection import list_columns
+    from .schema_arguments import list_columns
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
     unread = f"; columns left out: {list_columns(draft.left_out)}" if draft.left_out else ""
@@ -355,7 +355,7 @@ def answer_draft(draft: str, ask: Callable[[str, str], str]) -> str:
 
 def _columns_of_truths(draft: str) -> dict[str, str]:
     """Return the columns of a draft whose two values are a pair of truth values, and each pair as text."""
-    from ..features.schema.draft import TRUTHS
+    from ..features.schema.column_draft import TRUTHS
 
     found = {}
     for name, entry in tomllib.loads(draft).get("columns", {}).items():

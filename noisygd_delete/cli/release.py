@@ -140,13 +140,7 @@ def _format_forecast(answer: Mapping[str, Any]) -> str:
 
 @contextmanager
 def tracking_progress(parsed: argparse.Namespace, label: str, plan: Plan) -> Iterator[Execution]:
-    """Yield the execution for a release, which reports its steps to a progress bar on a terminal, none in a pipe.
-
-    Args:
-        parsed: Arguments of the command, of which `execution` is used.
-        label: Text of the bar; "learn" and "relearn" count the steps of a learn, others those of a deletion.
-        plan: Plan of the release.
-    """
+    """Yield the execution for a release, which reports its steps to a progress bar on a terminal, none in a pipe."""
     steps = plan.calibration.learn_steps if label in _LEARNING else plan.calibration.delete_steps
     with progress_bar(label, steps) as progress:
         yield replace(parsed.execution, progress=progress)

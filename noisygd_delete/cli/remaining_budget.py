@@ -58,11 +58,7 @@ def format_spent_warning(left: Mapping[str, Any]) -> str:
 
 
 def before_and_after(foreseen: Mapping[str, Any]) -> str:
-    """Return two lines of a dry run, "now: …" and "after: …": `left_text` before and after the release.
-
-    Args:
-        foreseen: Dictionary with `left` and `left_after`, each from `Remaining.to_dict`.
-    """
+    """Return two lines of a dry run, "now: …" and "after: …": `left_text` before and after the release."""
     return f"now: {left_text(foreseen['left'])}\nafter: {left_text(foreseen['left_after'])}"
 
 

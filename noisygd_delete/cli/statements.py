@@ -96,11 +96,6 @@ def record_facts(facts: dict[str, Any], store: Store, requests: Sequence[EditReq
 
     A request that only replaces records is a rectification, any other an erasure. Without facts or an installed
     register nothing is done.
-
-    Args:
-        facts: Result of `stated_facts`.
-        store: The open store.
-        requests: The requests; one without an id, or refused, gets no note.
     """
     state = load_extension("hooks", "request-note") if facts else None  # one search for the whole stream
     if state is None:

@@ -29,11 +29,6 @@ def attempt_with_suggestion(
 
     The command is that of the first similar problem that `attempt` accepts; the search takes at most three CPU seconds,
     and without success adds no note.
-
-    Args:
-        options: Options of `plan`, by their Python names.
-        attempt: Plans a problem, or raises.
-        command: Returns the command for a problem.
     """
     try:
         return attempt(options)

@@ -63,6 +63,27 @@ def explain_saving(gradients: Mapping[str, int], *, cheaper: bool) -> str:
     )
 
 
+def explain_solver(solver: str, *, in_place: bool) -> tuple[str, str]:
+    """Return a clause with where a solver starts and whether its passes are forecast, and a caveat on its running time.
+
+    Args:
+        solver: One of `SOLVERS`.
+        in_place: Whether rows are added in an order determined by their contents.
+    """
+    nothing = "a deleted record leaves exactly nothing"
+    if not in_place:
+        nothing = "what is left of a deleted record is what the rounding of sums in another order may tell"
+    if solver == "fixed":
+        return (
+            f"always from 0, so that {nothing}, in a number of passes fixed in advance, which tells nothing of it: exactly",
+            "",
+        )
+    start = "starting a request from the published model"
+    if solver == "cold":
+        start = f"always starting from 0, so that {nothing}"
+    return f"{start}: a forecast of", " How long the solver takes depends on the data; the fixed solver avoids it."
+
+
 def explain_noise(run: Procedure, stages: Sequence[Procedure]) -> str:
     """Return the noise on one line, as "σ²=…", "s=…, τ=…" (objective perturbation), both, or "V=…" (carried sums).
 

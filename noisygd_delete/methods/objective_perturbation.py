@@ -22,6 +22,7 @@ from ..privacy.curves import ONE_DIRECTION
 from ..privacy.sentences import format_bound
 from . import procedure
 from .base import PROOFS
+from .explanations import explain_solver
 from .objective_perturbation_noise import inexact_share, least_noise, linear_term_bound, output_of, rounding_of_gradient
 from .objective_perturbation_run import ObjectivePerturbationRun, form_of, row_facts
 from .plan import MOST_STAGES, Calibration, Method, Plan
@@ -269,16 +270,7 @@ def _explain_perturbation(plan: Plan) -> str:
 
 
 def _explain_solver(plan: Plan, method: ObjectivePerturbation) -> str:
-    solver, nothing = method.solver, "a deleted record leaves exactly nothing"
-    if not method.in_place:
-        nothing = "what is left of a deleted record is what the rounding of sums in another order may tell"
-    kind = {
-        "warm": "starting a request from the published model",
-        "cold": f"always starting from 0, so that {nothing}",
-        "fixed": f"always from 0, so that {nothing}, in a number of passes fixed in advance, which tells nothing of it",
-    }[solver]
-    expected = "exactly" if solver == "fixed" else "a forecast of"
-    slow = "" if solver == "fixed" else " How long the solver takes depends on the data; the fixed solver avoids it."
+    kind, slow = explain_solver(method.solver, in_place=method.in_place)
     many = (
         ""
         if method.chain == 1
@@ -286,7 +278,7 @@ def _explain_solver(plan: Plan, method: ObjectivePerturbation) -> str:
         "0, with fresh noise of that size and an equal share of the budgets; what is between them is charged as if published, and dropped: "
     )
     return (
-        f"Solving: {many}to gradient norm γ={plan.calibration.gradient_tolerance:.3g}, {kind}: {expected} {plan.calibration.delete_solver_passes} gradient passes. "
+        f"Solving: {many}to gradient norm γ={plan.calibration.gradient_tolerance:.3g}, {kind} {plan.calibration.delete_solver_passes} gradient passes. "
         f"Nothing has to be forgotten after that. Each release is a fresh publication at the full dp cost.{slow}"
     )
 

@@ -15,7 +15,7 @@ from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost
 from .exact_steps import ExactSteps, GridMethod
-from .explanations import condition_number
+from .explanations import condition_number, explain_solver
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .noisy_gd import NoisyGDRun, contracting_step_size
 from .noisy_steps import calibrate_noise, stationary_distance
@@ -261,22 +261,10 @@ class OutputPerturbation(GridMethod):
         return self._solving(plan), self._diffusing(plan)
 
     def _solving(self, plan: Plan) -> str:
-        kind = {
-            "warm": "starting a request from the published model",
-            "cold": "always starting from 0, so that a deleted record leaves exactly nothing",
-            "fixed": "in a number of passes fixed in advance, always from 0, so that neither the result nor the number of passes shows a deleted record",
-        }[self.solver]
-        if not self.in_place:
-            kind = kind.partition(", so that")[0] + ", over rows in any order, which within the tolerance may show"
-        expected = "exactly" if self.solver == "fixed" else "a forecast of"
-        slow = (
-            ""
-            if self.solver == "fixed"
-            else " How long the solver takes depends on the data; the fixed solver avoids it."
-        )
+        kind, slow = explain_solver(self.solver, in_place=self.in_place)
         return (
             f"Solving: every release starts from the minimiser of the current records, to gradient norm γ={plan.calibration.gradient_tolerance:.3g}, "
-            f"{kind}: {expected} {plan.calibration.delete_solver_passes} gradient passes (κ={condition_number(plan.problem):.4g}). Nothing has to be "
+            f"{kind} {plan.calibration.delete_solver_passes} gradient passes (κ={condition_number(plan.problem):.4g}). Nothing has to be "
             f"forgotten after that.{slow}"
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -92,10 +92,12 @@ class Artifact:
             MissingDependency: If what writes model.onnx is not installed.
         """
         plain = plain_model(self.model, self.schema)
-        if name == "model.onnx":
-            graph: bytes = require_extension("hooks", "onnx", "server", name).onnx_bytes(plain)
-            return graph
-        return plain_text(plain) if name == "model.json" else reader_text()
+        writers: dict[str, Callable[[], bytes]] = {
+            "model.json": lambda: plain_text(plain),
+            "model.py": reader_text,
+            "model.onnx": lambda: require_extension("hooks", "onnx", "server", "model.onnx").onnx_bytes(plain),
+        }
+        return writers[name]()
 
     def require_plain(self) -> None:
         """Raise `InvalidParameter` with the reason if the model cannot be used without this package."""

@@ -265,18 +265,6 @@ def listed_orders():
     assert guarantee.renyi(9) == math.inf
 
 
-ALL = (
-    linear_chain,
-    changing_plans,
-    printed_rates,
-    gaussian_conversions,
-    renyi_conversions,
-    optimal_against_coins,
-    composition,
-    listed_orders,
-)
-
-
 def fill(gate, event, most=10_000):
     """Admit the event until the filter refuses it. A filter that never does is a fault, and not a hang."""
     for _ in range(most):

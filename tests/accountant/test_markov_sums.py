@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -117,58 +116,6 @@ def test_who_missed_draws_of_a_chain() -> None:
         stated = closed_forms.seen_charge(draws=facts, moved=[float(value) for value in moved], seen=seen)
         worst = max(worst, abs(stated - exact) / (exact or 1))
     assert worst <= 1e-12
-
-
-@pytest.mark.parametrize(("releases", "starts"), [(10, 2.640), (100, 7.531), (1000, 22.845)])
-def test_equaliser_charges_the_same_whenever_a_row_leaves(releases: int, starts: float) -> None:
-    scale = 10**12
-    draws = correlated_sums.equalizer_schedule(releases=releases, variance=scale)
-    facts = {"apart": Fraction(10**6), "rounded": Fraction(0)}
-    assert float(correlated_sums.worst_charges(draws=draws, joiners=False, **facts)[-1]) == pytest.approx(
-        starts, abs=6e-4
-    )
-    assert starts < 1 + math.sqrt(releases / 2)
-    tree = [(j - 1 if j else None, carry, variance) for j, (carry, variance) in enumerate(draws)]
-    erased_at = {1, 2, releases // 2, releases - 1, releases}
-    charged = {charge_of_tree(tree, [{0} if j < e else set() for j in range(releases)], 1e6) for e in erased_at}
-    assert max(charged) - min(charged) < 1e-3
-    assert draws[-1][0] == 0.5
-
-
-@pytest.mark.parametrize(("releases", "joins"), [(10, 4.16), (100, 14.03), (1000, 44.7)])
-def test_price_of_those_who_join_later(releases: int, joins: float) -> None:
-    draws = correlated_sums.equalizer_schedule(releases=releases, variance=10**12)
-    stated = float(
-        correlated_sums.worst_charges(draws=draws, apart=Fraction(10**6), rounded=Fraction(0), joiners=True)[-1]
-    )
-    assert stated == pytest.approx(joins, abs=0.06)
-
-
-def test_stationary_chain_has_the_printed_price() -> None:
-    releases, carry = 100, Fraction(9, 10)
-    draws = correlated_sums.stationary_schedule(releases=releases, variance=10**12, carry=carry)
-    stated = correlated_sums.worst_charges(draws=draws, apart=Fraction(10**6), rounded=Fraction(0), joiners=False)[-1]
-    staying, leaving = (1 - 0.9) / (1 + 0.9), 0.81 / (1 - 0.81)
-    assert float(stated) == pytest.approx(1 + (releases - 2) * staying + max(staying, leaving), rel=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("events", "observed"),
-    [
-        ("right order", 5.26 + 0.05),
-        ("drawn again after publication", 9.58),
-    ],
-)
-def test_table_of_events(events: str, observed: float) -> None:
-    """c = .9, s = 1, one row there in draws 0 and 1 and erased at 2: the design's table of events."""
-    step = int(Fraction(19, 100) * 10**12)
-    carry = Fraction(9, 10)
-    tree = [(None, 0, 10**12), (0, carry, step), (1, carry, step)]
-    held = [{0}, {0}, set()]
-    if events == "drawn again after publication":
-        tree.append((1, carry, step))
-        held.append(set())
-    assert charge_of_tree(tree, held, 1e6) == pytest.approx(observed, abs=0.02)
 
 
 @pytest.mark.parametrize("carry", [Fraction(2**60 - 1, 2**60), 1 - Fraction(1, 3 * 2**45), Fraction(1, 3)])

@@ -89,36 +89,6 @@ def test_thousand_plans_equal_the_printed_formulas() -> None:
         )
 
 
-@pytest.mark.parametrize("fault", ["L for 2L", "sigma/2", "n+1", "K-1"])
-def test_planted_faults_are_seen(fault: str) -> None:
-    setting = next(iter(random_settings(seed=52, count=1)))
-    plan, printed = plan_and_printed(setting)
-    variance = {
-        "L for 2L": plan.calibration.noise_variance / 4,
-        "sigma/2": plan.calibration.noise_variance / 4,
-        "n+1": plan.calibration.noise_variance * setting["n"] ** 2 / (setting["n"] + 1) ** 2,
-    }.get(fault)
-    if fault == "K-1":
-        assert not is_ceiling(plan.calibration.delete_steps_for_deletion - 1, printed.deletion_steps)
-    else:
-        assert not near(variance, printed.noise_variance)
-
-
-def test_the_adult_figures_of_the_design() -> None:
-    adult = {
-        "records": 26_000,
-        "features": 108,
-        "regularization": 1e-3,
-        "budget": Budget(order=10, dp=1.0, deletion=0.1),
-    }
-    plan = make_plan(losses.Logistic(1.0), **adult, method="noisy-gd", analysis="paper", slack_in_budget=False)
-    assert (
-        plan.calibration.learn_steps,
-        plan.calibration.delete_steps_for_deletion,
-        plan.calibration.delete_steps_for_utility,
-    ) == (12_009, 2_312, 7_164)
-
-
 def test_rates_agree_with_their_limits() -> None:
     facts = {"sensitivity": 2.0, "regularization": 0.01, "noise_variance": 0.3, "records": 50}
     full = theorem_5_1.full_rate(**facts)

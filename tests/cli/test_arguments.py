@@ -239,3 +239,11 @@ def test_a_tiny_regularisation_is_answered_at_once(folder: Path, capsys, value: 
     for command in (["plan", "--records", "100", "--features", "10"], init):
         assert main([*command, "--regularization", value, *start]) in (0, 2)
         capsys.readouterr()
+
+
+@pytest.mark.parametrize("command", [["audit"], ["relearn", "store"]])
+def test_an_option_of_a_plan_file_that_a_command_has_no_use_for_is_named(
+    folder: Path, complaint, command: list[str]
+) -> None:
+    Path("plan.toml").write_text('proof = "by-hand"\n')
+    assert f"proof: {command[0]} has no use for it" in complaint(*command, "--plan", "plan.toml")

@@ -393,7 +393,20 @@ def test_entered_into_a_log_and_found_there(
 ) -> None:
     asked = ["certificate", "store", "--release", "2", "--key", "controller.pem", "--log", "all.log"]
     run("delete", "store", "customer-0007")
-    assert "go together" in complaint(*asked)
+    unsigned = [
+        "certificate",
+        "store",
+        "--release",
+        "2",
+        "--log",
+        "all.log",
+        "--out",
+        "c.json",
+        "--log-proof",
+        "p.json",
+    ]
+    for incomplete in (asked, unsigned):
+        assert "go together" in complaint(*incomplete)
     assert not Path("all.log").exists()
     Path("other.log").write_text("accounts")
     for log in ("other.log", "certificate.json"):  # not a log, and the place of the certificate itself

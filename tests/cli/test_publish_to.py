@@ -93,4 +93,5 @@ def test_only_an_export_is_written_over(folder: Path, complaint) -> None:
     (folder / "model.onnx").write_bytes(b"somebody's")
     assert "model.onnx" in complaint("export", "store", "--onnx", "model.onnx")
     assert (folder / "model.onnx").read_bytes() == b"somebody's"
+    assert "is also one" in complaint("export", "store", "--onnx", "one", "--plain", "one")
     assert "--onnx or --plain" in complaint("export", "store")

@@ -164,15 +164,6 @@ def test_a_stream_in_batches_stays_one_chain() -> None:
     assert kinds == [("learn", 0), *[("unlearn", 4)] * 3]
 
 
-def test_erasing_first_leaves_most_of_the_row_in_later_releases() -> None:
-    """By how much, in the label sums: c times the row's own, and c² times in the release after."""
-    there, never = later_releases(erases_first, ()), later_releases(erases_first, (0,))
-    own = moments(plan()).of(*(part[:1] for part in rows()))
-    for number, (first, second) in enumerate(zip(there, never, strict=True), start=2):
-        carry = math.prod(c for c, _ in plan().mechanism.draws[2 : number + 1])
-        assert np.abs(first - second - carry * own).max() <= 3
-
-
 def test_rows_are_overwritten_after_the_draw_and_what_was_drawn_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupted while rows are overwritten: the next call goes on with the same draw, and makes none from a touched table."""
     curator = Curator(table(), plan())
@@ -346,9 +337,10 @@ def test_figures_of_a_release_say_their_worlds_and_conditions() -> None:
     assert 0 < told["deletion_observed"].gdp < told["dp_cumulative"].gdp <= 1
 
 
-def test_statistic_of_random_rows_is_within_its_sensitivity() -> None:
+@pytest.mark.parametrize("weight", [40, 120])  # labels that weigh less than the rows, and more
+def test_statistic_of_random_rows_is_within_its_sensitivity(weight: int) -> None:
     """As integers, rounded towards 0; with labels of the worst signs."""
-    rng, bits, weight = np.random.default_rng(6), 6, 40
+    rng, bits = np.random.default_rng(6), 6
     closest = {False: 0.0, True: 0.0}
     summed = IntegerMoments(2, 1, 4**bits, bits)
     scaled = np.array([1.0, math.sqrt(2), 1.0, weight, weight])  # off the diagonal once, counted twice
@@ -364,20 +356,6 @@ def test_statistic_of_random_rows_is_within_its_sensitivity() -> None:
             correlated_sums.sensitivity(norm_squared=summed.norm_squared, label_weight=weight, between_records=between)
         )
         assert 0.93 * stated < found <= stated
-
-
-def test_printed_sensitivities() -> None:
-    """Of the design's table: 18.672 against 13.051 at b = .6, and 35.425 at b² = 2.5 where the first formula says 35.646."""
-    scale = 10**4
-    norm = 11.2024 * scale**2
-    weight = round(0.6 * math.sqrt(norm))
-    facts = {"norm_squared": round(norm), "label_weight": weight}
-    between = float(correlated_sums.sensitivity(**facts, between_records=True)) / scale**2
-    against_none = float(correlated_sums.sensitivity(**facts, between_records=False)) / scale**2
-    assert between / against_none == pytest.approx(18.672 / 13.051, rel=1e-3)
-    weight = round(math.sqrt(2.5 * norm))
-    beyond = float(correlated_sums.sensitivity(norm_squared=round(norm), label_weight=weight, between_records=True))
-    assert beyond / scale**2 == pytest.approx(35.425, rel=1e-4)
 
 
 def test_sums_are_exact_in_any_order_and_patches_add_up() -> None:

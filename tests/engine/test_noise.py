@@ -123,11 +123,6 @@ def test_draws_are_independent_of_each_other() -> None:
         assert abs(correlation) < 5.5 / np.sqrt(len(draws))  # 5.5 standard errors: below 4e-8 a lag
 
 
-def test_no_two_sources_share_noise() -> None:
-    first = np.concatenate([SecureNoise().normal((8,)) for _ in range(200)])
-    assert len(np.unique(first)) == first.size
-
-
 def test_small_draws_continue_one_stream() -> None:
     noise = SecureNoise()
     pieces = np.concatenate([noise.normal((7, 3)).ravel() for _ in range(2_000)])

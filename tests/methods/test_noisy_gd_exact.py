@@ -256,7 +256,7 @@ def test_the_law_is_that_of_the_chain() -> None:
     run = {"step_size": 0.4, "grid_bits": 24, "radius": plan.mechanism.exact.radius, "steps": 3}
     objective, tau = PreciseObjective(records, plan.problem.loss, regularization=0.5), plan.mechanism.noise_scale
     drawn = np.array([
-        engine.run_exactly(start, objective.gradient, noise_variance=plan.calibration.noise_variance, noise=ResearchNoise(rng), **run)[0, 0] for _ in range(4000)
+        engine.run_exactly(start, objective.gradient, noise_variance=plan.calibration.noise_variance, noise=ResearchNoise(rng), **run)[0, 0] for _ in range(3000)
     ])  # fmt: skip
     c, pull = 0.8, -0.4 * 0.5
     mean, variance = 0.25 * c**3 + pull * (1 + c + c**2), tau**2 * (1 + c**2 + c**4)

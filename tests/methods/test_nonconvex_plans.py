@@ -156,11 +156,6 @@ def test_refusals_name_the_reason(method, facts, error, words):
         plan_for(method, **facts)
 
 
-def test_a_network_s_dimension_is_that_of_its_weights():
-    network = losses.TanhNetwork(1.0, (1.0, -1.0))
-    assert plan_for("noisy-gd", loss=network, noise_variance="cheapest").problem.dimension == 4
-
-
 def test_epsilon_delta_budgets_pick_their_order():
     budget = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.8, 1e-5))
     for method in ("noisy-gd:analysis=paper", "noisy-gd"):
@@ -170,25 +165,13 @@ def test_epsilon_delta_budgets_pick_their_order():
         assert plan.dp.epsilon(1e-5) <= 1.0
 
 
-def test_plans_explain_themselves_and_why_the_others_lost():
+def test_plans_name_the_others_and_why_they_lost():
     near = explain_plan(plan_for("noisy-gd:analysis=paper", noise_variance="cheapest"))
-    for text in (
-        "Theorem 5.2 as printed",
-        "total variation",
-        "prior",
-        "'noisy-gd'",
-        "'noisy-gd:analysis=composition'",
-        "once an earlier model",
-    ):
+    for text in ("Theorem 5.2 as printed", "total variation", "'noisy-gd'", "'noisy-gd:analysis=composition'"):
         assert text in near
-    assert "Theorem 5.2 sharpened" in plan_for("noisy-gd", noise_variance="cheapest").explain()
     weak = explain_plan(plan_for("noisy-gd", regularization=0.2))
     assert "exceeds the weak convexity" in weak
-    assert (
-        "K_A=" in weak.split("'noisy-gd:analysis=paper'")[1]
-    )  # and the infeasible steps of the printed theorem are named
-    composed = plan_for("noisy-gd:analysis=composition")
-    assert "20 requests" in composed.explain()
+    assert "K_A=" in weak.split("'noisy-gd:analysis=paper'")[1]  # the infeasible steps of the printed theorem too
 
 
 # ---------------------------------------------------------------- the accountant: adaptive requests

@@ -201,19 +201,7 @@ def test_a_ledger_of_very_many_different_releases_is_answered_in_seconds() -> No
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"output_noise": 0.003},
-        {"output_noise": -1.0},
-        {"linear_term": 0.0},
-        {"gradient_tolerance": math.nan},
-        {"form": "crooked"},
-        {"form": "weakly convex"},
-        {"weak_convexity": 0.1},
-        {"blocks": 0},
-        {"dimension": 1.5},
-        {"smoothness": -1.0},
-    ],
+    "wrong", [{"output_noise": 0.003}, {"form": "crooked"}, {"form": "weakly convex"}, {"weak_convexity": 0.1}], ids=str
 )
 def test_impossible_facts_of_a_release_are_refused(wrong: dict) -> None:
     with pytest.raises(InvalidParameter):

@@ -21,7 +21,6 @@ from noisygd_delete import (
     resume,
 )
 from noisygd_delete.accountant import Event
-from noisygd_delete.bounds import shifted_interpolation
 from noisygd_delete.cli import main
 from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.engine.solver import solve
@@ -301,17 +300,6 @@ def test_words_and_command_line(capsys) -> None:
     assert "solver belongs to 'output-perturbation'" in capsys.readouterr().err
     assert main(["plan", *sizes, "--compare"]) == 0
     assert "objective-perturbation" in next(line for line in capsys.readouterr().out.splitlines() if "chosen" in line)
-
-
-def test_inflation_is_what_the_noise_pays() -> None:
-    few, many = solved(diffusion_steps=5), solved(diffusion_steps=50_000)
-    chain = {"step_size": few.calibration.step_size, "strong_convexity": 1e-3}
-    resumed = make_plan(
-        losses.Logistic(1.0), **ADULT, budget=BUDGET, method="noisy-gd", step_size=few.calibration.step_size
-    )
-    assert many.calibration.noise_variance == pytest.approx(resumed.calibration.noise_variance, rel=1e-6)
-    inflation = few.calibration.noise_variance / resumed.calibration.noise_variance
-    assert inflation == pytest.approx(shifted_interpolation.noise_inflation(steps=5, **chain), rel=0.03)
 
 
 def test_the_passes_of_a_fixed_solver_are_those_that_the_plan_states() -> None:

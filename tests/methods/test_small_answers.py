@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
-from noisygd_delete.methods.base import Mechanism, are_contradictory
+from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.plan import Method
-from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict, problem_from_dict
 
 SIZES = {"records": 300, "features": 4, "regularization": 0.05, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
@@ -63,12 +61,6 @@ def test_noise_below_what_theorem_5_2_asks_for_is_refused_with_the_least() -> No
         make_plan(network, method="noisy-gd:analysis=paper", step_size=0.1, **facts)
     with pytest.raises(InvalidParameter, match="non-convex"):
         make_plan(losses.Logistic(1.0), method="noisy-gd:analysis=theorem-5-2", **facts)
-
-
-def test_an_extractor_forgets_nothing_and_contradicts_nobody() -> None:
-    extractor = SampledGaussian(records=100, noise_multiplier=1.0, sampling_rate=0.1)
-    assert extractor.fading is None
-    assert not are_contradictory(extractor, replace(extractor))
 
 
 @pytest.mark.parametrize(("kind", "most"), [(Mechanism, 18), (Method, 12)])

@@ -17,7 +17,7 @@ import pytest
 
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidSchema, NoisyGDDeleteError, StoreError
-from noisygd_delete.features.schema import RecordFile, files, read_table
+from noisygd_delete.features.schema import RecordFile, files, plain_csv, read_table
 from noisygd_delete.features.schema import encoded as encodings
 from noisygd_delete.features.schema import schema as schemas
 from noisygd_delete.features.schema.schema import describe_faults
@@ -304,7 +304,7 @@ def read_whole(path, reading, schema, plan_for):
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch) -> None:
     """For 2 and for 20 blocks of 2 MiB; a reading of the whole takes more for more of them."""
     for owner, name, size in (
-        (schemas, "BLOCK_ROWS", 512), (files, "BLOCK_ROWS", 512), (files, "_PLAIN_PIECE", 1 << 14), (encodings, "_SLAB", 1 << 20)
+        (schemas, "BLOCK_ROWS", 512), (files, "BLOCK_ROWS", 512), (plain_csv, "_PLAIN_PIECE", 1 << 14), (encodings, "_SLAB", 1 << 20)
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, size)
     wide = {name: {"categories": [f"v{k}" for k in range(500)]} for name in "ab"}
@@ -334,9 +334,12 @@ def test_only_slots_that_are_still_to_be_written_need_room(tmp_path: Path, monke
 
     reading = RecordFile(SCHEMA, table(tmp_path, [f"n{k}" for k in range(100)]))
     make = dry_run if dry else Store.create_from
-    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
-    with suppress(DryRun):
-        make(tmp_path / "fits", reading, SCHEMA, lambda rows: plan_for(rows, records=rows))
+    free = 1000 * (20 + 8 + 8)  # of a slot: its row, its label, a word of its name
+    for room, more in ((0, 0), (free, 1000)):
+        monkeypatch.setattr("shutil.disk_usage", lambda _, room=room: SimpleNamespace(free=room))
+        with suppress(DryRun):
+            make(tmp_path / f"{more}", reading, SCHEMA, lambda rows, more=more: plan_for(rows, records=rows + more))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free - 1))
     with pytest.raises(InvalidRecords, match="1000 more slots of 20 bytes"):
         make(tmp_path / "not", reading, SCHEMA, lambda rows: plan_for(rows, records=rows + 1000))
     assert not (tmp_path / "not").exists()

@@ -44,6 +44,8 @@ def test_a_target_is_told_in_its_own_unit_with_its_mean_error(tmp_path: Path) ->
             predict(store, tmp_path / "houses.csv")
         store.learn()
         scored, blind = predict(store, tmp_path / "houses.csv"), predict(store, tmp_path / "sizes.csv")
+        (tmp_path / "others.csv").write_text(table.replace("\nh", "\ng"))
+        assert predict(store, tmp_path / "others.csv").rows_in_table == 0  # the same rows under other ids
     prices = np.array(scored.labels, dtype=float)
     truth = 100 + 8 * np.round(sizes, 3)
     assert scored.mean_absolute_error == pytest.approx(np.abs(prices - truth).mean(), abs=1e-2)

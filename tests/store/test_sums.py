@@ -263,6 +263,15 @@ def test_planted_candidates_are_swept(path, drawn, monkeypatch) -> None:
     assert any("drawn again" in each for each in wrong)
 
 
+def test_what_was_drawn_is_the_release_after_a_crash(path: Path) -> None:
+    assert crashed(path, delete, changes(path, delete).index(("commit", "ledger.sqlite")))
+    begun = candidate_of(path)
+    assert begun is not None
+    with Store.open(path) as store:
+        assert store.recovered_release.kind == "unlearn"
+        assert (store.model.sums == begun).all()
+
+
 @pytest.mark.parametrize("harm", ["cut short", "of another request", "taken away", "a bit turned"])
 def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, drawn, harm: str) -> None:
     """The rows go, and the next release begins another chain: of the row there is nothing, and those that stay pay once."""

@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, files, read_blocks, read_table
+from noisygd_delete.features.schema import Schema, files, plain_csv, read_blocks, read_table
 from noisygd_delete.features.schema.arrow import SPACES, TextColumn
 from tests.conftest import ROOT
 from tests.features.schema import cell_by_cell
@@ -55,7 +55,7 @@ def read(path: Path, delimiter: str) -> list[tuple[int, dict[str, str]]] | str:
 def test_cells_are_those_of_the_csv_module(body: str, mark: str, piece: int, squeezed: bool) -> None:
     document = f"x{mark}y{mark}z\n{body}"
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(files, "_PLAIN_PIECE", piece)
+        patched.setattr(plain_csv, "_PLAIN_PIECE", piece)
         path = Path(folder, "file.csv")
         path.write_bytes(gzip.compress(document.encode()) if squeezed else document.encode())
         found = read(path, mark)
@@ -186,7 +186,7 @@ def test_the_careful_reader_is_not_needed_for_a_plain_file(tmp_path: Path, monke
 
 def test_a_longer_file_takes_no_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By Arrow's own count: a piece and the one before it, however many there are."""
-    monkeypatch.setattr(files, "_PLAIN_PIECE", 1 << 16)
+    monkeypatch.setattr(plain_csv, "_PLAIN_PIECE", 1 << 16)
     lines = [f"{k},{k / 7},{'text' * 5}" for k in range(50_000)]
     (tmp_path / "a.csv").write_text("x,y,z\n" + "\n".join(lines))
     before, held = pyarrow.total_allocated_bytes(), []
@@ -221,7 +221,7 @@ def test_a_header_beyond_its_limits_is_refused(tmp_path: Path) -> None:
 def test_a_fault_far_down_is_named_by_its_line_and_column_and_not_quoted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_PLAIN_PIECE", 1 << 12)  # many pieces before it, and after
+    monkeypatch.setattr(plain_csv, "_PLAIN_PIECE", 1 << 12)  # many pieces before it, and after
     schema = Schema.from_dict(
         {"label": {"column": "y", "classes": ["a", "b"]}, "columns": {"x": {"bounds": [0, 1]}}, "id": "i"}
     )

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, Table, draft, draft_schema, read_table
+from noisygd_delete.features.schema import Schema, Table, draft_schema, notation, read_table
 from noisygd_delete.features.schema.arrow import TextColumn
-from noisygd_delete.features.schema.draft import draft_column, draft_label
+from noisygd_delete.features.schema.column_draft import draft_column, draft_label
 from noisygd_delete.features.schema.fields import JSON_SCHEMA
 from noisygd_delete.features.schema.published import number_reader
 
@@ -314,8 +314,8 @@ def test_texts_read_once_are_the_numbers_of_every_notation() -> None:
         for _ in range(60):
             texts = ["".join(rng.choice(list(letters), rng.integers(1, 6))).strip() or "1" for _ in range(20)]
             for unit in ("", "€"):
-                reading = draft._Readings(texts, unit)
-                for marks in draft._MARKS:
+                reading = notation.Readings(texts, unit)
+                for marks in notation.MARKS:
                     read = number_reader(*marks, unit)
                     expected = [read(text) for text in texts]
                     np.testing.assert_array_equal(list(reading.iterate(*marks)), expected)
@@ -335,7 +335,7 @@ def test_texts_of_arrow_and_of_python_have_one_draft() -> None:
         "zero": ["-0.0" if k % 2 else f"{k % 31}.5" for k in range(ROWS)],
     }
     held = {name: TextColumn(pyarrow.array(texts, pyarrow.string())) for name, texts in columns.items()}
-    assert draft.marks_of(held) == draft.marks_of(columns)
+    assert notation.marks_of(held) == notation.marks_of(columns)
     for name, texts in columns.items():
         assert draft_column(name, held[name]) == draft_column(name, texts)
         assert draft_label(held[name]) == draft_label(texts)

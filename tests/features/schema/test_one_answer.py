@@ -20,7 +20,7 @@ from noisygd_delete.errors import InvalidRecords, InvalidSchema, UnreadableRows
 from noisygd_delete.estimators import TableRows
 from noisygd_delete.features.schema import Schema, Table, draft_schema, files, read_table
 from noisygd_delete.features.schema.cells import FloatColumn
-from noisygd_delete.features.schema.draft import draft_column, draft_label
+from noisygd_delete.features.schema.column_draft import draft_column, draft_label
 
 ROWS = 1200
 LABEL = {"label": {"column": "y", "classes": ["no", "yes"]}}

@@ -6,7 +6,7 @@ import argparse
 from contextlib import closing
 
 from noisygd_delete.cli.init import StoreRows, plan_for_rows, report_created, report_store
-from noisygd_delete.cli.plan_selection import with_schema_map
+from noisygd_delete.cli.schema_arguments import with_schema_map
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.schema import Schema, Table
 from noisygd_delete.methods.plan import Plan
