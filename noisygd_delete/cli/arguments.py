@@ -22,8 +22,8 @@ COMMON = """\
 --wait SECONDS      for another process to finish with the store
 --delimiter TEXT    of a CSV file (default: found from the header)
 --device DEVICE     where steps over the reals are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)
---memory SIZE       of rows read from a source or file, as 800M or 6G (default: a quarter of the machine's);
-                    beyond it a file is read again, a source goes through an encrypted scratch file in TMPDIR or /var/tmp
+--memory SIZE       of rows held at a time, as 800M or 6G (default: a quarter of the machine's); beyond it a file is
+                    read again, a source goes through an encrypted scratch file in TMPDIR or /var/tmp
 --tombstones FILE   list of erased ids outside the store: note those erased, refuse those erased before
 --tombstone-key FILE  its key (both are made by `keygen KEY --tombstones LIST`)
 --language CODE     of a page to read: en, de (default: en)

@@ -212,7 +212,7 @@ def _plan_option_hint(command: str) -> dict[str, str]:
 
 @contextmanager
 def joining_group(parsed: argparse.Namespace) -> Iterator[int | None]:
-    """Join the group of processes that torchrun started, if it did, and set `parsed.execution` then or with --device.
+    """Join the group of processes that torchrun started, if it did, and set `parsed.execution` then or with --device; keep to --memory.
 
     For any other command, `parsed.execution` remains None. If a process of the group dies, torchrun ends the others by
     SIGTERM, which raises ProcessLost.
@@ -231,29 +231,31 @@ def joining_group(parsed: argparse.Namespace) -> Iterator[int | None]:
 
     from ..engine import Execution
     from ..engine.execution import check_device, find_launched_group
+    from ..engine.kernel import limit_memory
     from ..store import follow_group, lead_group
 
-    group = find_launched_group()
+    group, memory = find_launched_group(), getattr(parsed, "memory", None)
     parsed.execution = execution = Execution(group=group)
     if "device" in parsed:
         place = check_device(parsed.device or execution.device, group)
-        parsed.execution = execution = replace(execution, device=place, memory=getattr(parsed, "memory", None))
-    if group.size == 1:
-        yield None
-        return
-    signal.signal(signal.SIGTERM, _exit_on_signal)
-    if not group.rank:
-        with lead_group(group):
+        parsed.execution = execution = replace(execution, device=place, memory=memory)
+    with limit_memory(memory):
+        if group.size == 1:
             yield None
-        return
-    status = 0
-    try:
-        follow_group(getattr(parsed, "store", "."), execution)
-    except ProcessLost:
-        if group.rank == 1:
-            raise
-        status = 2
-    yield status
+            return
+        signal.signal(signal.SIGTERM, _exit_on_signal)
+        if not group.rank:
+            with lead_group(group):
+                yield None
+            return
+        status = 0
+        try:
+            follow_group(getattr(parsed, "store", "."), execution)
+        except ProcessLost:
+            if group.rank == 1:
+                raise
+            status = 2
+        yield status
 
 
 def _exit_on_signal(*_: object) -> NoReturn:

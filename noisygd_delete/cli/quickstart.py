@@ -183,7 +183,7 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: FileRows, draft:
         return create_store(found, held_out=apart, rows=rows)
 
     made = _run_for_json(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
-    _run_for_json(["learn", store])
+    _run_for_json(["learn", store, *_memory(parsed)])
     measured, plain = _measure_model(store, apart)
     lines = _format_created(parsed, made, measured, folder, draft, whole=not first_rows_warning(rows))
     if plain is not None:
@@ -210,12 +210,16 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: FileRows, draft:
     return 0
 
 
+def _memory(parsed: argparse.Namespace) -> list[str]:
+    return [] if parsed.memory is None else ["--memory", str(parsed.memory)]
+
+
 def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[str, Any], list[str]]:
     """Erase the named records, certify and verify it; return the answer and the text of the certificate."""
     request = _REQUEST
     key, paper, page = (str(folder / name) for name in ("key.pem", "certificate.json", "certificate.html"))
     named = parsed.delete if parsed.subject is None else [f"--subject={person}" for person in parsed.delete]
-    erased = _run_for_json(["delete", store, *named, "--request-id", request])
+    erased = _run_for_json(["delete", store, *named, "--request-id", request, *_memory(parsed)])
     _run_for_json(["keygen", key])
     said = _run_for_text(["certificate", store, "--request-id", request, "--key", key, "--out", paper, "--html", page])
     _run_for_json(["verify-certificate", paper, "--public-key", f"{key}.pub"])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -48,6 +49,18 @@ def quarter_of_memory() -> int:
 def memory_limit() -> int:
     """Return the number of bytes of a table to hold at a time."""
     return quarter_of_memory() if LIMIT is None else LIMIT
+
+
+@contextmanager
+def limit_memory(size: int | None) -> Iterator[None]:
+    """Set the number of bytes of a table to hold at a time in this process; None changes nothing."""
+    global LIMIT  # noqa: PLW0603
+    before = LIMIT
+    LIMIT = before if size is None else size
+    try:
+        yield
+    finally:
+        LIMIT = before
 
 
 def row_windows(rows: Any, first: int, last: int, most: int) -> Iterator[slice]:

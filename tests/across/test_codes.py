@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from noisygd_delete.cli import main, terminal
+from noisygd_delete.engine.kernel import memory_limit
+from noisygd_delete.engine.sums import expand_codes
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import RowCodec, codec_of
 from noisygd_delete.features.schema import Encoded, files
@@ -160,6 +162,41 @@ def test_a_terminal_shows_the_rates_of_reading_filling_and_writing(
         printed(*command)
         assert re.search(rf"read: {ROWS}row \[.*row/s\]", screen.getvalue())
     assert re.search(rf"write: 100%.* {ROWS}/{ROWS} \[.*row/s\]", screen.getvalue())
+
+
+def test_memory_bounds_the_rows_that_a_command_writes_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed
+) -> None:
+    """Both in `delete` and in the learn of `quickstart`; a table whose features exceed it stays codes."""
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "t.csv")
+    found, check = list[tuple[int, bool]](), memory_limit()
+
+    def noting(self: Store, *given: Any, **more: Any) -> Any:
+        found.append((memory_limit(), expand_codes(self.records).coded_rows is not None))
+        return (learn if "request" not in more and not given else serve)(self, *given, **more)
+
+    learn, serve = Store.learn, Store.serve
+    monkeypatch.setattr(Store, "learn", noting)
+    monkeypatch.setattr(Store, "serve", noting)
+    quickstart = (
+        "quickstart",
+        "t.csv",
+        "--label",
+        "answer",
+        "--id",
+        "id",
+        "--yes",
+        "--map",
+        "additive",
+        "--holdout",
+        "0",
+    )
+    printed(*quickstart, "--memory", "9K")
+    printed("delete", "t/store", "n3", "--memory", "1G")
+    printed("delete", "t/store", "n4", "--memory", "9K")
+    assert found == [(9 << 10, True), (1 << 30, False), (9 << 10, True)]
+    assert memory_limit() == check
 
 
 @pytest.mark.parametrize("bits", [64, 9])
