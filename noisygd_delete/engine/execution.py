@@ -186,7 +186,7 @@ class Execution(NeverCopied):
             this long after its run began.
     """
 
-    refusal: ClassVar[str] = (
+    _refusal: ClassVar[str] = (
         "an execution is never copied, pickled or stored: a generator in two places repeats its noise"
     )
 

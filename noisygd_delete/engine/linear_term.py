@@ -28,7 +28,7 @@ class LinearTerm(NeverCopied):
 
     __slots__ = ("_vector", "norm", "rounding")
 
-    refusal = "the linear term is never copied, pickled or stored: beside the model it reveals the gradient sum"
+    _refusal = "the linear term is never copied, pickled or stored: beside the model it reveals the gradient sum"
 
     def __init__(self, vector: NDArray[np.float64], rounding: float, usual: float) -> None:
         self._vector = vector

@@ -125,14 +125,14 @@ class Noise(Protocol):
 
 
 class NeverCopied:
-    """An object that refuses to be copied, pickled or stored, and says why in `refusal`."""
+    """An object that refuses to be copied, pickled or stored, and says why in `_refusal`."""
 
     __slots__ = ()
 
-    refusal: ClassVar[str]
+    _refusal: ClassVar[str]
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError(self.refusal)
+        raise TypeError(self._refusal)
 
     __reduce_ex__ = __reduce__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
 
@@ -148,7 +148,7 @@ class SecureNoise(NeverCopied):
     """
 
     certified = True
-    refusal = "a noise source is never copied, pickled or stored: repeated noise cancels"
+    _refusal = "a noise source is never copied, pickled or stored: repeated noise cancels"
 
     def __init__(self, key: bytes | None = None) -> None:
         self._process = os.getpid()
