@@ -25,7 +25,7 @@ OVER_THE_REALS, PLACED = {"real-arithmetic", "gaussian-noise"}, {"exact-steps", 
         ("noisy-gd:analysis=paper", PLACED),
         (OutputPerturbation(solver="cold"), PLACED | {"machine-trusted", "time-unseen", "solver-tolerance"}),
     ],
-    ids=str,
+    ids=["noisy-gd", "noisy-gd:analysis=paper", "output-perturbation"],
 )
 def test_a_store_learns_deletes_and_certifies(method: str | Method, stated: set[str], tmp_path: Path) -> None:
     plan = store_plan(method=method)
