@@ -86,7 +86,8 @@ class Sample:
         return other
 
     def _scores(self, weights: Vector, step: int = 1) -> NDArray[np.float32]:
-        return np.asfortranarray(self._rows[::step] @ weights.T.astype(np.float32))
+        with np.errstate(invalid="ignore"):  # which some BLAS kernels raise for finite numbers
+            return np.asfortranarray(self._rows[::step] @ weights.T.astype(np.float32))
 
     def gradient(self, weights: Vector) -> Vector:
         """Return ∇ of the objective of the sample's rows, including regularizer and linear term, in float32."""
