@@ -31,7 +31,7 @@ from noisygd_delete.methods.moments import MOST_COORDINATES, MomentsRun
 from noisygd_delete.methods.objective_perturbation import check_covered
 from noisygd_delete.methods.objective_perturbation_noise import rounding_of_gradient
 from noisygd_delete.methods.plan import MOST_STAGES, Plan
-from noisygd_delete.methods.sampled_steps import ORDERS, SampledGaussian
+from noisygd_delete.methods.sampled_steps import ORDERS
 from noisygd_delete.methods.sufficient_statistics import MOST_FEATURES, MOST_RELEASES, check_exact, norm_squared
 from noisygd_delete.planner.least_epsilon import AccuracyTarget
 from noisygd_delete.privacy.budget import Total
