@@ -48,7 +48,7 @@ desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model regist
 	$(PUBLISHERS)/bin/python -m pytest tests/service/test_end_to_end.py -m long --table=benchmarks/results/desk-to-registry.md
 
 # Ray and Spark are heavy, so they have an environment and pins of their own
-$(ENGINES)/.ready: pyproject.toml packages/sources/pyproject.toml requirements/constraints-engines.txt
+$(ENGINES)/.ready: pyproject.toml $(wildcard packages/*/pyproject.toml) requirements/constraints-engines.txt
 	$(PYTHON) -m venv $(ENGINES)
 	$(ENGINES)/bin/python -m pip install --quiet --constraint requirements/constraints-engines.txt --editable ".[files]" \
 		--editable packages/compliance --editable "packages/sources[ray,spark]" pytest pytest-timeout psutil
@@ -87,8 +87,8 @@ mutation: $(READY)      ## 150 faults drawn at random in eight packages (SEED=n 
 COMMA := ,
 # what a certificate rests on: whole rooms, and files of two others
 RESTS_ON := $(foreach room,bounds privacy methods planner accountant curator store,noisygd_delete/$(room)/*) \
-	$(subst $() ,$(COMMA),$(foreach file,noise noisygd linear_term discrete_gaussian solver quasi_newton,noisygd_delete/engine/$(file).py)) \
-	$(subst $() ,$(COMMA),$(foreach file,verification checks claims deriving canonical signing facts,noisygd_delete/evidence/$(file).py))
+	$(subst $() ,$(COMMA),$(foreach file,noise noisygd linear_term solver sample descent,noisygd_delete/engine/$(file).py)) \
+	$(subst $() ,$(COMMA),$(foreach file,verification checks claims derivation canonical signing envelope facts,noisygd_delete/evidence/$(file).py))
 COVERING := $(addprefix tests/,bounds privacy methods planner accountant curator store fuzz cli compliance evidence reports engine across)
 coverage: $(READY)      ## lines and branches of what a certificate rests on; fails where a part of it is below 98 %
 	$(RUN) -m pytest -q -n 2 --dist worksteal --cov=noisygd_delete --cov-branch --cov-report= $(COVERING)

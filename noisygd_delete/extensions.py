@@ -46,20 +46,22 @@ def extension_names(group: str) -> tuple[str, ...]:
     return tuple(sorted(entry_points(group=f"noisygd_delete.{group}").names))
 
 
-def missing_package(package: str, what: str) -> MissingDependency:
+def missing_package(package: str, what: str, *, extra: str | None = None) -> MissingDependency:
     """Return the error for something that belongs to a package that is not installed.
 
     Args:
         package: Name of the package, without `noisygd-delete-`.
         what: The missing thing, as a user wrote it.
+        extra: The extra of the engine that installs it; None: that of the package.
     """
+    extra = extra or _EXTRAS.get(package, package)
     return MissingDependency(
-        f"{what} belongs to the package noisygd-delete-{package}; pip install 'noisygd-delete[{_EXTRAS.get(package, package)}]' "
+        f"{what} belongs to the package noisygd-delete-{package}; pip install 'noisygd-delete[{extra}]' "
         f"(in a clone: pip install ./packages/{package})"
     )
 
 
-def require_extension(group: str, name: str, package: str, what: str) -> Any:
+def require_extension(group: str, name: str, package: str, what: str, *, extra: str | None = None) -> Any:
     """Load the object that a package of this project provides under this name.
 
     Args:
@@ -67,11 +69,12 @@ def require_extension(group: str, name: str, package: str, what: str) -> Any:
         name: As in `load_extension`.
         package: As in `missing_package`.
         what: As in `missing_package`.
+        extra: As in `missing_package`.
 
     Raises:
         MissingDependency: If no installed package provides it.
     """
     found = load_extension(group, name)
     if found is None:
-        raise missing_package(package, what)
+        raise missing_package(package, what, extra=extra)
     return found

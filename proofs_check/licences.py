@@ -193,4 +193,5 @@ def functions(target: Any) -> list[FunctionType]:
         return [target.fget] if isinstance(target.fget, FunctionType) else []
     if isinstance(target, classmethod | staticmethod):
         target = target.__func__
+    target = inspect.unwrap(target) if callable(target) else target  # a cache keeps no function from being read
     return [target] if isinstance(target, FunctionType) else []

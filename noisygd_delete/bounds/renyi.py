@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 
 from . import objective_perturbation as flow
 from . import objective_perturbation as perturbation
@@ -225,7 +224,6 @@ def rate_for(*, epsilon: float, delta: float) -> tuple[float, float]:
     return rate, order
 
 
-@lru_cache(1 << 12)  # an account asks for the same orders again and again
 def zero_out_renyi(*, order: int, sampling_rate: float, noise_multiplier: float, steps: float) -> float:
     """Return ε_α of `steps` DP-SGD steps, a record against the null record in both directions, rounded up.
 

@@ -56,7 +56,9 @@ def _export(parsed: argparse.Namespace) -> int:
     from ..features.schema.shapes import monotone_weights
     from ..store.artifact import current_artifact
 
-    begins = None if parsed.onnx is None else require_extension("hooks", "onnx", "server", "--onnx").BEGINS
+    begins = (
+        None if parsed.onnx is None else require_extension("hooks", "onnx", "server", "--onnx", extra="onnx").BEGINS
+    )
     outputs = check_outputs({"--onnx": (parsed.onnx, begins), "--plain": (parsed.plain, _PLAIN)})
     if not outputs:
         raise InvalidParameter("name what to write: --onnx or --plain")

@@ -131,6 +131,7 @@ def _draft(parsed: argparse.Namespace) -> int:
     rows = file_rows(parsed) if from_file else None
     table = _source_commands().sample_rows(parsed) if rows is None else read_first(rows)
     text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject, weighed=from_file).text
+    text = text if rows is None else note_first_rows(text, rows)
     if not parsed.dry_run:
         target.write(text)
     warning = (
@@ -397,13 +398,20 @@ def read_first(rows: FileRows) -> Table:
 
 def first_rows_warning(rows: FileRows) -> list[str]:
     """Return the statement that a schema was drafted from the first rows of a file, if it is larger than --memory."""
-    first = len(rows.first())
-    fits = first == rows.rows
-    return [] if fits else [f"drafted from the first {first} of {rows.rows} rows, as many as --memory has room for"]
+    if rows.kept == rows.rows:
+        return []
+    return [f"drafted from the first {rows.kept} of {rows.rows} rows, as many as --memory has room for"]
+
+
+def note_first_rows(draft: str, rows: FileRows) -> str:
+    """Return a drafted schema with a comment that says of which rows it speaks, if not of all."""
+    return "".join(f"# {said}; what it says of rows holds for these\n" for said in first_rows_warning(rows)) + draft
 
 
 def _count(rows: FileRows) -> int:
-    read_first(rows)
+    if not rows.rows:
+        read_first(rows)
+        rows.forget_first()
     return rows.rows
 
 

@@ -2,7 +2,7 @@
 
 Run the commands that a user would run, with the drafted schema and the advised plan, and hold out some rows to measure
 on. No model learns from the held-out rows and no file contains one, but the schema is drafted from all rows, these
-included; the store keeps salted digests of their names, so that a request for one is answered.
+included, or from the first that fit into --memory; the store keeps salted digests of their names, so that a request for one is answered.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter, InvalidSchema
 from .arguments import add_command, parse_integer, parse_number
 from .commands import joining_group, parser
-from .init import add_map, file_rows, first_rows_warning, read_first
+from .init import add_map, file_rows, first_rows_warning, note_first_rows, read_first
 from .terminal import print_result
 
 if TYPE_CHECKING:
@@ -172,7 +172,8 @@ def fill_folder(parsed: argparse.Namespace, folder: Path, rows: FileRows, draft:
     from .init import create_store
     from .remaining_budget import left_text, reserve_text
 
-    schema = draft.text.replace("confirmed = false", "confirmed = true", 1)
+    rows.forget_first()
+    schema = note_first_rows(draft.text.replace("confirmed = false", "confirmed = true", 1), rows)
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
     share = min(parsed.holdout, _MOST_APART / rows.rows)

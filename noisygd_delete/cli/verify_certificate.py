@@ -39,8 +39,9 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.verification import verify_certificate
 
     names = ("timestamp", "timestamp_root", "log_proof", "log")
-    given = next((parsed.options[name] for name in names if getattr(parsed, name) is not None), None)
-    check_files = None if given is None else load_extension("hooks", "check-certificate-files")
+    given = [parsed.options[name] for name in names if getattr(parsed, name) is not None]
+    check_files = load_extension("hooks", "check-certificate-files") if given else None
+    unchecked = given if check_files is None else []
     document, checks = read_certificate(parsed.file), []
     if is_envelope(document):
         document, check = open_envelope(document, public_key=parsed.public_key)
@@ -49,9 +50,10 @@ def _run(parsed: argparse.Namespace) -> int:
         checks += check_files(parsed, document)
     answer = verify_certificate(document, public_key=parsed.public_key, model=parsed.model)
     answer = replace(answer, checks=(*checks, *answer.checks))
-    print_result(parsed, answer.to_dict(), answer.text())
-    if answer.passed and given is not None and check_files is None:
-        raise missing_package("compliance", f"{given} was not checked: it")
+    told = answer.to_dict() | ({"passed": False, "not_checked": unchecked} if unchecked else {})
+    print_result(parsed, told, answer.text())
+    if answer.passed and unchecked:
+        raise missing_package("compliance", f"{', '.join(unchecked)} was not checked: it", extra="stamp")
     return 0 if answer.passed else 5
 
 

@@ -330,13 +330,20 @@ def thread_count(numbers: int) -> int:
 def available_processors() -> int:
     """Return the number of processors for this process: its affinity, limited by its control groups' quotas."""
     processors = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    with suppress(OSError, ValueError):
+    for time, period in control_group_limits("cpu.max"):
+        processors = min(processors, int(time) / int(period))
+    return max(1, math.ceil(processors))
+
+
+def control_group_limits(name: str) -> list[list[str]]:
+    """Return the words of each limit of this name, as "cpu.max", that the process's control groups set."""
+    found = list[list[str]]()
+    with suppress(OSError):
         group = CGROUPS / Path("/proc/self/cgroup").read_text().rpartition("::")[2].strip().lstrip("/")
         for folder in (group, *group.parents):
-            if (limit := folder / "cpu.max").is_file():
-                time, period = limit.read_text().split()
-                processors = min(processors, math.inf if time == "max" else int(time) / int(period))
-    return max(1, math.ceil(processors))
+            if (limit := folder / name).is_file() and not (text := limit.read_text()).startswith("max"):
+                found.append(text.split())
+    return found
 
 
 @cache

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import BLOCK, SPAN
 from ..losses.base import Loss
 from ..records.values import file_mapping, release_memory
-from .execution import thread_count, thread_pool
+from .execution import control_group_limits, thread_count, thread_pool
 
 # --- windows ---
 #
@@ -40,10 +40,11 @@ LIMIT: int | None = None  # bytes of a mapped table to hold at a time; None: a q
 
 @cache
 def quarter_of_memory() -> int:
-    """Return a quarter of the machine's memory, in bytes."""
+    """Return a quarter of the memory of the machine, or of its control group if that is less, in bytes."""
     if not hasattr(os, "sysconf"):  # Windows pages out mapped files automatically
         return 1 << 62
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    groups = [int(size) for (size,) in control_group_limits("memory.max")]
+    return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *groups]) // 4
 
 
 def memory_limit() -> int:

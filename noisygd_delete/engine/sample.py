@@ -47,7 +47,6 @@ class Sample:
     Attributes:
         latest: The last inverse of a Hessian; only a scale if the rows are `even`.
         pairs: The pairs of L-BFGS.
-        passes: Gradient passes over the whole table that the work done here amounts to.
     """
 
     def __init__(self, objective: PreciseObjective, condition_number: float) -> None:
@@ -61,7 +60,7 @@ class Sample:
             "condition_number": condition_number,
         }
         rows, self.narrow = sample_rows(**size)
-        self.passes = 0.0  # work done here, in gradient passes over the whole table
+        self._spent, self._before = [0.0], 0.0  # shared with the samples pulled from this one, whose inverses it made
         self._objective = objective
         self._rows: Any
         self._rows, self._labels = objective.strided(rows)
@@ -75,22 +74,28 @@ class Sample:
         self._share = self._taken / objective.slots
         constants, radius = objective.loss.constants, objective.loss.radius
         self._step = _STEP * (constants.lipschitz * radius / constants.curvature if constants.curvature else 1.0)
-        self._products = max(1, min(_MOST_PRODUCTS, int(_MOST_BESIDE / self._share)))
+        self._products = min(_MOST_PRODUCTS, int(_MOST_BESIDE / self._share))
         self._moment: tuple[Vector, Vector, float] | None = None
         self.even = False
+
+    @property
+    def passes(self) -> float:
+        """Gradient passes over the whole table that the work done for this objective amounts to."""
+        return self._spent[0] - self._before
 
     def pulled(self, objective: PreciseObjective) -> Sample:
         """Return the same sample, with its curvature information, for an objective with other linear terms."""
         other = copy(self)
-        other._objective, other.passes = objective, 0.0
+        other._objective, other._before = objective, self._spent[0]
         return other
 
     def _scores(self, weights: Vector, step: int = 1) -> NDArray[np.float32]:
-        return np.asfortranarray(self._rows[::step] @ weights.T.astype(np.float32))
+        with np.errstate(invalid="ignore"):  # which some BLAS kernels raise for finite numbers
+            return np.asfortranarray(self._rows[::step] @ weights.T.astype(np.float32))
 
     def gradient(self, weights: Vector) -> Vector:
         """Return ∇ of the objective of the sample's rows, including regularizer and linear term, in float32."""
-        self.passes += self._share
+        self._spent[0] += self._share
         slopes = self._objective.loss.derivative(self._scores(weights), self._labels, np)
         mean: Vector = slopes.T @ self._rows * (self._objective.mean_share / len(slopes))
         return mean + self._objective.regular_gradient(weights)
@@ -101,7 +106,7 @@ class Sample:
         Where it was not, a descent from `start` was measured to take more passes, however small its gradient.
         """
         step = max(1, self._taken // _ASKED)
-        self.passes += self._share / step  # two scores for each row, no sum
+        self._spent[0] += self._share / step  # two scores for each row, no sum
 
         def value(weights: Vector) -> float:
             scores = self._scores(weights, step).astype(np.float64)
@@ -112,7 +117,7 @@ class Sample:
 
     def inverse(self, weights: Vector) -> Operator:
         """Return the approximate inverse Hessian at `weights`, as an operator on (outputs, features)."""
-        self.passes += self._factor
+        self._spent[0] += self._factor
         scores: NDArray[Any] = self._scores(weights)
         if self._objective.loss.label_kind == "target":  # residuals of large labels lose digits in float32
             scores = scores.astype(np.float64)
@@ -137,7 +142,8 @@ class Sample:
             return self._nested(bend.reshape(-1).astype(np.float32, copy=False))
         roots = np.sqrt(bend / len(bend)).astype(np.float32, copy=False)
         if not self.narrow and self._share < 1 and (curvature := self._even(roots)):
-            self.passes, self.even = self.passes - self._factor, True
+            self._spent[0] -= self._factor
+            self.even = True
             return lambda gradient: gradient / curvature
         rooted = _scale_rows(self._rows, roots)
         unseen = self._unseen(_square(rooted))
@@ -186,7 +192,7 @@ class Sample:
             return made
 
         def multiply(direction: Vector) -> Vector:
-            self.passes += self._share
+            self._spent[0] += self._share
             product: Vector = (shares * self._scores(direction)).T @ self._rows + unseen * direction
             return product
 
@@ -212,7 +218,7 @@ class Sample:
             return moved
 
         def multiply(direction: Vector) -> Vector:
-            self.passes += self._share
+            self._spent[0] += self._share
             turned = self._scores(direction)
             size = float(np.abs(turned).max()) or 1.0
             slopes = self._change(scores, self._labels, turned / size)
@@ -224,6 +230,8 @@ class Sample:
 
     def _refine(self, approximate: Operator, multiply: Operator) -> Operator:
         """Return `approximate` refined by conjugate gradients with products of the sample's Hessian."""
+        if not self._products:
+            return approximate
         return lambda gradient: solve_by_products(multiply, gradient, _SAMPLED_RESIDUAL, self._products, approximate)[0]
 
     def _along_features(self, along: Vector) -> tuple[Operator, float]:

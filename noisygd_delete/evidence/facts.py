@@ -47,7 +47,7 @@ class Erasure:
         ledger_entries: Length of the store's hash chain at the time of issue.
         ledger_sha256: Last link of that chain; `verify --certificate` compares the store with both.
         notices: Further contents of the register on this request, and what the operator states for every request.
-        deleted_at: Position of the deletion in an external source (see `store.entry`).
+        deleted_at: Position of the deletion in an external source (see `store.position`).
         read_at: Position of the snapshot that the published model was computed from.
         counted: How that source counted all changes since the previous model ("trigger", "versions"); None if only the
             reported changes are counted.

@@ -72,13 +72,15 @@ def explain_solver(solver: str, *, in_place: bool) -> tuple[str, str]:
     """
     nothing = "a deleted record leaves exactly nothing"
     if not in_place:
-        nothing = "what is left of a deleted record is what the rounding of sums in another order may tell"
+        nothing = "what is left of a deleted record is what rows in another order may show within the tolerance"
     if solver == "fixed":
         return (
             f"always from 0, so that {nothing}, in a number of passes fixed in advance, which tells nothing of it: exactly",
             "",
         )
     start = "starting a request from the published model"
+    if not in_place:
+        start += ", over rows in any order, which may show within the tolerance"
     if solver == "cold":
         start = f"always starting from 0, so that {nothing}"
     return f"{start}: a forecast of", " How long the solver takes depends on the data; the fixed solver avoids it."

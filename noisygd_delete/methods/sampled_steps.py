@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 from ..bounds import renyi
@@ -65,9 +66,15 @@ class SampledGaussian(Mechanism):
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         """Return the cost of a record that took part in `steps_with` steps; steps without it change nothing."""
-        bound = renyi.replace_renyi if worlds.between_records else renyi.zero_out_renyi
-        facts = {"sampling_rate": self.sampling_rate, "noise_multiplier": self.noise_multiplier, "steps": steps_with}
-        return {"points": tuple((float(order), bound(order=order, **facts)) for order in ORDERS)}
+        facts = float(self.sampling_rate), float(self.noise_multiplier), float(steps_with)
+        return {"points": tuple((float(order), _renyi(worlds.between_records, order, *facts)) for order in ORDERS)}
+
+
+@lru_cache(1 << 12)  # an account asks for the same points again and again
+def _renyi(between_records: bool, order: int, rate: float, noise: float, steps: float) -> float:
+    """Return ε at an order; all but the order as Python floats, of which equal ones have equal bits."""
+    bound = renyi.replace_renyi if between_records else renyi.zero_out_renyi
+    return bound(order=order, sampling_rate=rate, noise_multiplier=noise, steps=steps)
 
 
 def sampled_renyi(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
@@ -85,8 +92,7 @@ def sampled_renyi(*, order: float, sampling_rate: float, noise_multiplier: float
     listed = min((one for one in ORDERS if one >= order), default=None)
     if listed is None:
         return math.inf
-    bound = renyi.replace_renyi if worlds.between_records else renyi.zero_out_renyi
-    return bound(order=listed, sampling_rate=sampling_rate, noise_multiplier=noise_multiplier, steps=draws)
+    return _renyi(worlds.between_records, listed, float(sampling_rate), float(noise_multiplier), float(draws))
 
 
 def least_multiplier(

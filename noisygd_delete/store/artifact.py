@@ -95,7 +95,7 @@ class Artifact:
         writers: dict[str, Callable[[], bytes]] = {
             "model.json": lambda: plain_text(plain),
             "model.py": reader_text,
-            "model.onnx": lambda: require_extension("hooks", "onnx", "server", "model.onnx").onnx_bytes(plain),
+            "model.onnx": lambda: require_extension("hooks", "onnx", "server", name, extra="onnx").onnx_bytes(plain),
         }
         return writers[name]()
 

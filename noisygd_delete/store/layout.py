@@ -20,7 +20,7 @@ publishers.json              external locations the current model is published t
                              (see `destinations`); absent if there are none
 held-out.json                salted digests of the names that `quickstart` held out for evaluation (see `held_out`);
                              absent if there are none
-patch.bin                    noisy sums that the next release continues from, while edits are pending (see `models`);
+patch.bin                    noisy sums that the next release continues from, while edits are pending (see `candidate`);
                              absent otherwise
 journal/request.json         the request in progress; absent between requests
 service/                     pending requests of the service, which it manages itself (see noisygd-delete-server);

@@ -197,6 +197,25 @@ def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool, c
     return Records.from_slots(rows, labels, ids, subjects)
 
 
+def _has_long_names(records: Records) -> bool:
+    """Return whether some names are too long for a cell, and therefore in memory."""
+    return bool(records.names.others or (records.owners is not None and records.owners.others))
+
+
+def _brings_long_names(records: Records, change: Change) -> bool:
+    """Return whether an edit writes a name that does not fit into a cell of this table."""
+    held = change.of_slots
+    assert held is not None
+    kinds = ((records.names, held.edits.ids), (records.owners, held.edits.subjects))
+    return any(
+        len(str(name).encode()) >= 8 * names.cells.shape[1]
+        for names, given in kinds
+        if names is not None
+        for name in given
+        if name is not None
+    )
+
+
 def row_file(layout: Layout, width: int, codec: Codec | None) -> tuple[Path, int]:
     """Return the file of the rows and the bytes of one row."""
     return (
@@ -451,7 +470,7 @@ class TrainingTable:
         self._apply(change)
         if self._records is not None:
             self._records.note_rows(change.counts)
-            if self._files.layout.long.stat().st_size:
+            if _has_long_names(self._records) or _brings_long_names(self._records, change):
                 self.forget()  # mapped files show every change except long names
         ledger = self._files.ledger
         pending, entries, spent = self._files.pending, list[Entry](), models.spent_answer(ledger)

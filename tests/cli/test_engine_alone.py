@@ -75,8 +75,8 @@ def test_an_option_of_a_package_names_what_to_install_and_changes_nothing(
 
 
 def test_a_graph_names_what_writes_it(folder: Path, complaint) -> None:
-    assert "noisygd-delete[serve]" in complaint("export", "store", "--onnx", "model.onnx")
-    assert "noisygd-delete[serve]" in json.loads(current_artifact("store").files["facts.json"])["missing"]["model.onnx"]
+    assert "noisygd-delete[onnx]" in complaint("export", "store", "--onnx", "model.onnx")
+    assert "noisygd-delete[onnx]" in json.loads(current_artifact("store").files["facts.json"])["missing"]["model.onnx"]
     assert main(["export", "store", "--plain", "model.json"]) == 0
 
 
@@ -88,11 +88,14 @@ def test_a_certificate_is_verified_but_for_the_stamp_and_the_log(folder: Path, c
     ):
         assert main(words) == 0
     capsys.readouterr()
+    assert main(["verify-certificate", "c.json", option, "beside.json", "--json"]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert (told["passed"], told["not_checked"]) == (False, [option])
     assert main(["verify-certificate", "c.json", option, "beside.json"]) == 2
     said = capsys.readouterr()
     assert said.out.endswith("the certificate holds\n")
     assert f"{option} was not checked" in said.err
-    assert "pip install 'noisygd-delete[compliance]'" in said.err
+    assert "pip install 'noisygd-delete[stamp]'" in said.err
     paper = Path("c.json").read_text()
     Path("c.json").write_text(paper.replace('"rows": 1', '"rows": 2'))
     assert main(["verify-certificate", "c.json", option, "beside.json"]) == 5

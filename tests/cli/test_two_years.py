@@ -27,7 +27,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.began = self.now = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         stamp = lambda: datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
-        for place in ("training_table", "store"):
+        for place in ("training_table", "creation"):
             monkeypatch.setattr(f"noisygd_delete.store.{place}.utc_now", stamp)
         monkeypatch.setattr("noisygd_delete.store.release_schedule.time", SimpleNamespace(time=lambda: self.now))
 

@@ -44,7 +44,20 @@ def test_every_extra_that_is_named_is_there() -> None:
     there = set(PROJECT["optional-dependencies"])
     assert there == {
         *LOCKED_EXTRAS,
-        *["torch", "stamp", "publish", "serve", "compliance", "sources", "postgres", "mysql", "engines", "all", "dev"],
+        *[
+            "torch",
+            "onnx",
+            "stamp",
+            "publish",
+            "serve",
+            "compliance",
+            "sources",
+            "postgres",
+            "mysql",
+            "engines",
+            "all",
+            "dev",
+        ],
     }
     pages = [
         ROOT / name for name in ("README.md", "docs/releasing.md", "docs/CONTRIBUTING.md", "Makefile", "pyproject.toml")
@@ -132,6 +145,7 @@ def test_the_extras_install_the_distributions_of_their_commands() -> None:
         "compliance": "compliance",
         "publish": "server[publish]",
         "stamp": "compliance[stamp]",
+        "onnx": "server[onnx]",
     }.items():
         assert extras[extra] == [f"noisygd-delete-{package}"]
     parts = {"sources": "files,postgres,mysql", "postgres": "postgres", "mysql": "mysql", "engines": "ray,spark"}

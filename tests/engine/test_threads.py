@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from noisygd_delete import Curator
 from noisygd_delete.curator import noisy_descent, starts
 from noisygd_delete.engine import execution
+from noisygd_delete.engine.kernel import quarter_of_memory
 from noisygd_delete.errors import InvalidParameter, ProcessLost
 from tests.store.conftest import plan, records
 
@@ -57,6 +58,14 @@ def test_a_control_group_says_how_many_processors_are_paid_for(written, most, tm
         assert execution.available_processors() == most
     finally:
         execution.available_processors.cache_clear()
+
+
+def test_a_control_group_says_how_much_memory_is_paid_for(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(execution, "CGROUPS", tmp_path)
+    machine = quarter_of_memory.__wrapped__()
+    for written, least in (("max", machine), (f"{1 << 20}", 1 << 18), (f"{1 << 60}", machine)):
+        (tmp_path / "memory.max").write_text(written + "\n")
+        assert quarter_of_memory.__wrapped__() == least
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -8,10 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.bounds.arithmetic import MOST_SHARES
+from noisygd_delete.bounds.renyi import zero_out_renyi
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.methods import (
     CountedRecords,
@@ -29,10 +31,11 @@ from noisygd_delete.methods.moments import MOST_COORDINATES, MomentsRun
 from noisygd_delete.methods.objective_perturbation import check_covered
 from noisygd_delete.methods.objective_perturbation_noise import rounding_of_gradient
 from noisygd_delete.methods.plan import MOST_STAGES, Plan
+from noisygd_delete.methods.sampled_steps import ORDERS
 from noisygd_delete.methods.sufficient_statistics import MOST_FEATURES, MOST_RELEASES, check_exact, norm_squared
 from noisygd_delete.planner.least_epsilon import AccuracyTarget
 from noisygd_delete.privacy.budget import Total
-from noisygd_delete.privacy.worlds import LARGEST_DELTA, LEAST_DELTA
+from noisygd_delete.privacy.worlds import LARGEST_DELTA, LEAST_DELTA, Worlds
 
 from ..bank import PAIRS, RENYI, plan_by
 
@@ -209,3 +212,14 @@ def test_the_last_number_inside_is_accepted_and_the_first_outside_refused(
         with pytest.raises(NoisyGDDeleteError):
             assert make(outside) is NotImplemented, f"{edges.__name__} {place}: {outside!r} is accepted"
     assert tried > 7
+
+
+def test_a_sampled_cost_is_the_same_whatever_was_asked_before() -> None:
+    """Equal numbers of less precision hash alike: their figures must not stand in for those of floats."""
+
+    def points(**facts: Any) -> dict[float, float]:
+        return dict(SampledGaussian(records=100, **facts)._cost(Worlds.ZERO_OUT, 5, 0)["points"])
+
+    facts = {"sampling_rate": 0.5, "noise_multiplier": 1.5}
+    points(**{name: np.float32(value) for name, value in facts.items()})
+    assert points(**facts) == {order: zero_out_renyi(order=order, **facts, steps=5.0) for order in ORDERS}

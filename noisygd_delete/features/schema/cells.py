@@ -79,6 +79,12 @@ class FloatColumn(Sequence[str]):
         """Return the cells of a slice, which share memory with these."""
         return FloatColumn(self._values[rows], self.missing[rows])
 
+    @classmethod
+    def concatenate(cls, parts: Sequence[FloatColumn]) -> FloatColumn:
+        """Return the cells of all parts, of one width, in order."""
+        values, missing = ([getattr(part, name) for part in parts] for name in ("_values", "missing"))
+        return cls(np.concatenate(values), np.concatenate(missing))
+
     def numbers(self) -> Floats:
         """Return (rows,) float64 by the shortest text of each number (32-bit 0.1 is 0.1); NaN for missing ones."""
         narrow = self._values.dtype.itemsize < 8  # converted through their shorter text: 0.1 is 0.1 in every format

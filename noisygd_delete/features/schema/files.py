@@ -208,6 +208,7 @@ class FileRows:
 
     Attributes:
         rows: Number of rows; 0 before they are read.
+        kept: Number of first rows that fit, and were kept.
         table: All rows, if they were read and fit.
     """
 
@@ -219,7 +220,7 @@ class FileRows:
         *,
         memory: float = math.inf,
     ) -> None:
-        self.rows, self.table = 0, cast("Table | None", None)
+        self.rows, self.kept, self.table = 0, 0, cast("Table | None", None)
         self._path, self._delimiter, self._columns, self._memory = path, delimiter, columns, memory
         self._first: Table | None = None
 
@@ -247,6 +248,7 @@ class FileRows:
                 progress(rows)
         if not self.rows:
             self.rows, self._first = rows, kept.table()
+            self.kept = len(self._first)
             self.table = self._first if fits and kept.memory <= self._memory else None
 
     def first(self, progress: Callable[[int], None] | None = None) -> Table:
@@ -261,11 +263,19 @@ class FileRows:
         assert self._first is not None
         return self._first
 
+    def forget_first(self) -> None:
+        """Release first rows that are not all of them, which only a draft reads."""
+        if self.table is None:
+            self._first = None
+
 
 def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:
     stored = [part for part in parts if isinstance(part, TextColumn)]
     if len(stored) == len(parts):
         return TextColumn.concatenate(stored)
+    floats = [part for part in parts if isinstance(part, FloatColumn)]
+    if len(floats) == len(parts):
+        return FloatColumn.concatenate(floats)
     texts = list(chain.from_iterable(parts))
     return Fractions(texts) if isinstance(parts[0], (FloatColumn, Fractions)) else texts
 

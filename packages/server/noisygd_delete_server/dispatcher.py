@@ -36,7 +36,7 @@ _NUMBER, _CALL = (
     8e-9,
     5e-3,
 )  # seconds of a pass: per number in the table (many times what a processor needs), and per call
-_BESIDE = 70  # passes that the first step of a solver may take over its sample, counted as if over the table
+_BESIDE = 85  # passes over its sample, as if over the table: 70 evaluations of a first step, and 30 steps of half a pass of products
 NOT_DONE = (  # one text for all reasons, so that it does not reveal whether another name is in a table
     f"not all that it names is in a table ({NEVER_THERE}, or held out for measuring), or a table does not accept its rows, or that many rows of a person; nothing was changed"
 )

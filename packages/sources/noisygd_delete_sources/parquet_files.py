@@ -99,7 +99,7 @@ def list_files(address: str) -> tuple[FileFacts, ...]:
 
 
 def position() -> str:
-    """Return the current time as a position (see `store.entry`); a folder counts nothing else."""
+    """Return the current time as a position (see `store.position`); a folder counts nothing else."""
     return f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
 
 

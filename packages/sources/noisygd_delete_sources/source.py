@@ -1,6 +1,6 @@
 """The interface between a store and the source of its rows.
 
-A source counts its own history: a `position` (see `store.entry`) identifies up to where a snapshot was read, or at
+A source counts its own history: a `position` (see `store.position`) identifies up to where a snapshot was read, or at
 which point a deletion was committed, so that "the release read the rows after the deletion" can be checked by anyone
 from the two texts.
 
