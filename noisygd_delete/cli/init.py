@@ -404,8 +404,10 @@ def first_rows_warning(rows: FileRows) -> list[str]:
 
 
 def note_first_rows(draft: str, rows: FileRows) -> str:
-    """Return a drafted schema with a comment that says of which rows it speaks, if not of all."""
-    return "".join(f"# {said}; what it says of rows holds for these\n" for said in first_rows_warning(rows)) + draft
+    """Return a drafted schema with a comment that names the rows it was drafted from, if not all."""
+    return (
+        "".join(f"# {warning}; statements about rows hold for these\n" for warning in first_rows_warning(rows)) + draft
+    )
 
 
 def _count(rows: FileRows) -> int:

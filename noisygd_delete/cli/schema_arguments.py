@@ -1,4 +1,4 @@
-"""What a schema says of a plan: sizes, loss, row norm and feature map."""
+"""Arguments of a plan that a schema determines: sizes, loss, row norm and feature map."""
 
 from __future__ import annotations
 

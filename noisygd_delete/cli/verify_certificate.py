@@ -50,8 +50,8 @@ def _run(parsed: argparse.Namespace) -> int:
         checks += check_files(parsed, document)
     answer = verify_certificate(document, public_key=parsed.public_key, model=parsed.model)
     answer = replace(answer, checks=(*checks, *answer.checks))
-    told = answer.to_dict() | ({"passed": False, "not_checked": unchecked} if unchecked else {})
-    print_result(parsed, told, answer.text())
+    fields = answer.to_dict() | ({"passed": False, "not_checked": unchecked} if unchecked else {})
+    print_result(parsed, fields, answer.text())
     if answer.passed and unchecked:
         raise missing_package("compliance", f"{', '.join(unchecked)} was not checked: it", extra="stamp")
     return 0 if answer.passed else 5

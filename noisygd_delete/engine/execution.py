@@ -331,18 +331,19 @@ def available_processors() -> int:
     """Return the number of processors for this process: its affinity, limited by its control groups' quotas."""
     processors = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     for time, period in control_group_limits("cpu.max"):
-        processors = min(processors, int(time) / int(period))
+        processors = min(processors, time / period)
     return max(1, math.ceil(processors))
 
 
-def control_group_limits(name: str) -> list[list[str]]:
-    """Return the words of each limit of this name, as "cpu.max", that the process's control groups set."""
-    found = list[list[str]]()
-    with suppress(OSError):
+def control_group_limits(name: str) -> list[list[int]]:
+    """Return the numbers of each limit of this name, as "cpu.max", that the process's control groups set."""
+    found = list[list[int]]()
+    with suppress(OSError, ValueError):
         group = CGROUPS / Path("/proc/self/cgroup").read_text().rpartition("::")[2].strip().lstrip("/")
         for folder in (group, *group.parents):
-            if (limit := folder / name).is_file() and not (text := limit.read_text()).startswith("max"):
-                found.append(text.split())
+            words = limit.read_text().split() if (limit := folder / name).is_file() else []
+            if words and words[0] != "max":
+                found.append([int(word) for word in words])
     return found
 
 

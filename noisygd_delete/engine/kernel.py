@@ -43,7 +43,7 @@ def quarter_of_memory() -> int:
     """Return a quarter of the memory of the machine, or of its control group if that is less, in bytes."""
     if not hasattr(os, "sysconf"):  # Windows pages out mapped files automatically
         return 1 << 62
-    groups = [int(size) for (size,) in control_group_limits("memory.max")]
+    groups = [size for (size,) in control_group_limits("memory.max")]
     return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *groups]) // 4
 
 

@@ -125,7 +125,7 @@ class Noise(Protocol):
 
 
 class NeverCopied:
-    """An object that refuses to be copied, pickled or stored, and says why in `_refusal`."""
+    """An object that refuses to be copied, pickled or stored, with the reason in `_refusal`."""
 
     __slots__ = ()
 

@@ -124,7 +124,7 @@ def test_a_schema_is_drafted_from_the_rows_that_memory_has_room_for(
     said = printed(*quickstart, "--delete", "n1", "n2999", "--memory", "1K")
     partly = "drafted from the first 500 of 3000 rows, as many as --memory has room for"
     assert partly in said
-    assert Path("t/schema.toml").read_text().startswith(f"# {partly}; what it says of rows holds for these\n")
+    assert Path("t/schema.toml").read_text().startswith(f"# {partly}; statements about rows hold for these\n")
     assert "3000 rows learned from" in said
     assert "drafted from" in printed(
         "init", "--data", "t.csv", "--label", "answer", "--draft-schema", "s", "--memory", "1K"

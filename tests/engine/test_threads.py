@@ -48,7 +48,9 @@ def test_a_solve_and_noisy_steps_are_limited(monkeypatch) -> None:
     assert seen == {"solve": {1}, "run_exactly": {1}}
 
 
-@pytest.mark.parametrize(("written", "most"), [("max 100000", 4), ("150000 100000", 2), ("20000 100000", 1)])
+@pytest.mark.parametrize(
+    ("written", "most"), [("max 100000", 4), ("150000 100000", 2), ("20000 100000", 1), ("", 4), ("nonsense", 4)]
+)
 def test_a_control_group_says_how_many_processors_are_paid_for(written, most, tmp_path, monkeypatch) -> None:
     (tmp_path / "cpu.max").write_text(written + "\n")
     monkeypatch.setattr(execution, "CGROUPS", tmp_path)
@@ -63,7 +65,13 @@ def test_a_control_group_says_how_many_processors_are_paid_for(written, most, tm
 def test_a_control_group_says_how_much_memory_is_paid_for(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(execution, "CGROUPS", tmp_path)
     machine = quarter_of_memory.__wrapped__()
-    for written, least in (("max", machine), (f"{1 << 20}", 1 << 18), (f"{1 << 60}", machine)):
+    for written, least in (
+        ("", machine),
+        ("nonsense", machine),
+        ("max", machine),
+        (f"{1 << 20}", 1 << 18),
+        (f"{1 << 60}", machine),
+    ):
         (tmp_path / "memory.max").write_text(written + "\n")
         assert quarter_of_memory.__wrapped__() == least
 
