@@ -466,6 +466,15 @@ def _curves(claim, effort: int) -> Finding:
                 closest = min(closest, found / exact - 1)
                 back = order_curve.curve_log_delta(renyi=renyi, highest_order=highest, epsilon=found)
                 require(math.log(delta) - 1e-2 * abs(math.log(delta)) <= back <= math.log(delta) + 1e-3, "and back")
+
+                def rest(
+                    order: float, mu: float = mu, delta: float = delta
+                ) -> float:  # least where its two terms agree
+                    return (order - 1) * mu * mu / 2 - math.log(delta) / (order - 1)
+
+                best = 1 + min(math.sqrt(-2 * math.log(delta)) / mu, highest - 1)
+                least = order_curve.curve_least(rest, highest_order=highest)
+                close(least, rest(best), f"the least below order {highest}", 1e-6)
     for ratio in (0.0, 1e-3, 0.05):
 
         def hessian(order: float, ratio: float = ratio) -> float:
