@@ -90,7 +90,8 @@ def _compare(answer: Guarantee, real: chapters.Truth, worlds: int, what: str) ->
     "equality wherever the record enters at a point both worlds share, above the truth elsewhere; what Theorem 5.1 prints is "
     "equal everywhere, and above the truth. present_from, erased_at and observed at random, both pairs of worlds, one and two rows per "
     "subject. The queries for each release at once equal the single ones. Histories in which a requester saw releases outside "
-    "`observed` are not covered: then later records may carry the erased one (see 4.1).",
+    "`observed` are not covered: then later records may carry the erased one (see 4.1). Two chains that "
+    "carry noise on, against the rational law of all draws; the order of rows.",
 )
 def _history(claim, effort: int) -> Finding:
     generator, equal, asked = np.random.default_rng(111), 0, 0

@@ -180,6 +180,10 @@ def _product(claim, effort: int) -> Finding:
             plan.problem.budget.affords(plan.deletion.with_slack()),
             f"{plan.deletion.with_slack().renyi(8)} above {plan.problem.budget.deletion}",
         )
+        budget = plan.problem.budget
+        kept = min(budget.deletion, dp / 2 / (4 if adjacency == "replace" else 1)) * (level >= 0)  # at most half of dp
+        close(plan.dp_observed().with_slack().renyi(8), dp, "the budget of all releases is used", 1e-6)
+        close(plan.deletion.with_slack().renyi(8), kept, "what the kept stages may show", 1e-6)
         account = Accountant(plan)
         account.record(account.planned_event())
         for _ in range(int(rng.integers(1, 7))):

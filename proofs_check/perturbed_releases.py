@@ -344,7 +344,8 @@ def _less(way: SimpleNamespace) -> Any:
     ),
     scope="Random problems (linear, logistic, pseudo-Huber, softmax, one-vs-rest, sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 releases; one to three "
     "rows per subject) and budgets in μ, Rényi and (ε, δ). The truth is the joint law of the linear loss with the same L: below the budget always, and within the "
-    "costs of curvature and tolerance of it. The solver's tolerance against the rounding it must exceed.",
+    "costs of curvature and tolerance of it. The solver's tolerance against the rounding it must exceed. The cap of a plan is the whole dp budget, "
+    "for plans by noisy steps and on samples too.",
 )
 def _plans(claim, effort: int) -> Finding:
     generator, done = np.random.default_rng(152), 0

@@ -106,7 +106,7 @@ def _charged(run: SampledSteps, worlds: str, order: float) -> float:
     fault=("one draw charged for all", lambda run, worlds, order: _charged(run, worlds, order) / run.draws),
     licenses=("methods.sampled_steps:SampledSteps",),
     scope="Exact densities of one coordinate, by quadrature, at orders 2 to 32 and shares from .02 to .5; draws add exactly. Between two records the laws are "
-    "mixtures on both sides: checked at opposite gradients, where the bound steps over the null record.",
+    "mixtures on both sides: checked at opposite gradients, where the bound steps over the null record. Facts of no run are refused.",
 )
 def _samples(claim, effort: int) -> Finding:
     rng, closest = np.random.default_rng(62), math.inf
