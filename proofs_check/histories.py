@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from noisygd_delete import Guarantee
+from noisygd_delete import Budget, Guarantee
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.methods.objective_perturbation_run import ObjectivePerturbationRun
 from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun
@@ -120,6 +120,7 @@ def _history(claim, effort: int) -> Finding:
     for erased_at in (None, *range(4, 7)):
         _carried(claim, erased_at)
     _last_erased()
+    _rounded()
     alone = Accountant(events=[Event("learn", 0, 0, _CHAIN)])
     require(alone.deletion_observed().gdp == 0.0, "the first release erased nothing")
     refused(Accountant().deletion_observed, "what was erased before the first release")
@@ -149,6 +150,19 @@ def _at_once(
         same(accountant.dp_cumulative_of_each(some), growing[:-1:2], f"dp_cumulative_of_each of {list(some)}")
     if worlds == 1 and releases[-1].kind == "unlearn":
         same([accountant.deletion_observed()], [(len(releases), set(numbers))], "deletion_observed")
+
+
+def _rounded() -> None:
+    """From the minimiser with steps on a grid, as plans take them: the law over the reals, and little for the rounding."""
+    for way in ("cold", "warm"):
+        budget = Budget(order=3, dp=1.0, deletion=0.5)
+        plan = chapters.ways.planned(
+            way, chapters.LOSS, records=40, features=1, regularization=0.5, budget=budget, exact=True
+        )
+        steps = plan.calibration.learn_steps
+        truth = chapters.from_minimisers(plan, 2 * chapters.LOSS.radius, [steps], [True], [True], warm=way == "warm")
+        found = Accountant(events=[Event("learn", steps, 0, plan.mechanism)]).dp_cumulative().gdp_squared
+        require(truth * (1 - 1e-9) <= found <= truth * 1.001, f"{way}, exact steps: {found}, the law says {truth}")
 
 
 def _last_erased() -> None:

@@ -303,6 +303,9 @@ def _weakly_convex(claim, effort: int) -> Finding:
             weight, inner = (order, order) if plus else (-(order - 1), -(order - 1))
             term = weight * math.log1p(r) - math.log1p(inner * r)
             require(term <= bound * (1 + 1e-9) + 1e-13, f"zero-out, q={order}, r={r}: {term} above {bound}")
+    for figure in (claim.zero_out, claim.replace):
+        for ratio, below in ((0.51, 0.0), (0.0, 0.34), (0.3, 0.2)):  # a determinant that may be 0 at q = 3
+            require(figure(order=3.0, ratio=ratio, below=below) == math.inf, f"beyond: ρ₊={ratio}, ρ₋={below}")
     return Finding(f"closest approach {max(closest, 0):.1e} (attained at the ends)")
 
 

@@ -101,17 +101,7 @@ def _releases(claim, effort: int) -> Finding:
         close(blocks.renyi(order), 5 * single.renyi(order), "five releases side by side", 1e-3)
     require(blocks.gdp is not None and single.gdp is not None, "each has a μ")
     close(blocks.gdp, math.sqrt(5) * single.gdp, "μ of five", 1e-3)
-    for smooth, weak in ((0.25, 0.0), (0.4, 0.1)):
-        form = "weakly convex" if weak else "one direction"
-        found = _run(smoothness=smooth, weak_convexity=weak, form=form).ratios()
-        longer = Fraction(1 + 2.0**-19) ** 2  # rows of single precision may be longer than R by that factor
-        rows = 100 * (Fraction(0.01) - 2 * Fraction(weak) * (longer - 1)) + Fraction(weak) * longer
-        for one, bend in zip(found, (smooth, weak), strict=True):
-            close(one, float(Fraction(bend) * longer / rows), "curvature of a row over that of the others", 1e-13)
-    for fact, condition in (("shaped", "row-shape"), ("in_place", "rows-in-place")):
-        for value in (True, False):
-            stated = [name for name, _ in _run(**{fact: value}).conditions()]
-            require((condition in stated) == value, f"conditions where {fact} is {value}: {stated}")
+    _facts(claim)
     warm = _run(warm=True)
     truth = (
         2 * 1e-7 / 0.01 + 2.0**-32
@@ -129,6 +119,24 @@ def _releases(claim, effort: int) -> Finding:
     low = renyi.curve_least(lambda q: abs(q - 9.0), highest_order=4.0)
     require(5 < low < 5.1, "that stays below the highest")
     return Finding(f"closest approach {max(closest, 0):.1e}")
+
+
+def _facts(claim: Any) -> None:
+    """What follows from the facts of a run: curvature ratios, conditions, the weight of a person."""
+    for smooth, weak in ((0.25, 0.0), (0.4, 0.1)):
+        form = "weakly convex" if weak else "one direction"
+        found = _run(smoothness=smooth, weak_convexity=weak, form=form).ratios()
+        longer = Fraction(1 + 2.0**-19) ** 2  # rows of single precision may be longer than R by that factor
+        rows = 100 * (Fraction(0.01) - 2 * Fraction(weak) * (longer - 1)) + Fraction(weak) * longer
+        for one, bend in zip(found, (smooth, weak), strict=True):
+            close(one, float(Fraction(bend) * longer / rows), "curvature of a row over that of the others", 1e-13)
+    for fact, condition in (("shaped", "row-shape"), ("in_place", "rows-in-place")):
+        for value in (True, False):
+            stated = [name for name, _ in _run(**{fact: value}).conditions()]
+            require((condition in stated) == value, f"conditions where {fact} is {value}: {stated}")
+    person = _run(strong_convexity=0.1, rows_per_subject=3, weighting="by-person")
+    found, plain = (claim(run, "dp", "replace", steps_with=1).gdp for run in (person, _run(strong_convexity=0.1)))
+    close(found, plain, "rows of a person that weigh one together", 1e-12)
 
 
 def _chain_divergence(order: float, scale: float, convexity: float, links: int, *, bent: bool) -> float:
@@ -306,6 +314,12 @@ def _composed(claim, effort: int) -> Finding:
     for order in (1.3, 3.0, 8.0):
         terms = math.fsum(times * part.renyi(order) for part, times in many)
         require(total.renyi(order) >= terms * (1 - 1e-12), f"order {order}: {total.renyi(order)} below {terms}")
+    alike = [(part, times) for part, times in many if part.curves[0][0].form == "one direction"]
+    merged, steep = claim(alike), max(part.curves[0][0].ratio for part, _ in alike)
+    close(merged.gdp**2, 0.04 * len(alike), "μ of one kind", 1e-9)
+    for order in (1.3, 3.0, 8.0):
+        most = math.fsum(times * replace(part.curves[0][0], ratio=steep).renyi(order) for part, times in alike)
+        require(merged.renyi(order) <= most * (1 + 1e-9), f"order {order}: {merged.renyi(order)} above the steepest")
     for warm in (True, False):
         run = _run(warm=warm)
         events = [Event("learn", 0, 0, run), *[Event("unlearn", 0, 1, run)] * 4]
