@@ -1,4 +1,4 @@
-"""The agreements with independent oracles, as functions: the tests run them, and the mutant suite runs them on broken code."""
+"""Agreements with independent oracles, as functions of a number of settings and a seed."""
 
 from __future__ import annotations
 

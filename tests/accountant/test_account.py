@@ -247,22 +247,6 @@ def test_closeness_is_that_of_the_whole_chain():
     assert steps["step"] <= 2 * len(events)
 
 
-def test_what_is_not_an_account_is_refused():
-    kept = written.to_dict(Account.of(some_history(7)))
-    less = {name: value for name, value in kept.items() if name != "before"}
-    changes = (
-        {"releases": -1},
-        {"releases": "9"},
-        {"published": [[99, 1, 1]]},
-        {"mechanisms": []},
-        {"extra": 1},
-        {"last": None},
-    )
-    for wrong in (less, *({**kept, **change} for change in (*changes, {"dearest": 3}))):
-        with pytest.raises(InvalidParameter):
-            written.from_dict(wrong)
-
-
 def test_an_accountant_of_sums_alone_says_what_follows_from_them():
     events = some_history(4)
     whole = Accountant(events=events)

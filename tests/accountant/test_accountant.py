@@ -16,7 +16,6 @@ from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
 from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
 from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
-from noisygd_delete.methods.output_perturbation import OutputPerturbationRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.privacy.guarantee import Guarantee
 from tests.accountant import checks
@@ -43,34 +42,6 @@ def test_a_release_costs_only_its_own_steps_once_the_one_before_was_observed():
         accountant.dp(1).gdp_squared + own.gdp_squared, rel=1e-14
     )
     assert accountant.dp(2).gdp_squared > own.gdp_squared
-
-
-def test_dp_of_each_is_dp_of_every_release_in_one_pass():
-    accountant = Accountant(events=[PHI, LEARN, UNLEARN, UNLEARN, RELEARN, UNLEARN])
-    each = accountant.dp_of_each()
-    assert [part.renyi(4) for part in each] == pytest.approx(
-        [accountant.dp(n).renyi(4) for n in range(1, 7)], rel=1e-12
-    )
-    assert accountant.dp_of_each(2) == each[-2:]
-
-
-def test_dp_cumulative_of_each_is_the_total_after_every_release_in_one_pass():
-    events = [PHI, LEARN, UNLEARN, UNLEARN, RELEARN, UNLEARN]
-    prefixes = [Accountant(events=events[:number]).dp_cumulative() for number in range(1, 7)]
-    assert Accountant(events=events).dp_cumulative_of_each() == prefixes
-    assert [part.renyi(4) for part in prefixes] == sorted(part.renyi(4) for part in prefixes)
-
-
-def test_deletion_of_each_is_the_deletion_by_every_release_in_one_pass():
-    solved = OutputPerturbationRun(**CHAIN, gradient_tolerance=1e-4, warm=True)
-    warm = [Event("relearn", 9, 0, solved), Event("unlearn", 4, 1, solved), Event("unlearn", 5, 1, solved)]
-    accountant = Accountant(
-        events=[LEARN, UNLEARN, UNLEARN, PHI, RELEARN, UNLEARN, Event("unlearn", 0, 1, FACTS), *warm]
-    )
-    each = accountant.deletion_of_each()
-    one_by_one = [accountant.deletion(1, n, [n]) for n in range(2, 11)]
-    assert [part.renyi(4) for part in each] == pytest.approx([part.renyi(4) for part in one_by_one], rel=1e-12)
-    assert each[-1].gdp_squared > 0  # a warm solver
 
 
 def test_a_fresh_learn_forgets_the_erased_and_charges_the_others():
@@ -170,54 +141,6 @@ def test_events_survive_json(event):
     for broken in ({**event.to_dict(), "extra": 1}, {k: v for k, v in event.to_dict().items() if k != "steps"}):
         with pytest.raises(InvalidParameter):
             Event.from_dict(broken)
-
-
-def test_publications_left_are_exactly_those_that_the_budget_affords():
-    for releases in (2, 7, 40):
-        accountant = Accountant(plan(releases=releases))
-        assert accountant.remaining().publications >= releases
-        published = 0
-        event = accountant.planned_event("learn", edits=0)
-        while accountant.affordable(event):
-            expected = accountant.remaining().publications
-            accountant.record(event)
-            published += 1
-            assert accountant.remaining().publications == expected - 1
-            event = accountant.planned_event()
-        assert accountant.remaining().publications == 0
-        assert published >= releases
-
-
-def test_publications_are_not_limited_where_each_has_its_own_budget():
-    assert Accountant(plan()).remaining().publications is None
-
-
-def test_a_new_plan_begins_with_a_fresh_learn():
-    old, new = plan(releases=9), plan(releases=9, budget=Budget(order=10, dp=4.0, deletion=0.1))
-    accountant = Accountant(old)
-    accountant.record(accountant.planned_event("learn"))
-    changed = Accountant(new, accountant.events)
-    assert changed.planned_event().kind == "relearn"
-    left = changed.remaining().publications
-    ahead = changed.what_if(changed.planned_event())
-    assert ahead.planned_event().kind == "unlearn"
-    assert ahead.remaining().publications == left - 1
-    outlook = changed.forecast().outlook(5)
-    assert outlook.total.gdp_squared > outlook.added.gdp_squared
-
-
-def test_a_month_of_requests_costs_less_in_batches():
-    accountant = Accountant(plan(releases=20))
-    accountant.record(accountant.planned_event("learn", edits=0))
-    singly, weekly, once = (accountant.forecast().outlook(30, batch) for batch in (1, 7, 30))
-    assert (singly.publications, weekly.publications, once.publications) == (30, 5, 1)
-    assert singly.added.gdp_squared == pytest.approx(30 * once.added.gdp_squared)
-    assert not singly.affordable
-    assert weekly.affordable
-    assert once.affordable
-    done = accountant.what_if(*[accountant.planned_event()] * 5)
-    assert done.dp_cumulative().gdp_squared == pytest.approx(weekly.total.gdp_squared, rel=1e-12)
-    assert len(accountant.events) == 1
 
 
 def test_the_filter_promises_its_cap_whatever_was_realised():
