@@ -162,19 +162,6 @@ def test_a_sum_that_goes_wrong_is_noticed(fault, monkeypatch):
     assert any(disagreements(some_history(seed)) for seed in range(60))
 
 
-def test_a_release_again_and_again_is_that_many_releases():
-    for facts in FACTS:
-        learn = Event("learn", steps(facts, 30), 0, facts)
-        for edits in (0, 1):
-            event = Event("unlearn", steps(facts, 7), edits, facts)
-            for times in (1, 2, 3, 4, 5, 50):
-                at_once, singly = Account.of([learn]), Account.of([learn])
-                at_once.record(event, times)
-                for _ in range(times):
-                    singly.record(event)
-                assert at_once == singly, (facts.method, times)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_the_costliest_erasure_need_not_be_the_latest_of_its_chain(seed):
     """Releases of one chain may take different numbers of steps: an early, short one forgets less than a late, long one."""

@@ -12,13 +12,11 @@ import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, PrivacyFilter, build_report
-from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
+from noisygd_delete.errors import InvalidParameter, NotLearned
 from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
 from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
-from noisygd_delete.privacy.guarantee import Guarantee
-from tests.accountant import checks
 
 CHAIN = {"records": 100, "step_size": 0.3, "noise_variance": 0.05, "strong_convexity": 0.4, "lipschitz": 1.0}
 FACTS = NoisyGDRun(**CHAIN)
@@ -35,24 +33,6 @@ def plan(**changes):
     )
 
 
-def test_a_release_costs_only_its_own_steps_once_the_one_before_was_observed():
-    accountant = Accountant(events=[LEARN, UNLEARN])
-    own = FACTS.interval("dp", "replace", steps_with=6)
-    assert (accountant.dp_cumulative() + Guarantee("dp", "replace")).gdp_squared == pytest.approx(
-        accountant.dp(1).gdp_squared + own.gdp_squared, rel=1e-14
-    )
-    assert accountant.dp(2).gdp_squared > own.gdp_squared
-
-
-def test_a_fresh_learn_forgets_the_erased_and_charges_the_others():
-    before = Accountant(events=[LEARN, UNLEARN])
-    after = before.what_if(RELEARN)
-    assert after.deletion(1, 3, [3]).gdp == 0
-    assert after.deletion(1, 3).gdp_squared > 0  # what was observed before the erasure still counts
-    assert after.dp_cumulative().gdp_squared > before.dp_cumulative().gdp_squared
-    assert len(before.events) == 2
-
-
 def test_composition_never_forgets_but_a_fresh_learn_does():
     facts = CompositionNoisyGDRun(**CHAIN)
     learn, unlearn, again = (Event(kind, 30, 1, facts) for kind in ("learn", "unlearn", "relearn"))
@@ -62,15 +42,6 @@ def test_composition_never_forgets_but_a_fresh_learn_does():
     notes = " ".join(build_report(Accountant(events=[learn, unlearn, again])).notes)
     assert "no number of clean steps forgets" in notes
     assert "one more publication" in notes
-
-
-def test_observing_more_never_costs_less():
-    accountant = Accountant(events=[LEARN, *[UNLEARN] * 5])
-    previous = 0.0
-    for seen in range(1, 7):
-        value = accountant.deletion(1, 6, range(7 - seen, 7)).gdp_squared
-        assert value >= previous
-        previous = value
 
 
 def test_adaptive_requests_lie_between_hidden_and_fully_observed():
@@ -144,28 +115,11 @@ def test_events_survive_json(event):
 
 
 def test_the_filter_promises_its_cap_whatever_was_realised():
-    gate = PrivacyFilter.for_plan(plan(releases=5))
-    accountant = Accountant(plan(releases=5))
-    learn, unlearn = accountant.planned_event("learn"), accountant.planned_event("unlearn")
-    gate.admit(learn)
-    assert gate.guarantee.with_slack().renyi(10) == pytest.approx(1.0)
-    checks.fill(gate, unlearn)
-    assert len(gate.admitted) == Accountant(plan(releases=5)).remaining().publications
-    with pytest.raises(BudgetExceeded, match="does not fit"):
-        gate.admit(unlearn)
-    assert len(gate.admitted) == Accountant(plan(releases=5)).remaining().publications
-    assert gate.guarantee.with_slack().renyi(10) == pytest.approx(1.0)
+    gate, accountant = PrivacyFilter.for_plan(plan(releases=5)), Accountant(plan(releases=5))
+    for kind in ("learn", "unlearn"):
+        gate.admit(accountant.planned_event(kind))
+        assert gate.guarantee.with_slack().renyi(10) == pytest.approx(1.0)
     assert "set beforehand" in gate.guarantee.assumptions[-1]
-
-
-def test_a_filter_at_listed_orders_holds_at_each_of_them():
-    cap = Guarantee("dp", "replace", points=((2.0, 0.02), (8.0, 0.05)))
-    gate = PrivacyFilter(cap)
-    each = FACTS.interval("dp", "replace", steps_with=6)
-    checks.fill(gate, UNLEARN)
-    admitted = len(gate.admitted)
-    assert all(admitted * each.renyi(q) <= cap.renyi(q) * (1 + 1e-9) for q in (2.0, 8.0))
-    assert any((admitted + 1) * each.renyi(q) > cap.renyi(q) for q in (2.0, 8.0))
 
 
 def test_nothing_released_is_an_error_with_advice():
@@ -181,27 +135,16 @@ def test_nothing_released_is_an_error_with_advice():
             question()
 
 
-def test_the_report_answers_everything_and_is_json():
+def test_the_report_is_text_with_a_lower_bound_by_attacks():
     accountant = Accountant(plan(releases=50))
     accountant.record(accountant.planned_event("learn", edits=0))
     accountant.record(accountant.planned_event(), times=4)
-    statement = build_report(accountant, models_seen=1, attack_advantage=0.4, delta=1e-5)
-    answers = json.loads(json.dumps(statement.to_dict(), allow_nan=False))
-    assert answers["count"] == 5
-    assert [row["release"] for row in answers["releases"]] == [1, 2, 3, 4, 5]
-    assert answers["dp_cumulative"]["epsilon"] == accountant.dp_cumulative().with_slack().epsilon(1e-5)
-    assert answers["deletion"]["erased-vs-never"]["gdp"] == accountant.deletion().with_slack().gdp
-    assert answers["deletion"]["pairwise"]["gdp"] == pytest.approx(2 * accountant.deletion().with_slack().gdp, rel=1e-4)
-    assert answers["deletion"]["seen_only_afterwards"]["gdp"] == accountant.deletion(1, 5, [5]).with_slack().gdp
-    assert answers["remaining"]["publications"] == accountant.remaining().publications
-    assert answers["forecast"][0]["publications"] == 30
-    assert answers["forecast"][1]["publications"] == 1
-    assert answers["lower_bound"]["sharp"] >= answers["lower_bound"]["theorem_4_5"] > 0
+    statement = build_report(accountant, models_seen=1, attack_advantage=0.4)
+    bound = json.loads(json.dumps(statement.to_dict(), allow_nan=False))["lower_bound"]
+    assert bound["sharp"] >= bound["theorem_4_5"] > 0
     text = statement.text()
     for phrase in ("was it ever there?", "was it x or x′?", "publications left", "Theorem 4.5", "replace, one row"):
         assert phrase in text
-    only_last = build_report(accountant, last=2).to_dict()["releases"]
-    assert [row["release"] for row in only_last] == [4, 5]
 
 
 def test_within_the_budget_is_said_of_a_cap_on_the_sum_only():

@@ -6,6 +6,7 @@ import json
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,12 +14,21 @@ import pytest
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import Account, Event, PrivacyFilter, build_report, serialization
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
+from noisygd_delete.methods import CountedRecords
 from noisygd_delete.privacy.guarantee import Guarantee
 
 from ..bank import PROBLEMS, plan_by
 from ..reports.histories import history
 
 NOTIONS = ("erased-vs-never", "pairwise")
+COUNTED = CountedRecords(records=2000, deviation=64.0)
+MIXED = [name for name in PROBLEMS if name != "noisy-gd:analysis=theorem-5-2"]  # all of 2,000 records
+FIGURES = (
+    lambda one: one.advantage,
+    lambda one: one.renyi(2.0),
+    lambda one: one.renyi(10.0),
+    lambda one: one.with_slack().epsilon(1e-6),
+)
 
 
 @pytest.mark.parametrize("method", PROBLEMS)
@@ -56,6 +66,54 @@ def test_answers_about_each_release_are_those_asked_one_by_one(method: str) -> N
         models = [place for place, event in enumerate(events, 1) if event.kind not in ("extractor", "statistic")]
         assert accountant.model_release == models[-1]
         assert accountant.last == [event for event in events if event.kind != "statistic"][-1]
+
+
+@pytest.mark.parametrize("method", PROBLEMS)
+def test_equal_releases_at_once_are_that_many_releases(method: str) -> None:
+    for seed in range(6):
+        chance = random.Random(seed)
+        _, events, _ = history(method, seed, most=9)
+        limit = getattr(events[-1].mechanism, "releases", 60)
+        again = events[-1] if not events[-1].mechanism.carries else replace(events[-1], kind="relearn")
+        singly, at_once = Account.of(events), Account.of(events)
+        for event in (again, Event("statistic", 1, 0, COUNTED)) if limit == 60 else (again,):
+            times = chance.choice([1, 2, 3, 4, 5, 50])
+            at_once.record(event, times)
+            for _ in range(times):
+                singly.record(event)
+            assert at_once == singly, (seed, event.kind, times)
+
+
+def mixed_history(seed: int) -> list[Event]:
+    """Histories of one to three methods, the steps of noisy gradient descent at random."""
+    chance, events = random.Random(seed), list[Event]()
+    for method in chance.sample(MIXED, chance.randrange(1, 4)):
+        first, *later = history(method, seed, most=5)[1]
+        part = [replace(first, kind="relearn" if events else "learn"), *later]
+        if method in ("noisy-gd", "noisy-gd:analysis=paper, over the reals"):
+            part = [
+                event if event.kind in ("extractor", "statistic") else replace(event, steps=chance.choice([1, 3, 40]))
+                for event in part
+            ]
+        events += part
+    return events
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_costliest_erasure_has_the_largest_of_every_figure(seed: int) -> None:
+    """Of all erasures asked one by one, for who saw some releases before them and all from them on."""
+    events = mixed_history(seed)
+    accountant, end = Accountant(None, events), len(events) + 1
+    exact = not any(facts.shows_order or facts.carries or facts.fading for facts in accountant.account.mechanisms)
+    erasing = [n for n, event in enumerate(events, 1) if n > 1 and event.counts.erased and event.kind != "statistic"]
+    statistics = [n for n, event in enumerate(events, 1) if event.kind == "statistic"]
+    for shown in ((), (1,), statistics, range(1, end, 2), range(1, end)):
+        worst = accountant.costliest_deletion(shown)
+        asked = [accountant.deletion(1, n, [*(s for s in shown if s < n), *range(n, end)]) for n in erasing]
+        for figure in FIGURES:
+            most = max(map(figure, asked))
+            assert figure(worst) >= most * (1 - 1e-9), (shown, figure(worst), most)
+            assert not exact or figure(worst) <= most * (1 + 1e-9)
 
 
 # ---------------------------------------------------------------- the statement

@@ -50,24 +50,6 @@ def table(n: int = 400, d: int = 5) -> Records:
     return unit_records(n, d, seed=2)
 
 
-@pytest.mark.parametrize("budget", [RENYI, PAIRS, Budget.from_gdp(dp=0.4, deletion=0.1)], ids=["rényi", "pairs", "gdp"])
-@pytest.mark.parametrize(("n", "regularization"), [(26_000, 1e-3), (10**9, 1e-1)])
-def test_noise_and_steps_are_those_of_the_tight_bound_without_the_slack(
-    n: int, regularization: float, budget: Budget
-) -> None:
-    facts = {"records": n, "regularization": regularization, "budget": budget}
-    real, exact = plan_by(**facts, exact=False), plan_by(**facts)
-    assert exact.calibration.noise_variance < real.calibration.noise_variance, (
-        "the float32 slack costs more than every rounding in float64"
-    )
-    in_float64 = plan_by(**facts, exact=False, dtype="float64")
-    assert 1 <= exact.calibration.noise_variance / in_float64.calibration.noise_variance < 1.005
-    assert exact.calibration.delete_steps <= real.calibration.delete_steps * 1.01 + 1
-    assert budget.affords(exact.dp)
-    assert budget.affords(exact.deletion)
-    assert exact.mechanism.slack == 0
-
-
 class Declared(losses.Logistic):
     """A user's own: who knows how its slope is rounded?"""
 

@@ -34,25 +34,6 @@ def table(n: int = 400) -> Records:
     return unit_records(n, 5, seed=2)
 
 
-@pytest.mark.parametrize(("n", "regularization", "releases"), [(26_000, 1e-1, 1), (10**6, 1e-3, 12), (10**9, 1e-1, 1)])
-def test_noise_and_steps_are_those_over_the_reals_without_the_slack(
-    n: int, regularization: float, releases: int
-) -> None:
-    facts = {"records": n, "regularization": regularization, "releases": releases}
-    for solver in ("warm", "cold", "fixed"):
-        real, wide = (plan_by(solver, exact=False, **facts, dtype=dtype) for dtype in ("float32", "float64"))
-        exact = plan_by(solver, **facts)
-        assert exact.calibration.noise_variance < real.calibration.noise_variance, (
-            "the float32 slack costs more than every rounding in float64"
-        )
-        assert 1 < exact.calibration.noise_variance / wide.calibration.noise_variance < 1.001
-        assert exact.calibration.delete_steps == real.calibration.delete_steps
-        for made in (exact, exact.allow_any_order(), real.allow_any_order()):
-            assert RENYI.affords(made.dp_observed())
-            assert RENYI.affords(made.deletion)
-            assert made.mechanism.slack == 0
-
-
 def test_rows_in_any_order_are_planned_once_and_leave_something() -> None:
     charged = plan_by("cold").allow_any_order()
     assert charged.allow_any_order() == charged
