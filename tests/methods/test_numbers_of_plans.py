@@ -121,6 +121,7 @@ def test_the_summary_states_the_plan(name: str) -> None:
             plan, calibration=replace(numbers, **{**equal, "learn_solver_passes": numbers.delete_steps + more})
         )
         assert changed.is_fresh_learn_cheaper() == cheaper
+        assert ("Learn afresh instead (`relearn`)" in changed.summarize()) == cheaper
     for part in (problem.loss.name, f"n={n}", f"d={problem.dimension}", plan.method.variant_name(), f"{numbers.learn_steps} and {numbers.delete_steps} steps"):  # fmt: skip
         assert part in repr(plan)
 
