@@ -14,7 +14,7 @@ from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.privacy.worlds import NON_ADAPTIVE
 from tests.accountant.checks import random_history
 
-N = 40
+N = 12
 RUNS = 120  # per world
 SURE = 0.24  # 5 standard errors of a difference of two frequencies over RUNS: passed by chance less than once in 10⁶
 
