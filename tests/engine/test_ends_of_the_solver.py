@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
-from scipy.sparse import csr_array
 
 from noisygd_delete import Records, losses
 from noisygd_delete.bounds import solver_steps
@@ -128,20 +127,6 @@ def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:
     with pytest.raises(Reached):
         minimize(Sample(), function, np.zeros((1, 8)), 1.0)
     assert not taken
-
-
-@pytest.mark.parametrize("narrow", [True, False])
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_the_second_moment_is_that_of_the_rows(kind: str, narrow: bool) -> None:
-    rng = np.random.default_rng(7)
-    rows = rng.standard_normal((40, 6) if narrow else (6, 40)).astype(np.float32)
-    made = rows if kind == "dense" else csr_array(rows)
-    features, along, trace = sample_module._second_moment(made, narrow)
-    moment = rows.T.astype(np.float64) @ rows / len(rows)
-    basis = features @ np.eye(len(along))
-    np.testing.assert_allclose(basis.T @ basis, np.eye(len(along)), atol=1e-5)
-    np.testing.assert_allclose((basis * along) @ basis.T, moment, atol=1e-5 * np.trace(moment))
-    assert trace == pytest.approx(np.trace(moment), rel=1e-5)
 
 
 @pytest.mark.parametrize(("number", "width"), [(120, 3), (12, 40)])

@@ -288,23 +288,6 @@ def test_the_sample_saves_passes_in_every_shape(loss, records, features, narrow)
     assert steered <= once + 1  # taking it again on the way does not cost passes
 
 
-@pytest.mark.parametrize(
-    ("loss", "records", "features", "narrow"), SHAPES[:2], ids=["features by features", "rows by rows"]
-)
-def test_the_inverse_is_that_of_the_hessian_where_the_sample_is_the_table(
-    loss, records, features, narrow, monkeypatch
-) -> None:
-    monkeypatch.setattr(sample_module, "sample_rows", lambda **size: (size["records"], narrow))
-    objective = several_sizes(loss, records, features)
-    weights = np.random.default_rng(4).standard_normal(objective.shape)
-    rows = objective.strided(records)[0].astype(np.float64)
-    slopes = 1 / (1 + np.exp(-rows @ weights[0]))
-    hessian = (rows * (slopes * (1 - slopes))[:, None]).T @ rows / records + 1e-4 * np.eye(features)
-    direction = np.random.default_rng(5).standard_normal(objective.shape)
-    step = sample_module.Sample(objective, 1.0).inverse(weights)(direction @ hessian)
-    assert np.linalg.norm(step - direction) <= 0.02 * np.linalg.norm(direction)
-
-
 def test_a_wide_table_in_which_no_direction_stands_out_is_steered_by_a_multiple_of_one(monkeypatch) -> None:
     rng = np.random.default_rng(3)
     noise, common = rng.standard_normal((2, 800, 2000)), rng.standard_normal(2000)
