@@ -249,6 +249,7 @@ def test_the_sample_has_the_gradient_and_the_curvature_of_its_rows(
     share = objective.mean_share / taken
     expected = share * loss.derivative(dense @ weights.T, labels, np).T @ dense + 0.01 * weights
     np.testing.assert_allclose(sample.gradient(weights), expected, rtol=0, atol=1e-5)
+    assert sample.passes == pytest.approx(1 / step)
     point = weights if outputs == 1 else 0 * weights
     bend = bend_of(loss, dense @ point.T, labels) * share
     hessian = np.einsum("nij,nk,nl->ikjl", bend, dense, dense).reshape(outputs * width, -1)
@@ -260,14 +261,17 @@ def test_the_sample_has_the_gradient_and_the_curvature_of_its_rows(
             unseen = mean if kind != "looked up" else np.linalg.norm(mean, 2) * np.eye(outputs)
         hessian += np.kron(unseen, np.eye(width))
     exact = np.linalg.solve(hessian + 0.01 * np.eye(len(hessian)), direction.ravel()).reshape(direction.shape)
-    found = sample.inverse(point)(direction)
-    assert np.linalg.norm(found - exact) <= 0.002 * np.linalg.norm(exact)
+    inverse = sample.inverse(point)
+    assert sample.passes == pytest.approx(1 / step + sample._factor)
+    assert np.linalg.norm(inverse(direction) - exact) <= 0.002 * np.linalg.norm(exact)
+    other, before = sample.pulled(objective), sample.passes
     centre = np.zeros_like(weights)
     values = [
         loss.value(dense @ at.T, labels, np).mean() * objective.mean_share + 0.005 * (at**2).sum()
         for at in (weights, centre)
     ]
     assert sample.is_nearer(weights) == (values[0] < values[1])
+    assert sample.passes - before == pytest.approx(other.passes) == pytest.approx(1 / step)
 
 
 def test_the_curvature_of_large_targets_is_not_lost_in_single_precision(monkeypatch) -> None:
