@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -45,57 +44,6 @@ def excess(rows: CodedRows, loss, weights: np.ndarray) -> float:
     assert isinstance(thin._sums, CodedSums)
     off = np.linalg.norm(thin.gradient(weights) - dense.gradient(weights))
     return float(off) / (2 * thin.gradient_error(float(np.linalg.norm(weights))))
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monkeypatch) -> None:
-    labels, weights = labels_for(loss, N), np.random.default_rng(3).standard_normal((loss.outputs, rows.shape[1]))
-
-    def sums(order: np.ndarray, *, block: int = 1 << 14, task: int = 1 << 20) -> np.ndarray:
-        for name, value in {"_BLOCK": block, "_TASK": task}.items():
-            monkeypatch.setattr(module, name, value)
-        made = CodedSums.of(rows.select(order), labels[order], loss)
-        assert made is not None
-        return made.gradient(weights, "float64")
-
-    stored, mixed = np.arange(N), np.random.default_rng(4).permutation(N)
-    first = sums(stored)
-    for order in (stored, mixed, stored[::-1]):
-        np.testing.assert_array_equal(sums(order, block=1000, task=3000), first)
-    monkeypatch.setattr(module, "_BITS", 48)  # float64 cannot add such fine steps exactly
-    np.testing.assert_array_equal(sums(mixed), sums(stored))
-    count = CodedSums._count
-
-    class Floating:
-        """Counts that are added in float64."""
-
-        def __init__(self, counts: Any) -> None:
-            self.counts = counts
-
-        @property
-        def T(self) -> Floating:
-            return Floating(self.counts.T)
-
-        def __matmul__(self, other: np.ndarray) -> np.ndarray:
-            return (self.counts @ other.astype(float)).astype(other.dtype)
-
-    monkeypatch.setattr(CodedSums, "_count", lambda own, places, dtype: Floating(count(own, places, np.float64)))
-    assert (sums(mixed) != sums(stored)).any()
-
-
-def test_free_slots_and_a_sample_in_the_order_of_contents_do_not_depend_on_places(rows) -> None:
-    loss, order = LOSSES[0], np.random.default_rng(5).permutation(N)
-    labels, weights = labels_for(loss, N), np.ones((1, rows.shape[1]))
-    labels[::97] = 0.0
-    one, other = (
-        objective(some, own, loss, by_content=True)
-        for some, own in ((rows, labels), (rows.select(order), labels[order]))
-    )
-    np.testing.assert_array_equal(one.gradient(weights), other.gradient(weights))
-    (part, own), (part2, own2) = one.strided(100), other.strided(100)
-    np.testing.assert_array_equal(part @ np.eye(*weights.T.shape), part2 @ np.eye(*weights.T.shape))
-    np.testing.assert_array_equal(own[None] @ part, own2[None] @ part2)
-    np.testing.assert_array_equal(own, own2)
 
 
 def test_a_solver_of_one_score_expands_no_row(rows, monkeypatch) -> None:

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from noisygd_delete import EditRequest, Records, losses
+from noisygd_delete import EditRequest, Records
 from noisygd_delete.engine import nested as module
 from noisygd_delete.engine.nested import nest_rows
-from noisygd_delete.engine.sums import SparseSums
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.maps.codec import codec_of
 from noisygd_delete.records import CodedRows, SparseRows
@@ -77,20 +76,6 @@ def test_what_is_kept_is_what_every_row_allows(n: int, seed: int, looked_at: int
     assert listed(made.rows) == oracle(known, whole)
     back = (made.rows.part(0, n) @ made.spread.T).toarray()
     np.testing.assert_array_equal(back, given.written_out())
-
-
-@pytest.mark.parametrize("outputs", [1, 3])
-def test_codes_give_the_rows_and_samples_of_the_features(outputs: int) -> None:
-    rows = rows_of(700, 4)
-    given, thin = coded(rows), SparseRows.of("rows", rows, ValueError)
-    nested = module.nest_codes(given)
-    np.testing.assert_array_equal((nested.rows.part(0, 700) @ nested.spread.T).toarray(), rows.toarray())
-    loss = losses.Logistic(1.0) if outputs == 1 else losses.Softmax(1.0, classes=outputs)
-    labels = np.arange(700.0) % 3 if outputs > 1 else np.ones(700)
-    one, other = (SparseSums(some, labels, loss).every(5, 2) for some in (given, thin))
-    weights = np.random.default_rng(1).standard_normal((outputs, thin.shape[1]))
-    np.testing.assert_allclose(one[0] @ weights.T, other[0] @ weights.T, atol=1e-5)
-    np.testing.assert_array_equal(one[1], other[1])
 
 
 def test_padded_codes_are_the_same_rows_with_as_many_values_in_each(monkeypatch) -> None:
