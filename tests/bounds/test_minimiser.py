@@ -66,24 +66,6 @@ def test_the_least_shifts_are_allowed(setting) -> None:
         assert (shifts**2).sum() / (2 * s["eta"] * s["sigma2"]) == pytest.approx(part(s) ** 2, rel=1e-9)
 
 
-def test_limits() -> None:
-    s = {**SETTINGS[1], "gamma": 0.0}
-    # K → ∞: the certificate of the resumed chain; K = 1: Gaussian noise on the minimiser
-    limit = shifted_interpolation.gdp_limit(sensitivity=s["delta"], noise_variance=s["sigma2"], **chain(s))
-    assert dp(s, K=10**6) == pytest.approx(limit)
-    perturbed = s["delta"] / (s["lam"] * s["n"]) / (2 * s["eta"] * s["sigma2"]) ** 0.5
-    assert dp(s, K=1) == pytest.approx(perturbed)
-    assert deletion(s) == 0.0
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_calibrated_noise_gives_back_the_budget(setting) -> None:
-    asked = {**facts(setting), "sensitivity": setting["delta"], "gdp": 0.7}
-    del asked["noise_variance"]
-    variance = shifted_interpolation.minimiser_noise_variance(**asked)
-    assert dp(setting, sigma2=variance) == pytest.approx(0.7, rel=1e-12)
-
-
 # Upper bounds where nothing is linear: 1-D tables, minimisers by bisection, densities on a grid.
 
 

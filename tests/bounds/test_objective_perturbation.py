@@ -236,12 +236,6 @@ def test_costs_are_finite_below_the_highest_order_alone() -> None:
         assert cost(order=highest * 1.001, ratio=0.05, below=0.03) == math.inf
 
 
-@pytest.mark.parametrize(("regularization", "cost"), [(1e-2, 9.2e-6), (1e-3, 9.2e-4), (1e-4, 0.158)])
-def test_adult_figures_of_the_sheet(regularization, cost) -> None:
-    ratio = bounds.curvature_ratio(smoothness=0.25, strong_convexity=regularization, records=26_000)
-    assert bounds.replace_hessian(order=10, ratio=ratio) == pytest.approx(cost, rel=6e-3)
-
-
 def test_excess_risk_covers_a_quadratic_and_is_met_where_curvature_is_least() -> None:
     rng = np.random.default_rng(0)
     records, noise, convexity, dimension = 100.0, 3.0, 0.1, 40

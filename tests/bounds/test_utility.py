@@ -117,18 +117,6 @@ def test_a_planted_fault_in_the_stationary_bound_is_caught(monkeypatch):
         test_stationary_excess_covers_every_quadratic_within_a_small_factor(SPECTRA[4], 0.9)
 
 
-def test_largest_distance_is_the_inverse_and_steps_reach_it():
-    facts = {"stationary": 0.3, "gradient_square": 0.8, "objective_smoothness": 2.0}
-    for target in (0.3000001, 0.31, 1.0, 50.0):
-        distance = utility.largest_distance(target=target, **facts)
-        assert utility.excess_at_distance(distance=distance, **facts) == pytest.approx(target, rel=1e-9)
-        assert utility.excess_at_distance(distance=distance, **facts) <= target
-        steps = utility.steps_to_distance(before=9.0, after=distance, step_size=0.2, strong_convexity=0.1)
-        assert 0.98**steps * 9 <= distance
-        assert steps == 0 or 0.98 ** (steps - 1) * 9 > distance
-    assert utility.largest_distance(target=0.3, **facts) == 0.0
-
-
 def test_a_logistic_model_keeps_the_promise_after_an_edit():
     """4,000 chains through a learn and a request that replaces three records; the minimiser by Newton's method."""
     rng = np.random.default_rng(7)
