@@ -12,7 +12,7 @@ from noisygd_delete.bounds import theorem_5_2
 from noisygd_delete.bounds import theorem_5_2_schedule as schedules
 from proofs_check import closed_forms
 from tests.oracles import theorem_5_2 as oracle
-from tests.oracles.gibbs_grid import Line, Plane
+from tests.oracles.gibbs_grid import Diffusion, Line, Plane
 
 # ---------------------------------------------------------------- two bounded losses in one dimension, range ω = 1
 
@@ -180,6 +180,44 @@ def test_every_model_of_a_deletion_sequence_is_within_the_budget_and_the_risk_bo
         assert (density * objective).sum() * chain.cell - objective.min() <= risk
 
 
+# ---------------------------------------------------------------- large barriers: where B has power
+
+
+WELL_DEPTH = 12.0
+
+
+def double_well(lam=0.05):
+    """ω = 12σ²: one bump between two wells of the regulariser, at η → 0."""
+    return Diffusion(
+        lambda t: WELL_DEPTH * np.exp(-(t**2) / 2) + lam * t**2 / 2, noise_variance=1.0, half_width=32, spacing=0.04
+    )
+
+
+def bound_at(chain, start, *, order, lam, time, log_barrier):
+    rate = lam / 2 * math.exp(-log_barrier)
+    low = (order - 1) * math.exp(-rate * time) + 1
+    return closed_forms.renyi_to_gibbs(
+        start=chain.renyi(start, low), order=order, steps=time, forgetting_rate=rate, discretisation_rate=0.0
+    )
+
+
+def test_the_exponential_in_the_barrier_is_needed():
+    """Truth is below the sharper bound, and above it for two faults: B's root once more, and B the wrong way up."""
+    lam, order = 0.05, 2
+    chain = double_well(lam)
+    start = chain.gaussian(8.0, 2.0)  # all in one well
+    right = theorem_5_2.log_barrier(range=WELL_DEPTH, noise_variance=1.0)
+    caught = {"root once more": 0, "wrong way up": 0}
+    for time in (1.0, 50.0, 500.0, 5e3, 5e4, 5e6):
+        true = chain.renyi(chain.run_time(start, time), order)
+        assert true <= bound_at(chain, start, order=order, lam=lam, time=time, log_barrier=right) + 1e-9
+        caught["root once more"] += true > bound_at(
+            chain, start, order=order, lam=lam, time=time, log_barrier=right / 2
+        )
+        caught["wrong way up"] += true > bound_at(chain, start, order=order, lam=lam, time=time, log_barrier=-right)
+    assert min(caught.values()) >= 1
+
+
 # ---------------------------------------------------------------- the printed formulas, digit by digit
 
 
@@ -334,3 +372,12 @@ def test_data_influence_and_hoeffding_are_attained_by_a_step():
     assert np.abs(gibbs - prior).sum() / 2 == pytest.approx(theorem_5_2.data_influence(range=0.4, noise_variance=1.0))
     divergence = (prior * np.log(prior / gibbs)).sum()
     assert 0.98 * oscillation**2 / 8 < divergence <= theorem_5_2.prior_to_gibbs(range=0.4, noise_variance=1.0)[1]
+
+
+def test_the_quadratic_bound_may_not_be_added_at_equal_order():
+    """Why `gibbs_move` is R_∞: P sits on one of Q's two atoms, the tilt of oscillation 0.05 makes that atom rarer."""
+    order, oscillation, start = 4, 0.05, 0.32
+    heavy = math.exp(-start)  # R_q(P ‖ Q) = 0.32 at every order
+    tilted = heavy * math.exp(-oscillation) / (heavy * math.exp(-oscillation) + 1 - heavy)
+    true = -math.log(tilted)
+    assert start + order * oscillation**2 / 8 < true <= start + oscillation

@@ -80,6 +80,20 @@ def test_limits() -> None:
     assert formula(s, eta=1.0, lam=1.0, K=1) == 0
 
 
+def test_calibration_round_trip_and_half_the_printed_noise() -> None:
+    eta, lam, n = 2.0, 1e-2, 900
+    mu = math.sqrt(2 * 1.0 / 10)  # ε_dp = 1 at order 10
+    sigma2 = shifted_interpolation.noise_variance(
+        gdp=mu, sensitivity=2.0, step_size=eta, strong_convexity=lam, records=n
+    )
+    back = shifted_interpolation.gdp_limit(
+        sensitivity=2.0, step_size=eta, strong_convexity=lam, noise_variance=sigma2, records=n
+    )
+    assert back == pytest.approx(mu, rel=1e-12)
+    printed = theorem_5_1.noise_variance(rate=1.0 / 10, sensitivity=2.0, regularization=lam, records=n)
+    assert sigma2 == pytest.approx(printed * (1 - eta * lam / 2) / 2, rel=1e-12)
+
+
 # 1-D logistic regression on a grid: the truth lies below the sharp bound, the sharp bound below the printed one
 
 

@@ -5,6 +5,7 @@ FFT, whose error floor near 1e-17 of the peak fakes violations in the tails, whe
 """
 
 import numpy as np
+from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import csr_matrix
 
 
@@ -63,6 +64,26 @@ class Line:
 
     def renyi(self, density, order):
         return renyi(density, self.log_gibbs, order, self.cell)
+
+
+class Diffusion(Line):
+    """The limit η → 0 at fixed time ηK: a reversible jump process between neighbours, solved by its eigenvectors."""
+
+    def __init__(self, potential, noise_variance, half_width, spacing):
+        super().__init__(potential, None, noise_variance, half_width, spacing)
+        root = np.exp(self.log_gibbs / 2)
+        rate = noise_variance / spacing**2  # between i and i+1: rate·sqrt(π_{i+1}/π_i) one way, its inverse the other
+        ratio = root[1:] / root[:-1]
+        leave = np.zeros_like(root)
+        leave[:-1] += rate * ratio
+        leave[1:] += rate / ratio
+        self.decay, self.modes = eigh_tridiagonal(-leave, np.full(len(root) - 1, rate))
+        self.root = root
+
+    def run_time(self, density, time):
+        coefficients = self.modes.T @ (density / self.root)
+        moved = self.root * (self.modes @ (np.exp(np.minimum(self.decay, 0.0) * time) * coefficients))
+        return np.maximum(moved, 0.0)
 
 
 class Plane:

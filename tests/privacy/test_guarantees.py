@@ -162,6 +162,7 @@ def test_an_advantage_is_that_of_its_worlds() -> None:
         alone, apart = 2 * norm.cdf(0.25) - 1, 2 * norm.cdf(0.5) - 1
         across = min(adaptive.membership_advantage(order=q, renyi=0.01 * q) for q in 1 + np.geomspace(1e-3, 1e4, 400))
         if worlds is Worlds.IDEAL_LAW:
+            assert Guarantee(worlds.about, worlds, rate=50.0).advantage == 1.0
             assert near.advantage == near.advantage_between_records
             assert near.advantage == pytest.approx(min(across, 2 * near.delta(0.0)), rel=1e-3)
             continue
@@ -172,6 +173,7 @@ def test_an_advantage_is_that_of_its_worlds() -> None:
         assert near.advantage_between_records == pytest.approx(
             one if worlds.between_records else min(across, 2 * one), rel=1e-3
         )
+        assert Guarantee(worlds.about, worlds, rate=50.0).advantage_between_records == 1.0
         assert worlds.sensitivity(1.5, 3) == (9.0 if worlds.between_records else 4.5)
 
 
