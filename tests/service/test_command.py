@@ -78,12 +78,6 @@ def test_what_cannot_be_served_is_refused_in_one_paragraph(
     Store.open(store).close()  # nothing is held
 
 
-def test_a_store_that_has_not_learned_or_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    token_file(tmp_path / "given.toml")
-    assert main(["serve", str(tmp_path / "absent"), "--tokens", str(tmp_path / "given.toml"), "--port", "0"]) == 2
-    assert "no store" in capsys.readouterr().err
-
-
 @pytest.mark.skipif(os.name == "nt", reason="forks")
 def test_https_with_a_certificate_of_ones_own(tmp_path: Path, serving: Begin) -> None:
     path = make_store(tmp_path / "people")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -99,14 +97,3 @@ def test_fuzzed_from_its_own_description_it_never_fails(
     assert done.returncode == 0, done.stdout[-3000:]
     assert " answered 500 " not in said
     record_property("evidence", " ".join(re.findall(r"\d+ generated, \d+ passed", done.stdout)))
-
-
-def test_a_command_of_the_service_without_it_says_what_to_install() -> None:
-    code = (
-        "import sys; from importlib import metadata; metadata.entry_points = lambda **_: ()\n"
-        "from noisygd_delete.cli import main\nsys.exit(main(['serve', 'x', '--tokens', 'y']))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "noisygd-delete[serve]" in done.stderr
-    assert json.dumps(done.stderr).count("\\n") == 1
