@@ -159,13 +159,6 @@ def test_help_says_of_each_command_what_the_command_says() -> None:
     assert commands.overview().format_help() == commands.parser().format_help()
 
 
-def test_a_library_that_status_loaded_would_be_seen() -> None:
-    assert beyond(["numpy", "noisygd_delete.engine.noise", "noisygd_delete.errors", "numpyx"]) == [
-        "numpy",
-        "noisygd_delete.engine.noise",
-    ]
-
-
 def test_a_schema_that_cannot_be_read_stops_whoever_reads_rows_by_it(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server.publishers import publish_to, unpublish
 from noisygd_delete_server.publishers.address import RELEASE
-from noisygd_delete_server.publishers.folder import CURRENT, MARK, Folder
+from noisygd_delete_server.publishers.folder import CURRENT, MARK
 from noisygd_delete_sources import residue
 
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
@@ -192,17 +192,6 @@ def test_a_crash_at_any_point_leaves_one_release_in_the_end(tmp_path: Path, oper
         assert bool(found(out, before)) == (operation is first)
         assert verify(path).faults == ()
     assert len(seen) >= 2
-
-
-def test_a_publisher_that_leaves_files_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests above would notice: planted, that nothing is ever taken away."""
-    path, out = founded(tmp_path), tmp_path / "out"
-    monkeypatch.setattr(Folder, "withdraw", lambda *_: ())
-    first(tmp_path, CrashAt())
-    before = coefficients(path / "model-1.safetensors")
-    served(tmp_path, CrashAt())
-    assert not in_order(path, out)
-    assert found(out, before) != []
 
 
 def test_what_others_put_there_is_named_and_left(path: Path, out: Path) -> None:
