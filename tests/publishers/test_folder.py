@@ -61,10 +61,20 @@ def test_the_release_in_force_lies_there_and_no_earlier_one(path: Path, out: Pat
     assert found(out, before) != []
     with Store.open(path) as store:
         delete(store)
-        assert store.destinations_behind == ()
-    assert in_order(path, out)
-    assert found(out, before) == []
-    assert found(out, coefficients(path / "model-2.safetensors")) != []
+        assert in_force(store, out)
+        assert found(out, before) == []
+        assert found(out, after := coefficients(path / "model-2.safetensors")) != []
+        store.withdraw()
+        assert lies(out) == [MARK]
+        assert found(out, after) == []
+        delete(store, 4)
+        assert in_force(store, out)
+        assert unpublish(store, f"folder:{out}").problem is None
+        assert store.destinations == ()
+        with pytest.raises(InvalidParameter, match="does not publish there"):
+            unpublish(store, f"folder:{out}")
+        delete(store, 5)
+    assert lies(out) == [MARK]
     assert verify(path).passed
 
 
@@ -82,16 +92,6 @@ def test_what_the_disk_gets_back_is_overwritten(path: Path, out: Path) -> None:
             content = file.readall()
             assert content
             assert not any(content)
-
-
-def test_a_model_out_of_service_lies_nowhere(path: Path, out: Path) -> None:
-    before = coefficients(path / "model-1.safetensors")
-    with Store.open(path) as store:
-        store.withdraw()
-        assert lies(out) == [MARK]
-        assert found(out, before) == []
-        delete(store)
-    assert in_order(path, out)
 
 
 def test_a_withheld_release_takes_the_old_one_away(tmp_path: Path) -> None:
@@ -241,17 +241,6 @@ def test_a_place_that_was_taken_before_the_first_release_can_be_given_up(tmp_pat
         assert unpublish(store, f"folder:{out}").problem is None
         assert store.destinations == ()
     assert lies(out) == ["thesis.txt"]
-
-
-def test_a_publisher_is_ended(path: Path, out: Path) -> None:
-    with Store.open(path) as store:
-        gone = unpublish(store, f"folder:{out}")
-        assert gone.problem is None
-        assert store.destinations == ()
-        with pytest.raises(InvalidParameter, match="does not publish there"):
-            unpublish(store, f"folder:{out}")
-        delete(store)
-    assert lies(out) == [MARK]
 
 
 def test_a_link_in_place_of_a_release_is_not_followed(path: Path, out: Path, tmp_path: Path) -> None:
