@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, field
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -170,6 +171,13 @@ def expected(
     return found
 
 
+@pytest.fixture(autouse=True)
+def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock by which everything that is timed takes a second."""
+    ticks = count()
+    monkeypatch.setattr(serving.time, "perf_counter", lambda: float(next(ticks)))
+
+
 @pytest.mark.parametrize("left", [10**6, 3, 0])
 @pytest.mark.parametrize(("size", "deadline"), [(1, None), (3, None), (None, 4.0), (4, 3.0), (2, 1.0)])
 @pytest.mark.parametrize("carries", [None, "noise"])
@@ -200,11 +208,13 @@ def test_a_stream_serves_and_publishes_as_the_list_of_what_waits_says(
             assert not any(curator.calls), "rows first, one release for several later"
         elif left > len(requests):
             assert all(curator.calls), "drawn before the rows go"
-        before = len(moments)
+        apart = carries is None or size != 1  # from the requests
+        assert stream._seconds == len(curator.calls) + apart * len(stream._publications)
+        assert {made.seconds for made in stream._publications} <= {1.0}
+        waits, before = bool(curator.pending_edits and not stream._withheld), len(moments)
         stream.flush()
-        waits = curator.pending_edits if left == 0 or (stream._withheld) else 0
-        assert (len(moments) > before) == (before < len(stream._publications))
-        assert curator.pending_edits == waits
+        assert len(moments) == before + waits
+        assert bool(curator.pending_edits) == stream._withheld
 
 
 @pytest.mark.parametrize("left", [10**6, 2])
@@ -223,10 +233,12 @@ def test_several_requests_at_once_come_to_what_they_come_to_one_by_one(size: int
         assert several._refused == one._refused
         assert all(each.startswith(f"line {place}: ") for place, each in one._refused)
         edits = [sum(made.edits for made in stream._publications) for stream in (one, several)]
+        assert several._seconds >= len(several._publications) > 0
+        assert {made.seconds for made in several._publications} <= {1.0}
         if left > 100:
             assert edits[0] + one.curator.pending_edits == edits[1] + several.curator.pending_edits
             assert several.curator.pending_edits < size
-            assert all(0 < count <= size and publish == size for count, publish in several.curator.calls)
+            assert all(0 < some <= size and publish == size for some, publish in several.curator.calls)
         assert several._withheld == (left < 100 and len(several._publications) > left)
         assert {publish for _, publish in several.curator.calls} <= {size, None}
         assert (several.curator.calls[-1][1] is None) == several._withheld, (
