@@ -221,6 +221,14 @@ def test_a_replacement_that_fails_leaves_the_old_content_alone(kind: str, tmp_pa
         Failing().replace(path, b"new")
     assert path.read_bytes() == b"old! content"
     assert descriptors() == before
+    beside(path, TEMPORARY).unlink(missing_ok=True)
+    path.rename(tmp_path / "elsewhere")
+    beside(path, TEMPORARY).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic"):
+        Disk().replace(path, b"new")
+    assert (tmp_path / "elsewhere").read_bytes() == b"old! content", "no link is followed"
+    beside(path, TEMPORARY).unlink()
+    (tmp_path / "elsewhere").rename(path)
     Disk().replace(path, b"new")
     assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("file", b"new")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import shutil
 from dataclasses import asdict, replace
@@ -113,9 +114,11 @@ def test_a_change_that_fails_keeps_the_register_as_it_was(layout: Layout) -> Non
     def refuses(note: object) -> dict:
         raise InvalidParameter("no")
 
-    with pytest.raises(InvalidParameter):
-        log.update({"b": lambda note: {"stated": 2}, "a": refuses})
-    assert log.notes() == before
+    odd = [lambda note, odd=odd: {"days": [0.5, odd]} for odd in (math.nan, math.inf)]  # numbers that JSON lacks
+    for change in (refuses, *odd):
+        with pytest.raises((InvalidParameter, ValueError)):
+            log.update({"b": lambda note: {"stated": 2}, "a": change})
+        assert log.notes() == before
 
 
 # --- the seal ---
@@ -215,6 +218,12 @@ def test_a_list_of_destinations_is_dated_by_the_seal(
     file = DestinationFile(Disk(), layout)
     assert (file.read(), destinations.list_destinations(layout), destinations.fault(layout)) == (None, (), None)
     destinations.require_hook(layout)
+    unsealed = layout.seal.read_bytes()
+    destinations.mark_list_untrusted(Disk(), layout)
+    assert len(bytes.fromhex(rollback_guard.list_noted(layout.ledger)[0])) == 16, (
+        "a store that had no list has one from now on"
+    )
+    layout.seal.write_bytes(unsealed)
     first = file.write(listed("folder:/a", held="release-1-x", oldest=1))
     assert file.read() == first
     assert rollback_guard.list_noted(layout.ledger) == ("own", first.mark)

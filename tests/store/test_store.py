@@ -157,23 +157,6 @@ def test_every_kind_of_plan_survives_the_store(tmp_path: Path) -> None:
         assert verify(store.path).passed
 
 
-def test_a_subject_loses_every_row(path: Path) -> None:
-    with Store.open(path) as store:
-        assert store.serve(EditRequest.delete(subjects=[person(4)])).edits == 2
-        with pytest.raises(InvalidRequest, match="no row"):
-            store.serve(EditRequest.delete(subjects=[person(4)]))
-    assert found(path, [*traces(4), *traces(5), person(4).encode()]) == []
-
-
-def test_replacing_forgets_the_old_row_and_keeps_the_id(path: Path) -> None:
-    with Store.open(path) as store:
-        store.serve(EditRequest.replace({name(2): (row(77), -1.0)}))
-        slot = store.records.ids_by_slot.index(name(2))
-        np.testing.assert_array_equal(store.records.features[slot], row(77))
-    assert found(path, traces(2)[1:]) == []
-    assert verify(path).passed
-
-
 def test_a_repeated_request_id_gets_its_answer_and_costs_nothing(path: Path) -> None:
     with Store.open(path) as store:
         first = store.serve(EditRequest.delete([name(1)], request_id="random-1"))

@@ -20,6 +20,7 @@ from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.equal_rows import equal_rows
 from noisygd_delete.store.layout import Layout
 
+from .conftest import patch
 from .test_coded import CODEC
 from .test_coded import codes as some_codes
 
@@ -125,11 +126,6 @@ def test_texts_in_place_of_numbers_are_written(tmp_path: Path) -> None:
     training_table.write_table(Disk(), layout, table_of)
     written = training_table.load_table(layout, 2, WIDTH, with_subjects=False)
     assert written.ids_by_slot == ["a", "long" * 90]
-
-
-def patch(path: Path, at: int, data: bytes) -> None:
-    held = path.read_bytes()
-    path.write_bytes(held[:at] + data + held[at + len(data) :])
 
 
 @pytest.mark.parametrize("letter", ["a", "é", "𝔞"])
