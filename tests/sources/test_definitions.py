@@ -246,9 +246,12 @@ def is_wrong(server: Server, what: str, shape: str, when: str, patch: pytest.Mon
 
 @pytest.mark.parametrize("what", OBJECTS)
 def test_a_count_covers_whatever_is_read_otherwise(server: Server, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    """At every instant in one of the shapes; each shape has its turn at each instant with a third of the objects."""
+    """At every instant in one of the shapes: each has its turn at each instant with a third of the objects. In flight always below a savepoint,
+    too, whose number no row shows: there alone a trigger is seen that was off for a while."""
     waits, turn = OBJECTS[what][2], list(OBJECTS).index(what)
     cases = [(SHAPES[(turn + at) % 3], when) for at, when in enumerate(WHENS) if not (waits and "in flight" in when)]
+    if not waits and (below := ("savepoint", "in flight at the first")) not in cases:
+        cases.append(below)
     assert [case for case in cases if is_wrong(server, what, *case, monkeypatch)] == []
 
 
