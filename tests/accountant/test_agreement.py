@@ -35,8 +35,13 @@ def test_the_other_certificates_never_fall_below_the_exact_chain(method):
         (checks.renyi_conversions, 300),
     ],
 )
-def test_more_settings_than_the_mutants_are_tried_on(check, settings):
+def test_figures_agree_with_independent_ones_at_random_settings(check, settings):
     check(settings=settings, seed=12)
+
+
+@pytest.mark.parametrize("check", [checks.optimal_against_coins, checks.listed_orders])
+def test_conversions_and_sums_agree_with_their_definitions(check):
+    check()
 
 
 ALPHAS = [2, 3, 5, 8, 16, 32, 64]

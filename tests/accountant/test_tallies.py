@@ -234,22 +234,3 @@ def test_the_work_does_not_grow_with_what_a_stranger_states(monkeypatch: pytest.
     figures = asked(counted.accountant(plan), 2)
     assert figures[5].gdp_squared > figures[0].gdp_squared
     assert len(added) == 5
-
-
-@pytest.mark.parametrize("method", PROBLEMS)
-def test_the_costliest_erasure_is_that_of_every_erasure_asked_one_by_one(method: str) -> None:
-    """For who saw some releases before it, statistics among them, and all from it on; in every measure."""
-    for seed in range(3):
-        plan, events, _ = history(method, seed, most=9)
-        accountant, end = Accountant(plan, events), len(events) + 1
-        statistics = [n for n, event in enumerate(events, 1) if event.kind == "statistic"]
-        for shown in ((), (1,), tuple(statistics), tuple(range(1, end, 2))):
-            worst = accountant.costliest_deletion(shown)
-            erasing = [
-                n for n, event in enumerate(events, 1) if n > 1 and event.counts.erased and event.kind != "statistic"
-            ]
-            asked = [accountant.deletion(1, n, [*(s for s in shown if s < n), *range(n, end)]) for n in erasing]
-            for figure in (lambda one: one.advantage, lambda one: one.renyi(8)):
-                assert figure(worst) >= max(map(figure, asked)) * (1 - 1e-9), (seed, shown)
-            if not any(facts.shows_order or facts.carries or facts.fading for facts in accountant.account.mechanisms):
-                assert worst.renyi(8) == pytest.approx(max(one.renyi(8) for one in asked), rel=1e-9), (seed, shown)

@@ -93,28 +93,6 @@ def test_gdp_saves_noise_where_kappa_is_small_and_renyi_alone_answers_where_it_i
     assert by_flow == math.inf
 
 
-@pytest.mark.parametrize(
-    ("smoothness", "row"),
-    [(1e-2, (2.236, 7.071, 22.37)), (1e-3, (2.237, 7.088, 22.93))],
-)
-def test_the_noise_of_the_sheet_for_adult_zero_out(smoothness, row) -> None:
-    ratio = perturbation.curvature_ratio(smoothness=0.25, strong_convexity=smoothness, records=26_000)
-    hessian = perturbation.zero_out_hessian(order=10, ratio=ratio)
-    for budget, printed in zip((1.0, 0.1, 0.01), row, strict=True):
-        by_order = order_curve.noise_for_renyi(order=10, budget=budget, sensitivity=1.0, hessian=hessian)
-        by_flow = order_curve.noise_for_gdp(gdp=math.sqrt(2 * budget / 10), lipschitz=1.0, ratio=ratio)
-        assert min(by_order, by_flow) == pytest.approx(printed, rel=5e-4)
-
-
-def test_a_curve_finite_nowhere_certifies_nothing() -> None:
-    nowhere = {"renyi": lambda order: math.inf, "highest_order": 1.0001}
-    assert order_curve.curve_epsilon(delta=1e-6, **nowhere) == math.inf
-    assert order_curve.curve_log_delta(epsilon=1.0, **nowhere) == 0.0
-    broken = {"renyi": lambda order: math.nan, "highest_order": 10.0}
-    assert not order_curve.curve_epsilon(delta=1e-6, **broken) < math.inf
-    assert not order_curve.curve_log_delta(epsilon=1.0, **broken) < 0
-
-
 def test_an_order_above_the_highest_is_never_used() -> None:
     asked = []
 

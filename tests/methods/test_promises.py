@@ -15,7 +15,7 @@ from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method, without_options
 from noisygd_delete.methods.sampled_steps import SampledSteps
 from noisygd_delete.methods.serialization import problem_from_dict
-from noisygd_delete.methods.specs import _parse_stages, parse_spec
+from noisygd_delete.methods.specs import _parse_stages, format_spec, parse_spec
 from noisygd_delete.privacy.budget import Total
 
 from ..bank import FURTHER, PAIRS, PROBLEMS, plan_by
@@ -236,6 +236,31 @@ def test_a_field_without_a_name_or_without_a_sign_is_refused() -> None:
     for text in ("noisy-gd:step", "noisy-gd:=3"):
         with pytest.raises(InvalidParameter, match="must be FIELD=VALUE"):
             parse_spec("method", text)
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_a_release_of_steps_that_no_run_takes_is_refused(name: str) -> None:
+    plan = plan_by(name)
+    runs = {plan.calibration.learn_steps, plan.calibration.delete_steps}
+    for steps in runs:
+        plan.mechanism.check(steps)
+    of_any_steps = name.startswith(("noisy-gd", "output"))
+    for wrong in {0} if name.startswith("output") else set() if of_any_steps else {max(runs) + 1, 10**6}:
+        with pytest.raises(InvalidParameter):
+            plan.mechanism.check(wrong)
+
+
+def test_a_run_on_samples_takes_its_passes_and_no_other_number() -> None:
+    sampled = SampledSteps(records=2000, sampling_rate=0.01, draws=300, noise_multiplier=2.0)
+    sampled.check(3)
+    for wrong in (2, 4, 300):
+        with pytest.raises(InvalidParameter, match="must be 3"):
+            sampled.check(wrong)
+
+
+@pytest.mark.parametrize("fields_", [{}, {"solver": "cold"}, {"diffusion_steps": 40, "exact": True, "step_size": 0.5}])
+def test_a_text_for_a_method_is_read_as_it_was_written(fields_: dict) -> None:
+    assert parse_spec("method", format_spec("output-perturbation", fields_)) == ("output-perturbation", fields_)
 
 
 def test_a_run_on_samples_counts_as_one_step_whatever_its_passes() -> None:

@@ -52,24 +52,6 @@ def test_the_usual_total_has_room_for_releases_like_the_learn(method: str) -> No
     assert default_total(make_plan(LOGISTIC, **SIZES, method=method, releases=3)) is None  # they share a budget already
 
 
-def test_publication_stops_at_the_total_and_not_before() -> None:
-    plan = make_plan(LOGISTIC, **SIZES, method="output-perturbation")
-    plan = with_total(plan, default_total(plan))
-    accountant, published = Accountant(plan), 0
-    room = accountant.remaining().publications
-    while accountant.affordable(event := accountant.planned_event()):
-        accountant.record(event)
-        published += 1
-        spent = accountant.dp_cumulative().with_slack().epsilon(plan.problem.total.delta)
-        assert spent <= plan.problem.total.epsilon
-        assert accountant.remaining().publications == room - published
-    assert published == room >= PUBLICATIONS
-    beyond = accountant.what_if(event).dp_cumulative().with_slack().epsilon(plan.problem.total.delta)
-    assert beyond > plan.problem.total.epsilon
-    assert accountant.publication(1) is None  # withheld
-    assert accountant.remaining().to_dict()["total"] == plan.problem.total.to_dict()
-
-
 def test_both_caps_hold_where_both_are_set() -> None:
     shared = make_plan(LOGISTIC, **SIZES, method="noisy-gd", releases=4)
     tight = with_total(shared, Total(0.9 * shared.allowed.epsilon(1e-6), 1e-6))
