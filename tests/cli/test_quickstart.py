@@ -43,6 +43,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+# a plan that is made at once, where the test is about something else
+QUICK = ("--method", "noisy-gd", "--regularization", "0.1", "--no-utility")
+
+
 def quickstart(*more: str) -> list[str]:
     return ["quickstart", "people.csv", "--label", "y", "--yes", *more]
 
@@ -156,7 +160,7 @@ def test_the_answer_in_json_has_the_parts(folder: Path, as_json) -> None:
 
 
 def test_the_answer_says_whether_the_schema_was_drafted_from_rows_measured_on(folder: Path, as_json) -> None:
-    answer = as_json(*quickstart("--holdout", "0"))
+    answer = as_json(*quickstart("--holdout", "0", *QUICK))
     assert not answer["drafted_from_held_out"]
     assert (answer["init"]["held_out"], answer["init"]["records"]) == (0, ROWS)
 
@@ -231,11 +235,11 @@ def test_a_person_is_kept_apart_whole_and_a_second_reading_finds_the_same(folder
         (["--holdout", "1"], "must be a share"),
         (["--output-dir", "people.csv"], "cannot make the folder people.csv"),
         (["--id", "nosuch"], "no column 'nosuch'"),
-        (["--method", "noisy-gd", "--dp=-1"], "-1"),
+        (["--dp=-1"], "-1"),
     ],
 )
 def test_a_refusal_leaves_nothing_behind(more: list[str], said: str, folder: Path, capsys) -> None:
-    assert main(quickstart(*more)) == 2
+    assert main(quickstart(*more, *QUICK)) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert said in captured.err
@@ -292,7 +296,7 @@ def test_columns_of_truth_values_are_one_question(pairs: list[tuple[str, str]], 
 
 
 def test_the_folder_that_quickstart_made_leads_to_its_store(folder: Path, capsys, printed) -> None:
-    printed(*quickstart())
+    printed(*quickstart(*QUICK))
     for command in (["predict", "people", "--data", "people.csv"], ["status", "people"], ["delete", "people", "117"]):
         assert main(command) == 2
         assert f"give {Path('people/store').resolve()}" in capsys.readouterr().err
@@ -378,7 +382,7 @@ def test_names_that_no_page_can_show_are_spelled_out_on_papers(folder: Path, pri
     header, *lines = Path("people.csv").read_text().replace("yes", "👍").splitlines()
     header = header.replace("size", '"Umsatz\n(EUR)"').replace("town", "Ort\u00a0" + "a" * 1200)
     Path("people.csv").write_text("\n".join([header, *lines, ""]))
-    said = printed(*quickstart("--delete", "117"))
+    said = printed(*quickstart("--delete", "117", *QUICK))
     assert "signed and verified" in said
     assert r"Umsatz\n(EUR)" in Path("people/certificate.json").read_text().replace("\\\\", "\\")
     assert main(["verify-certificate", "people/certificate.json", "--public-key", "people/key.pem.pub"]) == 0
@@ -389,7 +393,7 @@ def test_names_that_no_page_can_show_are_spelled_out_on_papers(folder: Path, pri
 @pytest.mark.parametrize("together", [False, True])
 def test_a_held_out_name_that_gets_a_row_is_held_out_no_more(folder: Path, as_json, together: bool) -> None:
     ids = [line.split(",")[0] for line in Path("people.csv").read_text().splitlines()[1:]]
-    as_json(*quickstart("--holdout", "0.01"))
+    as_json(*quickstart("--holdout", "0.01", *QUICK))
     with Store.open("people/store") as store:
         inside = list(store.records.ids)
         name, other = sorted(set(ids) - set(inside))[:2]
@@ -417,9 +421,9 @@ def test_ids_that_read_alike_are_counted_in_the_answer(folder: Path, as_json, pr
     rows = [[f"person-{row[0]}", *row[1:]] for row in lines[1:]]
     rows[0][0] = twin if twin != "person-117" else rows[0][0]
     Path("people.csv").write_text("\n".join(map(",".join, [lines[0], *rows])) + "\n", encoding="utf-8")
-    assert as_json(*quickstart("--holdout", "0"))["init"]["alike_ids"] == alike
+    assert as_json(*quickstart("--holdout", "0", *QUICK))["init"]["alike_ids"] == alike
     if twin in ("PERSON-117", "person-117"):
-        shown = printed(*quickstart("--holdout", "0", "--output-dir", "again"))
+        shown = printed(*quickstart("--holdout", "0", "--output-dir", "again", *QUICK))
         assert (f"{alike} ids" in shown) == bool(alike)
 
 

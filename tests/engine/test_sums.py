@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, MOST_PROCESSES, gradient_error
-from noisygd_delete.engine import execution
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.sums import HeldSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
@@ -38,14 +36,8 @@ def table(loss, seed: int = 0) -> Records:
     return Records(rows, kinds[loss.label_kind], slots=SLOTS)
 
 
-def mapped(records: Records, folder: Path) -> Records:
-    rows = np.memmap(folder / "rows", np.float32, mode="w+", shape=records.features.shape)
-    rows[:] = records.features
-    return Records.from_slots(rows, np.array(records.labels), records.names, None)
-
-
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-def test_memory_map_group_and_partitions_answer_alike(loss, tmp_path: Path) -> None:
+def test_memory_group_and_partitions_answer_alike(loss) -> None:
     records = table(loss)
     weights = np.random.default_rng(1).standard_normal((loss.outputs, D))
     facts = {"regularization": 0.01}
@@ -53,11 +45,7 @@ def test_memory_map_group_and_partitions_answer_alike(loss, tmp_path: Path) -> N
     bound = 2 * own.gradient_error(float(np.linalg.norm(weights)))
     assert bound < 1e-10
     others = {
-        "map": PreciseObjective(mapped(records, tmp_path), loss, **facts),
-        **{
-            f"{parts} partitions": PreciseObjective(in_partitions(records, parts), loss, **facts)
-            for parts in (1, 7, 300)
-        },
+        f"{parts} partitions": PreciseObjective(in_partitions(records, parts), loss, **facts) for parts in (1, 7, 300)
     }
     for name, other in others.items():
         assert np.linalg.norm(other.gradient(weights) - own.gradient(weights)) <= bound, name
@@ -218,22 +206,3 @@ def test_no_sum_runs_over_more_rows_than_the_bound_counts(rows: int) -> None:
     sums = _sums_of_chunks(slopes, numbers)
     expected = [slopes[:, at : at + CHUNK] @ numbers[at : at + CHUNK] for at in range(0, rows, CHUNK)]
     np.testing.assert_array_equal(sums, expected)
-
-
-@pytest.mark.parametrize(("rows", "width"), [(40_000, 3), (9000, 200), (5000, 3000)])
-@pytest.mark.parametrize("processors", [1, 3])
-def test_parts_side_by_side_add_up_to_the_same_bits(rows: int, width: int, processors: int, monkeypatch) -> None:
-    """On however many threads; and within the declared rounding of exact sums of the same floats."""
-    generator = np.random.default_rng(rows)
-    table = (generator.standard_normal((rows, width)) / width).astype(np.float32)
-    loss = losses.Linear(1.0)
-    monkeypatch.setattr(execution, "thread_count", lambda numbers: processors)
-    got = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
-    exact = np.array([math.fsum(column) for column in table.T.astype(float)])
-    slope = loss.derivative(np.zeros((1, 1)), np.zeros(1), np)[0, 0]
-    bound = {"lipschitz": 1.0, "curvature": 0.0, "outputs": 1, "records": rows, "features": width}
-    allowed = rows * gradient_error(**bound, regularization=0.0, weights_norm=math.sqrt(width))
-    assert np.linalg.norm(got[0] - slope * exact) <= allowed
-    monkeypatch.setattr(execution, "thread_count", lambda numbers: 1)
-    again = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
-    assert got.tobytes() == again.tobytes()

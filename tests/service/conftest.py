@@ -107,10 +107,15 @@ Opened = Callable[..., Desk]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opened]:
+def secrets(tmp_path: Path) -> dict[str, str]:
+    """The token of each role; their file lies beside the stores."""
+    return token_file(tmp_path / "tokens.toml")
+
+
+@pytest.fixture
+def opened(tmp_path: Path, secrets: dict[str, str]) -> Iterator[Opened]:
     """A function that begins a service over stores; their threads do not run, a test takes their turns."""
     begun: list[Any] = []
-    secrets = token_file(tmp_path / "tokens.toml")
 
     def begin(
         *stores: Path, batch: int | None = 2, deadline: float | None = None, answers: int = 200, **options: Any

@@ -17,7 +17,7 @@ from noisygd_delete_compliance.case import Channels
 from noisygd_delete_compliance.register import Register
 from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_compliance.statements import record_decision
-from noisygd_delete_server.deletion_list import DeletionList, Outcomes, answers
+from noisygd_delete_server.deletion_list import DeletionList
 from noisygd_delete_server.drop import DropIntake
 from noisygd_delete_server.drop_settings import Drop
 
@@ -170,24 +170,6 @@ def test_nothing_is_answered_while_a_model_with_them_is_in_force(store: Path, dr
     lists.desk.turn()
     lists.turn()
     assert (lists.answered(named), lists.answered(later)) == ({item(1): DELETED}, {item(2): NOT_FOUND})
-
-
-def too_early(lists: Lists) -> list[str]:
-    """Lists that were answered while rows that they erased are not yet published without: by the ledger alone."""
-    return [path.name for path in (lists.folder / "answers").iterdir() if status(lists.store)["pending_edits"]]
-
-
-def test_an_intake_that_answers_too_early_is_caught(
-    store: Path, drop: Drop, opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lists = Lists(opened(store, batch=None, deadline=1e6), drop)
-    lists.put("Email", (item(1), by_email(1)))
-    lists.served()
-    assert too_early(lists) == []
-    monkeypatch.setattr(DropIntake, "_status", lambda *_: Outcomes.DELETED)
-    monkeypatch.setattr(DropIntake, "_now", lambda self: ({}, None))
-    lists.turn()
-    assert too_early(lists) == ["20260312_4821_Email.csv"]
 
 
 def test_a_person_on_two_lists_is_one_request(lists: Lists) -> None:
@@ -510,11 +492,6 @@ def test_names_are_found_by_the_letters_that_were_stated(store: Path, tmp_path: 
     lists.served(2)
     assert lists.answered(named) == {item(1): DELETED}
     assert lists.records == 58
-
-
-def test_answers_are_what_the_platform_reads() -> None:
-    assert b"".join(answers([{item(1): Outcomes.DELETED}])).decode() == f"Id,Status\n{item(1)},3\n"
-    assert {str(one) for one in Outcomes} == {"2", "3", "4", "5"}
 
 
 def test_the_example_is_one(store: Path, tmp_path: Path, opened: Opened) -> None:
