@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.claims import CATALOGUE, KEYS, Claim, claim_sentence
+from noisygd_delete.evidence.claims import CATALOGUE, KEYS, Claim, claim_sentence, claim_terms
 from noisygd_delete.evidence.notices import Reasons
 from noisygd_delete.evidence.verification import claims_fault
 from noisygd_delete.privacy.sentences import language_codes, load_catalogue
@@ -116,6 +116,13 @@ def test_other_values_than_its_own_are_refused() -> None:
     for claim in (Claim("edited", {}), Claim("edited", {"day": "2026-05-04", "more": 1}), Claim("forgotten", {})):
         with pytest.raises(InvalidParameter, match="no claim"):
             claim_sentence(claim)
+
+
+def test_a_figure_in_the_terms_of_the_field_has_its_divergence_where_there_is_one() -> None:
+    due = claims("erased.all")[0]
+    alone = claim_terms(replace(due, values={**due.values, "renyi": None}))
+    assert claim_terms(due).startswith(alone)
+    assert "Rényi" in claim_terms(due).removeprefix(alone)
 
 
 # --- what a verifier compares ---

@@ -11,14 +11,16 @@ import pytest
 from scipy.stats import norm
 
 from noisygd_delete import Guarantee
-from noisygd_delete.bounds import adaptive, gaussian
+from noisygd_delete.bounds import adaptive, gaussian, stopping
 from noisygd_delete.bounds import objective_perturbation as perturbation
+from noisygd_delete.bounds.arithmetic import least_safe
+from noisygd_delete.bounds.renyi import renyi_epsilon_optimal
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy import curves as curve_module
 from noisygd_delete.privacy.budget import Budget, Total
 from noisygd_delete.privacy.curves import ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, Curve, merge_curves
 from noisygd_delete.privacy.guarantee import WorstCase
-from noisygd_delete.privacy.worlds import NON_ADAPTIVE, Worlds
+from noisygd_delete.privacy.worlds import NON_ADAPTIVE, Worlds, check_delta
 
 ORDERS = (1.2, 2.0, 3.0, 7.5)
 COSTS = {
@@ -302,6 +304,13 @@ def test_a_total_counts_in_the_measure_that_was_fixed_with_it() -> None:
         assert not replace(total, epsilon=cost * (1 - 1e-9)).affords(spent)
     for total, one, many in ((mu, 1, 50), (fixed, 1, 50)):
         assert 0 < total.stopping_epsilon(1e-6, candidates=one) < total.stopping_epsilon(1e-6, candidates=many)
+    # odds are of the most that is afforded, the tolerance of that included
+    most = gaussian.gdp_for(epsilon=3.0 * (1 + 5e-13), delta=1e-6)
+    assert mu.affords(Guarantee("dp", "replace", gdp_squared=most**2))
+    assert mu.stopping_epsilon(1e-6) > stopping.gdp_stopping_epsilon(mu=most, delta=1e-6)
+    ends = {"order": fixed.order, "delta": 1e-6}
+    cap = least_safe(lambda cost: renyi_epsilon_optimal(renyi=cost, **ends) > 3.0 * (1 + 5e-13), guess=1.0, below=0.0)
+    assert fixed.stopping_epsilon(1e-6) > stopping.renyi_stopping_epsilon(renyi=cap, **ends)
     assert free.to_dict() == {"epsilon": 3.0, "delta": 1e-6}
     assert fixed.to_dict() == {"epsilon": 3.0, "delta": 1e-6, "order": fixed.order}
     assert Total.of((3.0, 1e-6)) == free == Total.of(free)
@@ -309,3 +318,10 @@ def test_a_total_counts_in_the_measure_that_was_fixed_with_it() -> None:
     for wrong in (3.0, (3.0,), "ab", (0.0, 1e-6), (3.0, 0.5), (3.0, 1e-6, True, 8.0), (3.0, 1e-6, False, 1.0)):
         with pytest.raises(InvalidParameter):
             Total(*wrong) if isinstance(wrong, tuple) and len(wrong) > 2 else Total.of(wrong)
+
+
+def test_a_delta_lies_between_the_guess_of_a_key_and_a_hundredth_the_ends_included() -> None:
+    for end, outside in ((0.01, 1), (2.0**-256, 0)):
+        assert check_delta("delta", end) == end
+        with pytest.raises(InvalidParameter, match="delta"):
+            check_delta("delta", math.nextafter(end, outside))
