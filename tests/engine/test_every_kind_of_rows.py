@@ -24,6 +24,7 @@ from noisygd_delete.engine.sums import HeldSums, SparseSums
 from noisygd_delete.losses import Loss
 from noisygd_delete.records import CodedRows
 
+from ..bank import Part
 from .test_nested import coded, rows_of
 from .test_sparse import labels_for
 
@@ -194,6 +195,16 @@ def test_added_by_content_a_sum_has_the_same_bits_in_any_order(kind, persons, ke
         np.testing.assert_array_equal(mine, theirs)
     stored = read()
     assert (stored[0][0] == stored[1][0]).all() == (kind == "looked up" and not persons)
+
+
+@pytest.mark.parametrize("kind", ["dense", "mapped", "sparse", "codes"])
+def test_processes_of_a_group_compute_the_keys_that_one_would(kind, tmp_path, monkeypatch) -> None:
+    records = table(KINDS[kind][0](tmp_path, monkeypatch), labels_for(LOSSES[0], N))
+    coded, labels = records.coded_rows, records.labels
+    rows: Any = records.sparse if kind == "sparse" else records.features if coded is None else coded.codes
+    shares = [Part(rank, 3).rows(len(labels), 300) for rank in range(3)]
+    parts = [content_order._keys(rows, labels, share) for share in shares]
+    np.testing.assert_array_equal(np.concatenate(parts), content_order._keys(rows, labels, range(len(labels))))
 
 
 # -- the sample ------------------------------------------------------------------------------------------------------------

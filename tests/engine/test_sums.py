@@ -13,10 +13,9 @@ from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, MOST
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.sums import HeldSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
-from tests.bank import sized_plan
+from tests.bank import Part, sized_plan
 
 from ..sources.clusters.in_process import in_partitions
-from .test_distributed import Part
 
 N, SLOTS, D = 5000, 5200, 4
 LOSSES = [losses.Logistic(1.0), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0, delta=0.5)]
