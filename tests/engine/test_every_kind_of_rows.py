@@ -255,11 +255,11 @@ def test_the_sample_has_the_gradient_and_the_curvature_of_its_rows(
     """The oracle is the dense Hessian; of several outputs at 0, where it is a Kronecker product."""
     monkeypatch.setattr(sample_module, "sample_rows", lambda **size: (size["records"] // step, narrow))
     monkeypatch.setattr(Sample, "_even", lambda *_: None)
-    rows, labels = KINDS[kind][0](tmp_path, monkeypatch), labels_for(loss, N)[:FEW]
+    rows, labels = KINDS[kind][0](tmp_path, monkeypatch), np.append(labels_for(loss, N)[:FEW], np.zeros(16))
     rows = rows.select(slice(FEW)) if isinstance(rows, CodedRows) else rows[:FEW]
-    records = Records(rows, labels, subjects=OWNERS[:FEW] if persons else None)
+    records = Records(rows, labels[:FEW], subjects=OWNERS[:FEW] if persons else None, slots=FEW + 16)
     objective = PreciseObjective(records, loss, regularization=0.01, by_person=persons)
-    sample, dense = Sample(objective, 100.0), WHOLE[:FEW:step].astype(float)
+    sample, dense = Sample(objective, 100.0), np.vstack([WHOLE[:FEW], 0 * WHOLE[:16]])[::step].astype(float)
     labels = labels[::step].astype(int) if loss.outputs > 1 else labels[::step]
     (taken, width), outputs = dense.shape, loss.outputs
     weights, direction = np.random.default_rng(8).standard_normal((2, outputs, width))

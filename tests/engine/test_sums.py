@@ -11,8 +11,9 @@ import pytest
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, MOST_PROCESSES, gradient_error
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.engine.sums import HeldSums, _sums_of_chunks
+from noisygd_delete.engine.sums import HeldSums, SparseSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.records import SparseRows
 from tests.bank import Part, sized_plan
 
 from ..sources.clusters.in_process import in_partitions
@@ -203,5 +204,8 @@ def test_no_sum_runs_over_more_rows_than_the_bound_counts(rows: int) -> None:
     numbers = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
     slopes = np.asfortranarray(np.tile([[1.0], [-2.0]], rows))
     sums = _sums_of_chunks(slopes, numbers)
+    thin = SparseSums(SparseRows.of("rows", numbers, ValueError), np.zeros(rows), losses.Linear(1.0))
+    sparse = thin._part(0, rows, "float64").sums(slopes)
     expected = [slopes[:, at : at + CHUNK] @ numbers[at : at + CHUNK] for at in range(0, rows, CHUNK)]
     np.testing.assert_array_equal(sums, expected)
+    np.testing.assert_array_equal(sparse, expected)
