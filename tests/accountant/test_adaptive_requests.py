@@ -14,7 +14,7 @@ from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.privacy.worlds import NON_ADAPTIVE
 from tests.accountant.checks import random_history
 
-N = 40
+N = 12
 RUNS = 120  # per world
 SURE = 0.24  # 5 standard errors of a difference of two frequencies over RUNS: passed by chance less than once in 10⁶
 
@@ -95,7 +95,12 @@ def measured(plan, kind: str):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [*((name, "unlearn") for name in METHODS if "cold" not in name), ("noisy-gd", "relearn")]
+    [(name, "unlearn") for name in ("noisy-gd", "output-perturbation, warm")]
+    + [
+        pytest.param(name, "unlearn", marks=pytest.mark.slow)
+        for name in ("noisy-gd:analysis=paper", "objective-perturbation, warm")
+    ]
+    + [("noisy-gd", "relearn")]
     # a fresh learn is the same run for all, and so is a cold release: the others in the long suite
     + [pytest.param(name, "unlearn", marks=pytest.mark.long) for name in METHODS if "cold" in name]
     + [pytest.param(name, "relearn", marks=pytest.mark.long) for name in METHODS if name != "noisy-gd"],

@@ -229,6 +229,8 @@ def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, as_json
         (["--dp", "2", "--order", "5"], {"budget": Budget(order=5, dp=2.0, deletion=0.2)}),
         (["--gdp", "--dp", "1"], {"budget": Budget.from_gdp(dp=1.0, deletion=0.1)}),
         (["--regularization", "0.2", "--batch", "3"], {"regularization": 0.2, "batch": 3}),
+        (["--delta", "1e-5"], {"budget": Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))}),
+        (["--dp", "2"], {"budget": Budget.from_epsilon_delta(dp=(2.0, 1e-5), deletion=(0.1, 1e-5))}),
     ):
         as_json("relearn", "store", *options)
         with Store.open("store") as store:

@@ -118,20 +118,23 @@ def test_without_the_accuracy_without_noise_the_answer_is_one_line_for_each_supp
         ["--accuracy", "0.84", "--dp", "1"],
         ["--accuracy", "0.84", "--gdp"],
         ["--accuracy", "0.84", "--loss", "pseudo-huber"],
-        ["--accuracy", "0.84", "--out", "plan.toml", *ONE_WAY],
+        ["--accuracy", "0.84", "--out", "plan.toml"],
+        ["--accuracy", "0.84:without_noise=0.85", "--out", "taken.toml"],
         ["--accuracy", "0.84:other=0.5"],
         ["--accuracy", "much"],
         ["--accuracy", "0.84:without_noise=most"],
         ["--requests-per-year", "9"],
     ],
 )
-def test_what_contradicts_it_is_refused(
+def test_what_contradicts_it_is_refused_before_anything_is_computed(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("noisygd_delete.planner.least_epsilon.find_least_epsilon", lambda *_: pytest.fail("computed"))
+    Path("taken.toml").write_text("somebody's")
     assert main(["plan", *words, *SIZES]) == 2
-    assert words[0] in capsys.readouterr().err
-    assert not Path("plan.toml").exists()
+    assert ("--out" if "--out" in words else words[0]) in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.toml"]
 
 
 def test_the_error_printed_is_the_committed_tables() -> None:
