@@ -33,7 +33,11 @@ def values_of(loss, label):
 
 def reached(loss):
     rng = np.random.default_rng(3)
-    ends = {LABELS[loss.label_kind][place] for place in (0, -1)}
+    ends = (
+        LABELS[loss.label_kind][-1:]
+        if loss.label_kind == "class"
+        else {LABELS[loss.label_kind][place] for place in (0, -1)}
+    )
     attacks = [loss_attack.constants(values_of(loss, y), loss.outputs, rng) for y in sorted(ends)]
     return np.max(attacks, axis=0)
 

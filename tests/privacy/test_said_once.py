@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ..syntax import parsed
+
 PACKAGE = Path(__file__).parent.parent.parent / "noisygd_delete"
 SAY_IT = {"privacy", "evidence", "reports"}
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] not in SAY_IT]
@@ -66,7 +68,7 @@ def test_a_figure_is_written_with_what_it_holds_under() -> None:
     found = {
         (path.relative_to(PACKAGE).as_posix(), name)
         for path in FILES
-        for name in unconditional(ast.parse(path.read_text("utf-8")))
+        for name in unconditional(parsed(path.read_text("utf-8")))
     }
     assert found == set(NO_CLAIM)
 
