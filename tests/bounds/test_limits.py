@@ -201,6 +201,11 @@ def test_the_horizon_of_composition_is_never_a_step_too_long(per_step: float, ra
     assert steps * per_step <= rate < (steps + 2) * per_step
 
 
+def test_the_horizon_of_composition_includes_a_step_that_spends_the_rate_to_the_last_bit() -> None:
+    facts = {"sensitivity": 2.0, "noise_variance": 1.0, "records": 1, "step_size": 0.25}
+    assert [theorem_5_2.composition_horizon(rate=rate, **facts) for rate in (2.875, 3.0, 3.125)] == [11, 12, 12]
+
+
 @pytest.mark.parametrize(
     ("order", "cost", "epsilon"), [(2.0, 3.0, 0.5), (1.5, 4.0, 1.0), (3.0, 2.0, 0.2), (1.2, 2.0, 0.1)]
 )

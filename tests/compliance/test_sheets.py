@@ -21,7 +21,6 @@ from noisygd_delete_compliance.request_rows import policy_of, register_lines
 from noisygd_delete import Budget, EditRequest
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.audit import audit
-from noisygd_delete.cli import main
 from noisygd_delete.evidence import erasure
 from noisygd_delete.evidence.erasure import LedgerStatus, ledger_of
 from noisygd_delete.privacy.budget import Total
@@ -181,10 +180,3 @@ def test_an_audit_asks_by_the_names_that_are_read() -> None:
     rows = audit(plan_by("noisy-gd"), chains=100, later_releases=2).rows
     assert {row.question for row in rows} <= set(QUESTIONS)
     assert {row.attack for row in rows} <= set(ATTACKS)
-
-
-def test_the_command_writes_them_in_the_language(store: Path, tmp_path: Path) -> None:
-    files = [str(tmp_path / name) for name in ("Karte.html", "Anhang.html")]
-    assert main(["document", str(store), "--model-card", files[0], "--assessment", files[1], "--language", "de"]) == 0
-    assert "<h1>Modellkarte</h1>" in Path(files[0]).read_text()
-    assert "<h1>Anhang zur Datenschutz-Folgenabschätzung</h1>" in Path(files[1]).read_text()

@@ -229,6 +229,18 @@ def test_a_spent_horizon_needs_a_fresh_learn(fresh):
     assert curator.delete([4]).kind == "unlearn"
 
 
+@pytest.mark.parametrize(("learn_steps", "delete_steps"), [(40, 10), (10, 40)])
+def test_the_last_of_the_planned_releases_costs_what_the_plan_states(learn_steps, delete_steps):
+    plan = plan_for(
+        "noisy-gd:analysis=composition", records=300, releases=3, requests_per_learn=8,
+        fresh_learn="demand", learn_steps=learn_steps, delete_steps=delete_steps,
+    )  # fmt: skip
+    run, longest = plan.mechanism, max(learn_steps, delete_steps) + 2 * delete_steps
+    last = run.interval("dp", plan.problem.adjacency, steps_with=longest)
+    assert [plan.dp.renyi(order) for order in (2, 8)] == [last.renyi(order) for order in (2, 8)]
+    assert longest < plan.calibration.horizon
+
+
 # ---------------------------------------------------------------- end to end, audited exactly
 
 

@@ -19,7 +19,8 @@ from starlette.testclient import TestClient
 from noisygd_delete import Records
 from noisygd_delete.curator.stream import Batching
 from noisygd_delete.store import Store
-from tests.store.conftest import SCHEMA, plan, tmp_path
+from noisygd_delete.store.disk import Disk
+from tests.store.conftest import SCHEMA, Crash, CrashAt, plan, tmp_path
 
 from .processes import serving
 
@@ -57,6 +58,17 @@ def make_store(path: Path, rows: int = 60, first: int = 0, **changes: Any) -> Pa
     with Store.create(path, table, SCHEMA, plan(slots=rows + 4, **changes)) as store:
         store.learn()
     return path
+
+
+def killed_at_every_change(look: Callable[[Disk], object], then: Callable[[], object] = lambda: None) -> int:
+    """Looks, each killed one change of the disk later than the one before, until one ends; how many were killed."""
+    for at in range(1000):
+        try:
+            look(CrashAt(at))
+            return at
+        except Crash:
+            then()
+    pytest.fail("no look ended")
 
 
 @dataclass

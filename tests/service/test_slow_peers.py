@@ -19,7 +19,7 @@ from noisygd_delete.store import Store, status
 from noisygd_delete.store.layout import Layout
 
 from .conftest import SECRET, make_store, name
-from .processes import Begin, Receiver, Trickle
+from .processes import Begin, Receiver, Trickle, half_open
 
 
 @pytest.fixture
@@ -65,16 +65,6 @@ def test_one_that_trickles_stops_no_other(
     messenger.join(began + 1)  # the attempt under way is made again another time
     assert time.monotonic() - began < 30
     inbox.close()
-
-
-def half_open(port: int, count: int) -> list[socket.socket]:
-    """Connections that begin to ask and do not go on."""
-    opened = []
-    for _ in range(count):
-        connection = socket.create_connection(("127.0.0.1", port))
-        connection.sendall(b"POST /requests HTTP/1.1\r\nHost: x\r\nx: ")
-        opened.append(connection)
-    return opened
 
 
 @pytest.mark.skipif(os.name == "nt", reason="forks")
