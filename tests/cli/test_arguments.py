@@ -81,12 +81,12 @@ def test_sizes_that_no_machine_has_are_refused(folder: Path, complaint) -> None:
 @pytest.mark.parametrize("value", ["1e300", "1e-300", "1e-15", "-1e300", "inf", "nan", "0"])
 @pytest.mark.parametrize("option", ["--dp", "--deletion", "--order", "--delta", "--regularization", "--radius"])
 def test_extreme_numbers_are_planned_or_refused(option: str, value: str, capsys) -> None:
-    """By every method that plans are compared of."""
-    assert main(["plan", "--records", "100", "--features", "3", f"{option}={value}"]) in (0, 2)
-    said = capsys.readouterr()
-    assert bool(said.out) != bool(said.err)
-    if said.err:
-        one_paragraph(said.err)
+    for more in ([], ["--method", "output-perturbation"]):
+        assert main(["plan", "--records", "100", "--features", "3", f"{option}={value}", *more]) in (0, 2)
+        said = capsys.readouterr()
+        assert bool(said.out) != bool(said.err)
+        if said.err:
+            one_paragraph(said.err)
 
 
 def test_four_hundred_thousand_categories_are_refused(folder: Path, complaint) -> None:
