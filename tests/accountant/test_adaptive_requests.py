@@ -12,7 +12,6 @@ import pytest
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.privacy.worlds import NON_ADAPTIVE
-from tests.accountant.checks import random_history
 
 N = 12
 RUNS = 120  # per world
@@ -152,12 +151,3 @@ def test_every_figure_for_later_models_alone_carries_its_condition(method, loss)
     learned = accountant.what_if(Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism))
     assert plan.deletion_observed().total_rate == pytest.approx(accountant.deletion().total_rate)
     assert plan.deletion_observed(2).total_rate == pytest.approx(learned.deletion().total_rate)
-
-
-def test_the_sum_without_walking_is_the_sum_of_the_walk() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        accountant = Accountant(events=random_history(rng)[0])
-        fast, walked = accountant.deletion_observed(), accountant.deletion()
-        assert fast.gdp_squared == pytest.approx(walked.gdp_squared, rel=1e-12)
-        assert fast.assumptions == walked.assumptions

@@ -16,6 +16,7 @@ from noisygd_delete.accountant import Account, Event, PrivacyFilter, build_repor
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.sentences import format_bound
 
 from ..bank import PROBLEMS, plan_by
 from ..reports.histories import history
@@ -135,6 +136,15 @@ def measured(guarantee: Guarantee, delta: float, order: float) -> dict[str, Any]
     }  # fmt: skip
 
 
+def line(told: dict[str, Any]) -> str:
+    """The figures of one guarantee as the text shows them."""
+    mu = "" if told["gdp"] is None else f"μ={format_bound(told['gdp'])}, "
+    return (
+        f"(ε={format_bound(told['epsilon'])}, δ={format_bound(told['delta'])}), {mu}Rényi (q={told['renyi']['order']:g}, "
+        f"ε={format_bound(told['renyi']['epsilon'])}), advantage at most {format_bound(told['advantage'], percent=True)}"
+    )
+
+
 def finite(value: Any) -> Any:
     """As JSON holds it: without infinities."""
     if isinstance(value, dict):
@@ -150,7 +160,25 @@ def test_every_figure_of_a_statement_is_the_answer_to_its_question(method: str) 
     accountant, end = Accountant(plan, events), len(events) + 1
     delta, order, seen = 1e-5, 3.0, sorted({1, number, end - 1})
     asked = {"models_seen": 1, "requests": 7, "last": 3}
-    told = build_report(accountant, delta=delta, order=order, observed=seen, erased_at=number, **asked).to_dict()
+    statement = build_report(accountant, delta=delta, order=order, observed=seen, erased_at=number, **asked)
+    told, text = statement.to_dict(), statement.text()
+    shown = [row["dp"] for row in told["releases"]]
+    shown += [
+        told["dp_cumulative"],
+        told["remaining"]["spent"],
+        *(ahead[part] for ahead in told["forecast"] for part in ("added", "total")),
+    ]
+    shown += [told["deletion"][part] for part in (*NOTIONS, "seen_only_afterwards", "adaptive")]
+    assert [part for part in map(line, shown) if part not in text] == []
+    heading = f"{len(events)} releases" + (f" (the first {len(events) - 3} not listed)" if len(events) > 3 else "")
+    for part in (
+        heading,
+        f"present from release 1, erased at release {number}",
+        f"observed {seen}",
+        "saw 1 earlier models",
+        *told["notes"],
+    ):
+        assert part in text
     assert told["count"] == len(events)
     assert told["observed"] == seen
     assert [(row["release"], row["kind"], row["label"], row["steps"], row["edits"], row["counts"]) for row in told["releases"]] == [

@@ -15,7 +15,7 @@ from noisygd_delete.bounds.arithmetic import BLOCK
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.execution import ALONE, Group, is_worth_sharing
 from noisygd_delete.engine.noise import KEY_BYTES, SecureNoise, noise_source
-from tests.bank import unit_rows
+from tests.bank import Part, unit_rows
 from tests.store.conftest import SCHEMA, plan, records
 
 torch_distributed = pytest.importorskip("torch.distributed", reason="processes talk through torch")
@@ -37,13 +37,6 @@ def launch(program: Path, *arguments: object, check: bool = True, processes: int
         check=check,
         timeout=240,
     )
-
-
-class Part(Group):
-    """One of several processes, played in this one: what it sends is kept, what it receives is handed in."""
-
-    def __init__(self, rank: int, size: int) -> None:
-        self.rank, self.size = rank, size
 
 
 def table(n: int, d: int = 6) -> Records:

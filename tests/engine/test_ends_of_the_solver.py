@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from numpy.linalg import LinAlgError
 
 from noisygd_delete import Records, losses
 from noisygd_delete.bounds import solver_steps
-from noisygd_delete.engine import descent
+from noisygd_delete.engine import descent, solver
 from noisygd_delete.engine import sample as sample_module
 from noisygd_delete.engine.descent import lbfgs
 from noisygd_delete.engine.objective import PreciseObjective
@@ -250,6 +252,63 @@ def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:
     with pytest.raises(Reached):
         minimize(Sample(), function, np.zeros((1, 8)), 1.0)
     assert not taken
+
+
+FLOOR = solver._FLOOR
+
+
+@pytest.mark.parametrize(
+    ("norms", "tolerance", "kinds"),
+    [
+        ([1.0, 0.2, 0.011, 0.5], 1e-3, "ssss"),
+        ([1.0, 0.2, 0.009, 0.5], 1e-3, "sssd"),  # a tenth of 0.009, the most that is expected of a step, would do
+        ([0.011, 0.02, 0.02], 1e-3, "sss"),
+        ([0.02, 1e-3, 1.1e-3, 1.0], 1e-3, "ssdd"),  # what float32 counts as within is measured again
+        ([15 * FLOOR, 8 * FLOOR, 1.0], 0.0, "ssd"),  # it stalls where float32 ends
+        ([16 * FLOOR, 8 * FLOOR, 1.0], 0.0, "sss"),
+        ([40 * FLOOR, 39 * FLOOR, 1.0], 0.0, "sss"),
+        ([5 * FLOOR, 1.0], 0.0, "sd"),
+    ],
+)
+def test_points_are_measured_in_float32_where_it_can_tell_and_may_be_far(
+    norms: list, tolerance: float, kinds: str
+) -> None:
+    left, asked, best = list(norms), [], math.inf
+
+    def gradient(weights: np.ndarray, dtype: str = "float64") -> np.ndarray:
+        asked.append({"float32": "s", "float64": "d"}[dtype])
+        return np.array([[left.pop(0)]])
+
+    objective = SimpleNamespace(
+        shape=(1, 1), gradient=gradient, gradient_error=lambda size: 0.0, loss=losses.Logistic(radius=1.0)
+    )
+    measured = solver._Measured(objective, tolerance, len(norms))
+    while left:
+        place = np.array([[float(len(left))]])
+        found = measured.quick(place)[0, 0]
+        best = min(best, found)
+        assert (measured.point is place) == (found == best)
+    assert "".join(asked) == kinds
+    assert measured.passes == len(norms)
+    with pytest.raises(solver._Spent):
+        measured.quick(place)
+
+
+@pytest.mark.parametrize(("warm", "most"), [(False, 1), (True, solver._AT_HAND)])
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_hessian_of_the_start_serves_as_long_as_the_first_step_was_short(warm, most, more, monkeypatch) -> None:
+    made, descents = iter("abcdefgh"), []
+    sample = SimpleNamespace(
+        latest=None, even=False, pairs=[], inverse=lambda weights: next(made), gradient=lambda weights: weights
+    )
+
+    def descend(function, point, gradient, inverse, **options):
+        descents.append("".join(inverse(point) for _ in range(2)))
+        return point, most + more
+
+    monkeypatch.setattr(solver, "lbfgs", descend)
+    minimize(sample, lambda weights: weights + 1, np.ones((1, 2)), 1.0, warm=warm)
+    assert descents == ["ab", "cd" if more else "ac"]
 
 
 @pytest.mark.parametrize(("number", "width"), [(120, 3), (12, 40)])

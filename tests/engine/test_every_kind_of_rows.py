@@ -24,6 +24,7 @@ from noisygd_delete.engine.sums import HeldSums, SparseSums
 from noisygd_delete.losses import Loss
 from noisygd_delete.records import CodedRows
 
+from ..bank import Part
 from .test_nested import coded, rows_of
 from .test_sparse import labels_for
 
@@ -196,6 +197,16 @@ def test_added_by_content_a_sum_has_the_same_bits_in_any_order(kind, persons, ke
     assert (stored[0][0] == stored[1][0]).all() == (kind == "looked up" and not persons)
 
 
+@pytest.mark.parametrize("kind", ["dense", "mapped", "sparse", "codes"])
+def test_processes_of_a_group_compute_the_keys_that_one_would(kind, tmp_path, monkeypatch) -> None:
+    records = table(KINDS[kind][0](tmp_path, monkeypatch), labels_for(LOSSES[0], N))
+    coded, labels = records.coded_rows, records.labels
+    rows: Any = records.sparse if kind == "sparse" else records.features if coded is None else coded.codes
+    shares = [Part(rank, 3).rows(len(labels), 300) for rank in range(3)]
+    parts = [content_order._keys(rows, labels, share) for share in shares]
+    np.testing.assert_array_equal(np.concatenate(parts), content_order._keys(rows, labels, range(len(labels))))
+
+
 # -- the sample ------------------------------------------------------------------------------------------------------------
 
 FEW = 240
@@ -244,11 +255,11 @@ def test_the_sample_has_the_gradient_and_the_curvature_of_its_rows(
     """The oracle is the dense Hessian; of several outputs at 0, where it is a Kronecker product."""
     monkeypatch.setattr(sample_module, "sample_rows", lambda **size: (size["records"] // step, narrow))
     monkeypatch.setattr(Sample, "_even", lambda *_: None)
-    rows, labels = KINDS[kind][0](tmp_path, monkeypatch), labels_for(loss, N)[:FEW]
+    rows, labels = KINDS[kind][0](tmp_path, monkeypatch), np.append(labels_for(loss, N)[:FEW], np.zeros(16))
     rows = rows.select(slice(FEW)) if isinstance(rows, CodedRows) else rows[:FEW]
-    records = Records(rows, labels, subjects=OWNERS[:FEW] if persons else None)
+    records = Records(rows, labels[:FEW], subjects=OWNERS[:FEW] if persons else None, slots=FEW + 16)
     objective = PreciseObjective(records, loss, regularization=0.01, by_person=persons)
-    sample, dense = Sample(objective, 100.0), WHOLE[:FEW:step].astype(float)
+    sample, dense = Sample(objective, 100.0), np.vstack([WHOLE[:FEW], 0 * WHOLE[:16]])[::step].astype(float)
     labels = labels[::step].astype(int) if loss.outputs > 1 else labels[::step]
     (taken, width), outputs = dense.shape, loss.outputs
     weights, direction = np.random.default_rng(8).standard_normal((2, outputs, width))

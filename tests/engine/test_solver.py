@@ -460,6 +460,7 @@ def test_clipped_slopes_at_a_tiny_regularization_take_far_fewer_passes_than_are_
     objective = PreciseObjective(Records(rows, labels), loss, regularization=1e-8)
     solution = solve(objective, start=None, tolerance=1e-8, **facts)
     assert np.linalg.norm(objective.gradient(solution.weights)) <= 1e-8
+    assert [*map(solver.newton_passes, (3, 500, 4000, 4008))] == [3, 500, 500, 501]
     assert solver.NEWTON_PASSES < solution.gradient_passes < proven_steps(distance=1e8, tolerance=1e-8, **facts) / 80
 
 

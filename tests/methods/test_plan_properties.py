@@ -110,6 +110,7 @@ def check_budget(plan: Plan, *, used: float = 0.98, **_: Any) -> None:
     together, erased = plan.dp_observed() if releases > 1 else plan.dp, spent(plan.deletion, budget, "deletion")
     assert used <= max(spent(together, budget, "dp"), erased) <= 1 + 1e-9
     assert together.renyi(1.5) <= plan.allowed.renyi(1.5) * (1 + 1e-9)
+    assert 0.9 <= spent(plan.allowed, budget, "dp") <= 1 + 1e-9, "the filter's cap is the budget"
     if releases > 20:
         return
     accountant, gate = Accountant(plan), PrivacyFilter.for_plan(plan)

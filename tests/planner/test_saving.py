@@ -13,7 +13,6 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import NothingPromised
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
-SIZES = {"features": 10, "regularization": 1e-2, "budget": BUDGET}
 FEW = {"records": 21, "features": 33, "regularization": 0.1, "method": "noisy-gd:analysis=paper",
        "budget": Budget.from_epsilon_delta(dp=(8.0, 1e-6), deletion=(1.6, 1e-6))}  # fmt: skip
 

@@ -60,17 +60,6 @@ def test_both_caps_hold_where_both_are_set() -> None:
     assert Accountant(wide).remaining().publications == 4
 
 
-def test_a_total_is_a_public_fact_of_the_plan() -> None:
-    plan = make_plan(LOGISTIC, **SIZES, method="noisy-gd", total=(9.0, 1e-7))
-    assert plan.problem.total == Total(9.0, 1e-7, gdp=True)
-    assert plan_from_dict(plan.to_dict()) == plan
-    assert plan.summary()["total"] == {"epsilon": 9.0, "delta": 1e-7, "gdp": True}
-    assert "All publications together stay within (ε=9, δ=1e-7)" in plan.explain()
-    without = {**plan.to_dict(), "problem": {k: v for k, v in plan.to_dict()["problem"].items() if k != "total"}}
-    with pytest.raises(InvalidParameter, match="'total'"):  # a cap that is lost is no plan without one
-        plan_from_dict(without)
-
-
 @pytest.mark.parametrize("total", [(0.5, 1e-6), (0, 1e-6), (1.0, 1.0), (1.0,), "much"])
 def test_a_total_that_is_none_or_too_small_for_one_is_refused(total) -> None:
     with pytest.raises(InvalidParameter, match=r"total|delta"):

@@ -154,10 +154,14 @@ def test_a_register_is_stale_if_it_lacks_the_change_that_the_seal_noted(layout: 
         entered(7)
         assert rollback_guard.register_noted(ledger) == kept, "later changes of a stale register do not hide it"
         assert rollback_guard.is_register_restored(layout)
+    (tmp_path / "register.sqlite.tmp").write_bytes(b"of a crash")
     log.set_policy({"controller": "C"})
     assert not rollback_guard.is_register_restored(layout), "somebody said that it is the register"
+    assert log.notes().keys() == {"c"}
     shutil.copy(tmp_path / "newest", layout.register)
     assert rollback_guard.is_register_restored(layout)
+    sql(layout.register, "DROP TABLE changes")
+    assert rollback_guard.is_register_restored(layout), "it has no change at all"
 
 
 GOOD_SEAL = {"entries": 3, "sha256": "a", "publishers": {"store": "s", "mark": "m"}, "register": "r"}
@@ -284,10 +288,12 @@ def test_a_hook_is_called_while_some_destination_is_behind(
     file = DestinationFile(Disk(), layout)
     for held, problem, behind in ((aim, None, False), ("release-2-x", None, True), (aim, "no answer", True)):
         calls.clear()
-        file.write(listed("folder:/a", held=held, problem=problem))
+        up_to_date = Destination("folder:/b", held=aim)
+        file.write(DestinationList("own", (Destination("folder:/a", held=held, problem=problem), up_to_date)))
         destinations.run_hook(file, ledger, lambda: "artifact")
         assert calls == [None if aim is None else "artifact"] * (behind and hook)
-        (shown,) = destinations.destination_status(layout, ledger)
+        shown, other = destinations.destination_status(layout, ledger)
+        assert (other["pending"], other["problem"]) == (False, None)
         assert shown["pending"] == behind
         assert (shown["problem"] != problem) == (behind and not hook), (
             "what is missing is said where something is to be done"
@@ -307,6 +313,8 @@ def test_names_held_out_are_a_set_that_rows_leave(seed: int, layout: Layout) -> 
     held_out.write_held_out(Disk(), layout, [], [])
     assert not layout.held_out.exists()
     held_out.write_held_out(Disk(), layout, kinds[False], kinds[True])
+    digests = json.loads(layout.held_out.read_text())
+    assert {len(digest) for kind in digests if kind != "salt" for digest in digests[kind]} == {32}
     for _ in range(4):
         for person, names in kinds.items():
             folded = set(map(fold_name, names))

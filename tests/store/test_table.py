@@ -282,11 +282,15 @@ def test_equal_rows_are_counted_as_one_by_one(kind: str, seed: int, monkeypatch:
         secrets, "token_bytes", lambda size: drawn.append(size) or (bytes(size) if len(drawn) == 1 else right(size))
     )
     count = 40
-    some = np.stack([some_codes(k) for k in range(6)])
+    some = np.stack([some_codes(k) for k in range(7)])
     pick = rng.integers(0, 4, 2 * count) + np.repeat([0, 2], count)
+    pick[[count - 2, -1]] = 6  # one of a kind, at the end of the table
     dense = kind == "dense"
     rows = rng.integers(0, 2, (2 * count, 3)).astype(np.float32) if dense else CODEC.decode(some[pick])
+    if dense:
+        rows[[count - 2, -1]] = 9
     labels = rng.integers(0, 2, 2 * count).astype(float)
+    labels[[count - 2, -1]] = 1.0
     held = Records(rows[:count], labels[:count], [f"i{k}" for k in range(count)], slots=count + 3)
     if kind == "coded":
         held = held.as_codes(CODEC)
