@@ -291,6 +291,28 @@ def test_the_sample_has_the_gradient_and_the_curvature_of_its_rows(
     assert sample.passes - before == pytest.approx(other.passes) == pytest.approx(1 / step)
 
 
+@pytest.mark.parametrize("persons", [False, True], ids=["by row", "by person"])
+@pytest.mark.parametrize("kind", ["nested", "codes", "padded codes", "looked up"])
+def test_the_columns_of_largest_curvature_have_the_hessian_of_the_rows(
+    kind, persons, exactly, tmp_path, monkeypatch
+) -> None:
+    """With null rows; all columns together, and the few that bend more than λ by itself."""
+    loss, rows = LOSSES[0], KINDS[kind][0](tmp_path, monkeypatch)
+    rows = rows.select(slice(FEW)) if isinstance(rows, CodedRows) else rows[:FEW]
+    records = Records(rows, labels_for(loss, N)[:FEW], slots=FEW + 16, subjects=OWNERS[:FEW] if persons else None)
+    part, _ = PreciseObjective(records, loss, regularization=0.01, by_person=persons).strided(FEW + 16)
+    dense = np.vstack([WHOLE[:FEW], 0 * WHOLE[:16]]).astype(float)
+    bend = np.random.default_rng(5).random(len(dense)).astype(np.float32)
+    exact = dense.T @ (bend[:, None] * dense) / len(dense)
+    order = np.argsort(-np.diag(exact), kind="stable")
+    edge = float(np.diag(exact)[order[5:7]].mean())  # between the sixth and the seventh
+    for regularization, most in ((1e-9, 12), (edge / 0.05, 6)):
+        chosen, matrix, diagonal = part.hessian(bend, regularization)
+        np.testing.assert_allclose(diagonal, np.diag(exact), rtol=1e-5, atol=1e-9)
+        assert chosen.tolist() == sorted(np.argsort(-diagonal, kind="stable")[:most].tolist())
+        np.testing.assert_allclose(matrix, exact[np.ix_(chosen, chosen)], rtol=1e-5, atol=1e-8)
+
+
 def test_the_curvature_of_large_targets_is_not_lost_in_single_precision(monkeypatch) -> None:
     """Scores of 10⁶, whose last place in float32 is larger than the step of the differences."""
     monkeypatch.setattr(sample_module, "sample_rows", lambda **size: (size["records"], True))
