@@ -302,6 +302,8 @@ def test_the_columns_of_largest_curvature_have_the_hessian_of_the_rows(
     records = Records(rows, labels_for(loss, N)[:FEW], slots=FEW + 16, subjects=OWNERS[:FEW] if persons else None)
     part, _ = PreciseObjective(records, loss, regularization=0.01, by_person=persons).strided(FEW + 16)
     dense = np.vstack([WHOLE[:FEW], 0 * WHOLE[:16]]).astype(float)
+    entries = rows.codec.entries if isinstance(rows, CodedRows) else rows.nnz // len(dense)
+    assert (part.shape, part.nnz) == (dense.shape, len(dense) * entries)
     bend = np.random.default_rng(5).random(len(dense)).astype(np.float32)
     exact = dense.T @ (bend[:, None] * dense) / len(dense)
     order = np.argsort(-np.diag(exact), kind="stable")
