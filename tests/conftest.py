@@ -122,6 +122,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """At the end all of it goes: DuckDB's library names on the terminal whatever is left of it."""
+    gc.unfreeze()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if seed := config.getoption("--shuffle"):
         drawn = random.Random(seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -213,6 +214,17 @@ def test_what_cannot_be_is_refused() -> None:
             Tally.from_dict(fields)
     with pytest.raises(InvalidParameter, match="only the store's ledger"):
         tally_events([learn.event], None).events_since(1)
+
+
+def test_as_many_as_are_allowed_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_by("noisy-gd:analysis=theorem-5-2")
+    learn = Event("learn", plan.calibration.learn_steps, 0, plan.mechanism)
+    later = Event("unlearn", plan.calibration.delete_steps, 6, plan.mechanism, EditCounts(deleted=6))
+    for name, most in (("MOST_TALLIES", 2), ("MOST_IN_ORDER", 4), ("MOST_RELEASES", 3)):
+        for limit, allowed in ((most, True), (most - 1, False)):
+            with monkeypatch.context() as patch, nullcontext() if allowed else pytest.raises(InvalidParameter):
+                patch.setattr(f"noisygd_delete.accountant.tallies.{name}", limit)
+                assert TallyAccount([Tally(learn), Tally(later, 3)], None).releases == 4
 
 
 def test_the_work_does_not_grow_with_what_a_stranger_states(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,15 +152,6 @@ def test_the_odds_under_a_full_cap_hold_and_the_planted_faults_do_not():
     assert beyond(realised) > 5  # the sum after five releases in place of the cap
 
 
-def test_the_value_at_the_end_in_place_of_the_running_maximum_is_seen():
-    """Of many small releases, whose maximum is well above their last value."""
-    _, llr = chosen_targets.play(np.random.default_rng(3), runs=40_000, releases=192, mu=CAP / math.sqrt(192))
-    right = stopping.gdp_stopping_epsilon(mu=CAP, delta=DELTA)
-    last = chosen_targets.least_epsilon(chosen_targets.at_the_end, CAP, DELTA)
-    assert chosen_targets.ever_beyond(llr, right) <= DELTA + margin(40_000)
-    assert chosen_targets.ever_beyond(llr, last) > DELTA + margin(40_000)
-
-
 @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("delta", [1e-6, 1e-3, 0.05])
 def test_a_release_of_one_bit_attains_the_odds_and_exceeds_those_of_reflection(mu, delta):

@@ -46,26 +46,6 @@ def test_both_are_equalities_on_the_linear_loss(setting) -> None:
     assert deletion(setting) == pytest.approx(exact(setting, 0.0), rel=1e-9)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_least_shifts_are_allowed(setting) -> None:
-    """The bound spends the distance in shifts a_k ∝ c^{K−k}; it is proven only if no distance turns negative before the end."""
-    s = setting
-    c, gap = 1 - s["eta"] * s["lam"], s["eta"] * s["delta"] / s["n"]
-    for part, start, each in (
-        (dp, s["delta"] / (s["lam"] * s["n"]) + 2 * s["gamma"] / s["lam"], gap),
-        (deletion, 2 * s["gamma"] / s["lam"], 0.0),
-    ):
-        weights = c ** np.arange(s["K"] - 1, -1, -1.0)
-        total = c ** s["K"] * start + each * weights.sum()
-        shifts = total * weights / (weights**2).sum()
-        distances = [start]
-        for shift in shifts:
-            distances.append(c * distances[-1] + each - shift)
-        assert min(distances) >= -1e-12 * start
-        assert distances[-1] == pytest.approx(0, abs=1e-9 * start)
-        assert (shifts**2).sum() / (2 * s["eta"] * s["sigma2"]) == pytest.approx(part(s) ** 2, rel=1e-9)
-
-
 # Upper bounds where nothing is linear: 1-D tables, minimisers by bisection, densities on a grid.
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from noisygd_delete.bounds import objective_perturbation as bounds
-from proofs_check import closed_forms
 
 from ..oracles import perturbed_density as exact
 
@@ -178,28 +177,6 @@ def test_costs_are_finite_below_the_highest_order_alone() -> None:
     for cost in (bounds.weakly_convex_zero_out_hessian, bounds.weakly_convex_replace_hessian):
         assert math.isfinite(cost(order=highest * 0.999, ratio=0.05, below=0.03))
         assert cost(order=highest * 1.001, ratio=0.05, below=0.03) == math.inf
-
-
-def test_excess_risk_covers_a_quadratic_and_is_met_where_curvature_is_least() -> None:
-    rng = np.random.default_rng(0)
-    records, noise, convexity, dimension = 100.0, 3.0, 0.1, 40
-    pull = rng.normal(0, noise / records, (20_000, dimension))
-    average = float((pull**2).sum(1).mean() / (2 * convexity))
-    claimed = bounds.excess_risk(dimension=dimension, noise=noise, strong_convexity=convexity, records=records)
-    assert average == pytest.approx(claimed, rel=0.02)
-    expected = closed_forms.expected_excess_risk(noise=noise, records=records, inverse_trace=dimension / convexity)
-    assert expected == pytest.approx(claimed)
-    more = bounds.excess_risk(
-        dimension=dimension, noise=noise, strong_convexity=convexity, records=records,
-        gradient_tolerance=1e-3, output_noise=0.1, hessian_trace=5.0,
-    )  # fmt: skip
-    assert more > claimed + 0.025
-
-
-def test_the_forecast_ridge_keeps_the_ratio_of_curvature_to_shift() -> None:
-    args = {"dimension": 100, "records": 1000, "model_norm": 8.0}
-    assert closed_forms.forecast_ridge(regularization=1e-2, noise=1.0, **args) == 1e-2
-    assert closed_forms.forecast_ridge(regularization=1e-4, noise=80.0, **args) == pytest.approx(0.1)
 
 
 def exact_costs(order: float, r: float, below: float) -> dict[str, mpmath.mpf]:

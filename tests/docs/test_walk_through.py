@@ -50,11 +50,3 @@ def test_the_page_is_true(capsys: pytest.CaptureFixture[str]) -> None:
     assert float(right) >= 88
     assert "patient-" not in Path("certificate.json").read_text() + Path("certificate.html").read_text()
     assert main(["verify", "store"]) == 0
-
-
-def test_the_first_try_warns(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(COMMANDS[0]) == 0
-    assert main(["init", "other", "--data", "biopsies.csv", "--schema", "biopsies.toml", "--dry-run"]) == 0
-    assert "are forecast to cost 26 % of what guessing loses" in capsys.readouterr().out
-    assert main(["init", "other", "--data", "biopsies.csv", "--schema", "draft.toml"]) == 2
-    assert "confirmed = false" in capsys.readouterr().err

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import MISSING, fields, is_dataclass, replace
 
 import pytest
 
 from noisygd_delete import Budget, losses
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper
+from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper, resolve_method
 from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method, without_options
 from noisygd_delete.methods.sampled_steps import SampledSteps
@@ -248,6 +249,16 @@ def test_a_release_of_steps_that_no_run_takes_is_refused(name: str) -> None:
     for wrong in {0} if name.startswith("output") else set() if of_any_steps else {max(runs) + 1, 10**6}:
         with pytest.raises(InvalidParameter):
             plan.mechanism.check(wrong)
+
+
+@pytest.mark.parametrize("name", ["noisy-gd", "noisy-gd:analysis=paper", "output-perturbation"])
+def test_the_method_that_a_refusal_names_covers_rows_in_any_order(name: str) -> None:
+    problem = plan_by("noisy-gd").problem
+    with pytest.raises(InvalidParameter) as refused:
+        resolve_method(name, exact=False).check_any_order(problem, "")
+    (named,) = re.findall(r"plan with (\S+), or", str(refused.value))
+    assert resolve_method(named) == resolve_method(name, exact=True)
+    resolve_method(named).check_any_order(problem, "")
 
 
 def test_a_run_on_samples_takes_its_passes_and_no_other_number() -> None:

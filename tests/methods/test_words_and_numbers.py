@@ -274,6 +274,17 @@ def test_the_words_of_a_method_have_its_numbers(name: str) -> None:
     text = "\n".join(plan.method.words(plan))
     assert [part for part in words_of_method(plan) if part not in text] == []
     assert ("times in a row" in text) == (getattr(plan.method, "chain", 1) > 1)
+    if (solver := getattr(plan.method, "solver", None)) is not None:
+        started = {
+            "fixed": "a number of passes fixed in advance",
+            "cold": "always starting from 0",
+            "warm": "starting a request from the published model",
+        }
+        assert [way for way, words in started.items() if words in text] == [solver]
+        assert ("leaves exactly nothing" in text) == (plan.method.in_place and solver != "warm")
+        assert ("rows in another order may show" in text or "over rows in any order" in text) == (
+            not plan.method.in_place
+        )
 
 
 def test_words_on_steps_say_which_condition_decides_or_that_none_was_set() -> None:

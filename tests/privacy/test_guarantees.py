@@ -11,14 +11,16 @@ import pytest
 from scipy.stats import norm
 
 from noisygd_delete import Guarantee
-from noisygd_delete.bounds import adaptive, gaussian
+from noisygd_delete.bounds import adaptive, gaussian, stopping
 from noisygd_delete.bounds import objective_perturbation as perturbation
+from noisygd_delete.bounds.arithmetic import least_safe
+from noisygd_delete.bounds.renyi import renyi_epsilon_optimal
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy import curves as curve_module
 from noisygd_delete.privacy.budget import Budget, Total
 from noisygd_delete.privacy.curves import ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, Curve, merge_curves
 from noisygd_delete.privacy.guarantee import WorstCase
-from noisygd_delete.privacy.worlds import NON_ADAPTIVE, Worlds
+from noisygd_delete.privacy.worlds import NON_ADAPTIVE, Worlds, check_delta
 
 ORDERS = (1.2, 2.0, 3.0, 7.5)
 COSTS = {
@@ -27,6 +29,8 @@ COSTS = {
     (SEVERAL_DIRECTIONS, False): perturbation.several_zero_out_hessian,
     (SEVERAL_DIRECTIONS, True): perturbation.several_replace_hessian,
 }
+
+CURVE = Curve(rate=0.01, form=ONE_DIRECTION, between_records=True, ratio=0.01)
 
 
 def a_curve(rng: np.random.Generator, **facts: Any) -> Curve:
@@ -112,7 +116,7 @@ def test_a_cap_covers_what_is_no_larger_in_any_part(part: str) -> None:
 
 
 def test_a_cap_of_curves_covers_as_many_of_the_same() -> None:
-    curve = Curve(rate=0.01, form=ONE_DIRECTION, between_records=True, ratio=0.01)
+    curve = CURVE
     cap = Guarantee("dp", "replace", curves=((curve, 3.0),), rate=0.1)
     assert cap.covers(replace(cap, curves=((curve, 3.0 * (1 + 1e-14)),)))
     assert cap.covers(replace(cap, curves=(), rate=0.05, gdp_squared=0.1))
@@ -148,6 +152,7 @@ def test_the_worst_case_keeps_every_guarantee_that_no_other_bounds_part_by_part(
             assert other in kept, more
             assert (base in kept) == ("curves" in more and more["curves"][0][0] != curve), more
     assert WorstCase.of([replace(base, points=()), base]).cases == (base,)
+    assert WorstCase.of([base, replace(base, rows=5, rate=0.5)]).rows == 2
     other = replace(base, adjacency="ideal-law")
     assert WorstCase.of([base, other]).cases == (base, other)
     assert WorstCase.of([base, other]).adjacency is Worlds.IDEAL_LAW
@@ -162,6 +167,7 @@ def test_an_advantage_is_that_of_its_worlds() -> None:
         alone, apart = 2 * norm.cdf(0.25) - 1, 2 * norm.cdf(0.5) - 1
         across = min(adaptive.membership_advantage(order=q, renyi=0.01 * q) for q in 1 + np.geomspace(1e-3, 1e4, 400))
         if worlds is Worlds.IDEAL_LAW:
+            assert exact.advantage == pytest.approx(2 * alone)
             assert Guarantee(worlds.about, worlds, rate=50.0).advantage == 1.0
             assert near.advantage == near.advantage_between_records
             assert near.advantage == pytest.approx(min(across, 2 * near.delta(0.0)), rel=1e-3)
@@ -184,6 +190,25 @@ def test_the_least_delta_is_that_of_the_key_or_of_the_largest_draw() -> None:
         least = max(2.0**-256, min(1.0, 1e18 * norm.cdf(mu - 36.3)))
         assert Guarantee("dp", "replace", gdp_squared=mu**2).least_delta == pytest.approx(least, rel=1e-6)
         assert Guarantee("dp", "replace", rate=mu**2 / 2).least_delta == pytest.approx(least, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *({name: value} for name in ("gdp_squared", "rate", "slack") for value in (-1.0, math.nan)),
+        *({"rows": value} for value in (0, -1, 1.5)),
+        *({"points": ((order, cost),)} for order, cost in ((1.0, 0.1), (2.0, -0.1), (2.0, math.nan))),
+        *({"curves": ((CURVE, times),)} for times in (-1.0, math.nan)),
+        *({"slack": math.inf}, {"about": "both"}, {"adjacency": "pairwise"}),
+    ],
+)
+def test_a_guarantee_with_nonsense_in_it_is_refused(fault: dict[str, Any]) -> None:
+    good = {"about": "dp", "adjacency": "replace", "gdp_squared": 1.0}
+    with pytest.raises(InvalidParameter):
+        Guarantee(**{**good, **fault})
+    if "curves" not in fault:
+        with pytest.raises(InvalidParameter):
+            Guarantee.from_dict({**Guarantee(**good).to_dict(), **fault})
 
 
 # --- curves ---
@@ -221,19 +246,24 @@ def test_many_curves_are_merged_into_few_that_cost_no_less(monkeypatch: pytest.M
 
 # --- budgets and totals ---
 
-BUDGETS = {  # a budget, and the largest μ within its part for present and for erased records
-    "renyi": (Budget(order=8, dp=1.0, deletion=0.1), (0.5, math.sqrt(0.025))),
-    "gdp": (Budget.from_gdp(dp=1.0, deletion=0.25), (1.0, 0.25)),
+BUDGETS = {  # a budget, the largest μ within its part for present and for erased records, and its phrase
+    "renyi": (
+        Budget(order=8, dp=1.0, deletion=0.1),
+        (0.5, math.sqrt(0.025)),
+        "(q=8, ε_dp=1) and (q=8, ε_dd=0.1) Rényi",
+    ),
+    "gdp": (Budget.from_gdp(dp=1.0, deletion=0.25), (1.0, 0.25), "μ_dp=1 and μ_dd=0.25 Gaussian DP"),
     "pairs": (
         Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-5)),
         (gaussian.gdp_for(epsilon=1.0, delta=1e-6), gaussian.gdp_for(epsilon=0.1, delta=1e-5)),
+        "(ε=1, δ=1e-6) for present records and (ε=0.1, δ=1e-5) for erased ones",
     ),
 }
 
 
 @pytest.mark.parametrize("measure", BUDGETS)
 def test_a_budget_affords_what_is_within_its_own_measure_and_no_more(measure: str) -> None:
-    budget, (present, erased) = BUDGETS[measure]
+    budget, (present, erased), described = BUDGETS[measure]
     assert (budget.dp_gdp(), budget.deletion_gdp()) == pytest.approx((present, erased), rel=1e-12)
     for about, worlds, most in (("dp", "replace", present), ("deletion", "pairwise", erased)):
         for share, inside in ((1 + 1e-14, True), (1 + 1e-6, False)):
@@ -248,6 +278,7 @@ def test_a_budget_affords_what_is_within_its_own_measure_and_no_more(measure: st
         assert not budget.affords(Guarantee(about, worlds, rate=rate * 1.05))
         assert order == budget.order or measure == "pairs"
     assert budget.shown_delta == 1e-6
+    assert budget.describe() == described
     assert replace(budget, deletion=budget.dp, deletion_delta=budget.dp_delta)
     with pytest.raises(InvalidParameter, match="at most that of present records"):
         replace(budget, deletion=budget.dp * (1 + 1e-6), deletion_delta=budget.dp_delta)
@@ -273,6 +304,13 @@ def test_a_total_counts_in_the_measure_that_was_fixed_with_it() -> None:
         assert not replace(total, epsilon=cost * (1 - 1e-9)).affords(spent)
     for total, one, many in ((mu, 1, 50), (fixed, 1, 50)):
         assert 0 < total.stopping_epsilon(1e-6, candidates=one) < total.stopping_epsilon(1e-6, candidates=many)
+    # odds are of the most that is afforded, the tolerance of that included
+    most = gaussian.gdp_for(epsilon=3.0 * (1 + 5e-13), delta=1e-6)
+    assert mu.affords(Guarantee("dp", "replace", gdp_squared=most**2))
+    assert mu.stopping_epsilon(1e-6) > stopping.gdp_stopping_epsilon(mu=most, delta=1e-6)
+    ends = {"order": fixed.order, "delta": 1e-6}
+    cap = least_safe(lambda cost: renyi_epsilon_optimal(renyi=cost, **ends) > 3.0 * (1 + 5e-13), guess=1.0, below=0.0)
+    assert fixed.stopping_epsilon(1e-6) > stopping.renyi_stopping_epsilon(renyi=cap, **ends)
     assert free.to_dict() == {"epsilon": 3.0, "delta": 1e-6}
     assert fixed.to_dict() == {"epsilon": 3.0, "delta": 1e-6, "order": fixed.order}
     assert Total.of((3.0, 1e-6)) == free == Total.of(free)
@@ -280,3 +318,10 @@ def test_a_total_counts_in_the_measure_that_was_fixed_with_it() -> None:
     for wrong in (3.0, (3.0,), "ab", (0.0, 1e-6), (3.0, 0.5), (3.0, 1e-6, True, 8.0), (3.0, 1e-6, False, 1.0)):
         with pytest.raises(InvalidParameter):
             Total(*wrong) if isinstance(wrong, tuple) and len(wrong) > 2 else Total.of(wrong)
+
+
+def test_a_delta_lies_between_the_guess_of_a_key_and_a_hundredth_the_ends_included() -> None:
+    for end, outside in ((0.01, 1), (2.0**-256, 0)):
+        assert check_delta("delta", end) == end
+        with pytest.raises(InvalidParameter, match="delta"):
+            check_delta("delta", math.nextafter(end, outside))
