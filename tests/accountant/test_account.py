@@ -111,30 +111,6 @@ def test_the_sums_and_a_walk_agree(seed):
     assert disagreements(some_history(seed)) == []
 
 
-def stale_before(right, self, event):
-    before = self.before
-    right(self, event)
-    self.before = before
-
-
-def long_chain(right, self, event):
-    since = self.since_fresh
-    right(self, event)
-    self.since_fresh = since + event.steps
-
-
-def no_other_chain(right, self, event):
-    right(self, event)
-    self.dearest = ()
-
-
-@pytest.mark.parametrize("fault", [stale_before, long_chain, no_other_chain])
-def test_a_sum_that_goes_wrong_is_noticed(fault, monkeypatch):
-    right = Account._add
-    monkeypatch.setattr(Account, "_add", lambda self, event: fault(right, self, event))
-    assert any(disagreements(some_history(seed)) for seed in range(60))
-
-
 @pytest.mark.parametrize("shown", [(8,), (2, 8), (7, 9)])
 def test_of_fresh_releases_in_any_order_an_early_erasure_may_be_the_dearest(shown):
     """What each later one shows of it by the order of its rows adds up, and beside a loose solver is half of what presence shows."""

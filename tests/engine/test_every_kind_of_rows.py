@@ -110,13 +110,15 @@ def exact_sum(loss: Loss, persons: bool) -> tuple[np.ndarray, np.ndarray]:
     return weights, (slopes * shares(persons)[:, None]).T.astype(np.longdouble) @ WHOLE.astype(np.longdouble)
 
 
-@pytest.mark.parametrize("way", ["whole", "uneven", "by person"])
+WAYS = [("whole", LOSSES[0]), *(("uneven", loss) for loss in LOSSES), ("by person", LOSSES[2])]
+
+
 @pytest.mark.parametrize(
-    ("kind", "loss"),
-    [(kind, loss) for kind in KINDS for loss in (LOSSES if kind != "compiled" else LOSSES[:1])],
+    ("kind", "way", "loss"),
+    [(kind, *way) for kind in KINDS for way in WAYS if kind != "compiled" or way[1] is LOSSES[0]],
     ids=lambda one: getattr(one, "name", one),
 )
-def test_gradients_and_samples_are_those_of_the_rows(kind, loss, way, tmp_path, monkeypatch) -> None:
+def test_gradients_and_samples_are_those_of_the_rows(kind, way, loss, tmp_path, monkeypatch) -> None:
     make, held = KINDS[kind]
     persons = way == "by person"
     if way != "whole":
@@ -148,7 +150,7 @@ def test_steps_are_taken_along_the_gradient_of_the_rows(kind, dtype, persons, tm
     """For one model, and for several at a time over dense rows; and the value is that of the rows."""
     cut_unevenly(monkeypatch)
     monkeypatch.setattr(objective_module, "_CELLS", 1 << 14)
-    for loss in LOSSES[: 1 if kind == "compiled" else None]:
+    for loss in LOSSES[:1] if kind == "compiled" else LOSSES[2:] if persons else LOSSES:
         (weights, total), labels = exact_sum(loss, persons), labels_for(loss, N)
         records = table(KINDS[kind][0](tmp_path, monkeypatch), labels, persons=persons)
         objective = Objective(records, loss, regularization=0.01, dtype=dtype, by_person=persons)
@@ -289,6 +291,30 @@ def test_the_sample_has_the_gradient_and_the_curvature_of_its_rows(
     ]
     assert sample.is_nearer(weights) == (values[0] < values[1])
     assert sample.passes - before == pytest.approx(other.passes) == pytest.approx(1 / step)
+
+
+@pytest.mark.parametrize("persons", [False, True], ids=["by row", "by person"])
+@pytest.mark.parametrize("kind", ["nested", "codes", "padded codes", "looked up"])
+def test_the_columns_of_largest_curvature_have_the_hessian_of_the_rows(
+    kind, persons, exactly, tmp_path, monkeypatch
+) -> None:
+    """With null rows; all columns together, and the few that bend more than λ by itself."""
+    loss, rows = LOSSES[0], KINDS[kind][0](tmp_path, monkeypatch)
+    rows = rows.select(slice(FEW)) if isinstance(rows, CodedRows) else rows[:FEW]
+    records = Records(rows, labels_for(loss, N)[:FEW], slots=FEW + 16, subjects=OWNERS[:FEW] if persons else None)
+    part, _ = PreciseObjective(records, loss, regularization=0.01, by_person=persons).strided(FEW + 16)
+    dense = np.vstack([WHOLE[:FEW], 0 * WHOLE[:16]]).astype(float)
+    entries = rows.codec.entries if isinstance(rows, CodedRows) else rows.nnz // len(dense)
+    assert (part.shape, part.nnz) == (dense.shape, len(dense) * entries)
+    bend = np.random.default_rng(5).random(len(dense)).astype(np.float32)
+    exact = dense.T @ (bend[:, None] * dense) / len(dense)
+    order = np.argsort(-np.diag(exact), kind="stable")
+    edge = float(np.diag(exact)[order[5:7]].mean())  # between the sixth and the seventh
+    for regularization, most in ((1e-9, 12), (edge / 0.05, 6)):
+        chosen, matrix, diagonal = part.hessian(bend, regularization)
+        np.testing.assert_allclose(diagonal, np.diag(exact), rtol=1e-5, atol=1e-9)
+        assert chosen.tolist() == sorted(np.argsort(-diagonal, kind="stable")[:most].tolist())
+        np.testing.assert_allclose(matrix, exact[np.ix_(chosen, chosen)], rtol=1e-5, atol=1e-8)
 
 
 def test_the_curvature_of_large_targets_is_not_lost_in_single_precision(monkeypatch) -> None:

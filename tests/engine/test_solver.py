@@ -11,8 +11,8 @@ import pytest
 from noisygd_delete import Curator, Records, losses
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
-from noisygd_delete.engine import Objective, solver
 from noisygd_delete.engine import sample as sample_module
+from noisygd_delete.engine import solver
 from noisygd_delete.engine.descent import lbfgs
 from noisygd_delete.engine.linear_term import LinearTerm, draw_linear_term
 from noisygd_delete.engine.noise import ResearchNoise
@@ -173,21 +173,6 @@ def test_a_loss_that_lies_about_its_constants_publishes_nothing() -> None:
     facts = {"tolerance": 1e-8, "strong_convexity": 1e-3, "objective_smoothness": 1e-3 + 1 / 4000}
     with pytest.raises(AssumptionViolated, match="nothing was published"), np.errstate(all="ignore"):
         solve(objective, start=None, **facts, fixed=True)
-
-
-@pytest.mark.parametrize(("loss", "regularization"), LOSSES, ids=IDS)
-@pytest.mark.parametrize("size", [0.0, 1.0, 1e3])
-def test_the_rounding_bound_covers_float64_gradients(loss, regularization, size) -> None:
-    records, objective, _ = problem("random labels", loss, regularization)
-    weights = size * np.random.default_rng(5).standard_normal(objective.shape)
-    truth = true_gradient(records, loss, regularization, weights)
-    error = float(np.sqrt(((objective.gradient(weights) - truth) ** 2).sum()))
-    norm = float(np.linalg.norm(weights))
-    bound = objective.gradient_error(norm)
-    assert error <= bound
-    assert bound <= 1e-12 * (1 + norm)
-    engine = Objective(records, loss, regularization=regularization, dtype="float64")
-    np.testing.assert_allclose(objective.gradient(weights), engine.gradient(weights), rtol=0, atol=2 * bound)
 
 
 def test_the_tolerance_covers_rounding(monkeypatch) -> None:

@@ -76,6 +76,8 @@ def test_numbers_of_a_problem(name: str, weighting: str) -> None:
     capped = replace(problem, releases=1, total=Total(3.0, 1e-7))
     told = [one.is_capped for one in (problem, replace(problem, releases=1), replace(problem, releases=2), capped)]
     assert told == [problem.releases > 1, False, True, True]
+    few, gap = problem.dimension / (2 * problem.records), problem.loss.gap_at_zero
+    assert noisy_gd.sampling_error(problem) == (0 if gap == math.inf else min(few, gap / 100))
     run = problem.run(step_size=0.5, noise_variance=0.25)
     assert (run["records"], run["row_norm"], run["step_size"], run["noise_variance"]) == (problem.records, problem.loss.radius, 0.5, 0.25)  # fmt: skip
     assert run["strong_convexity"] == (problem.strong_convexity if problem.strong_convexity > 0 else problem.regularization)  # fmt: skip
@@ -97,6 +99,7 @@ def test_the_summary_states_the_plan(name: str) -> None:
     learn = n * (numbers.learn_solver_passes + numbers.learn_steps)
     delete = n * (numbers.delete_solver_passes + numbers.delete_steps)
     assert plan.count_gradients() == {"learn": learn, "delete": delete}
+    assert f"Cost: {learn // n:,} passes over the table to learn, {delete // n:,} for" in plan.summarize()
     assert numbers.delete_steps == max(numbers.delete_steps_for_deletion, numbers.delete_steps_for_utility)
     told, risk = plan.summary(), plan.outlook.excess_risk
     plain = ("regularization", "requested_regularization", "ridge_cost", "releases", "rows_per_subject")

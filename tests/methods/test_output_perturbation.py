@@ -23,7 +23,7 @@ from noisygd_delete import (
 from noisygd_delete.accountant import Event
 from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.engine.solver import solve
-from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
+from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.methods.output_perturbation import forecast_excess_risk
 from noisygd_delete.store import Store
 from tests.bank import unit_records
@@ -92,21 +92,9 @@ def test_a_chain_may_turn_into_another() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        (
-            {"method": "noisy-gd:analysis=paper", "solver": "cold"},
-            InvalidParameter,
-            "solver belongs to 'output-perturbation'",
-        ),
-        (
-            {"method": "noisy-gd", "diffusion_steps": 3},
-            InvalidParameter,
-            "diffusion_steps belongs to 'output-perturbation'",
-        ),
         ({"gradient_tolerance": 1e-17}, InvalidParameter, "rounding"),
         ({"gradient_tolerance": 1.0}, InvalidParameter, "solver 'cold'"),
         ({"solver": "newton"}, InvalidParameter, "'warm', 'cold', 'fixed'"),
-        ({"step_size": 10.0}, AssumptionViolated, "expand distances"),
-        ({"loss": losses.Sigmoid(1.0)}, AssumptionViolated, "one minimiser"),
     ],
 )
 def test_refusals_name_the_way_out(arguments, error, words) -> None:

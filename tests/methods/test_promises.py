@@ -10,7 +10,7 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 import pytest
 
 from noisygd_delete import Budget, losses
-from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper, resolve_method
 from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method, without_options
@@ -259,6 +259,30 @@ def test_the_method_that_a_refusal_names_covers_rows_in_any_order(name: str) -> 
     (named,) = re.findall(r"plan with (\S+), or", str(refused.value))
     assert resolve_method(named) == resolve_method(name, exact=True)
     resolve_method(named).check_any_order(problem, "")
+
+
+@pytest.mark.parametrize("name", [name for name in BANK if "composition" not in name])
+def test_a_plan_for_a_loss_that_its_method_does_not_cover_is_refused(name: str) -> None:
+    plan = plan_by(name)
+    plan.method.check_plan(plan)
+    network = losses.MultilayerPerceptron(radius=1.0)
+    other = network if plan.problem.loss.constants.convex else losses.Logistic(radius=1.0)
+    with pytest.raises((InvalidParameter, AssumptionViolated)):
+        plan.method.check_plan(replace(plan, problem=replace(plan.problem, loss=other, dtype="float64")))
+
+
+def test_persons_may_share_a_weight_where_a_bound_covers_that() -> None:
+    """Convex losses of linear models; for objective perturbation those of one direction a row; for sums any."""
+    one, several = losses.Logistic(1.0), losses.Softmax(1.0, classes=3)
+    others = [losses.Sigmoid(1.0), losses.MultilayerPerceptron(1.0)]
+    for spec, kind in method_variants().items():
+        covered = [kind().covers_weights(loss) for loss in (one, several, *others)]
+        assert covered == {
+            "noisy-gd": [True, True, False, False],
+            "output-perturbation": [True, True, False, False],
+            "objective-perturbation": [True, False, False, False],
+            "sufficient-statistics": [True] * 4,
+        }.get(spec, [False] * 4), spec
 
 
 def test_a_run_on_samples_takes_its_passes_and_no_other_number() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from noisygd_delete import Budget, losses
 from noisygd_delete.cli import main
-from noisygd_delete.errors import InvalidParameter, NothingWorthHaving
+from noisygd_delete.errors import NothingWorthHaving
 from noisygd_delete.planner import advise
 from noisygd_delete.planner.advise import Advice
 from noisygd_delete.planner.least_epsilon import (
@@ -70,14 +70,6 @@ def test_a_refusal_names_an_n_at_which_it_is_reached() -> None:
     (records,) = (int(text.replace(",", "")) for text in re.findall(r"about ([\d,]+) records", str(refused.value)))
     assert records > 40
     assert find_least_epsilon([TARGET], advise_at, math.ceil(1.05 * records))  # two digits were shown
-
-
-@pytest.mark.parametrize(
-    "figures", [(0.84, 0.83, 0.76), (0.75, 0.85, 0.76), (0.84, 1.1, 0.76), (0.84, 0.85, 0.0), (math.nan, 0.85, 0.5)]
-)
-def test_figures_out_of_order_are_refused(figures: tuple[float, float, float]) -> None:
-    with pytest.raises(InvalidParameter):
-        AccuracyTarget(*figures)
 
 
 def test_the_plan_file_has_the_least_epsilon_and_plans_the_same(

@@ -147,6 +147,21 @@ def test_no_claim_is_left_out_or_stands_without_its_conditions(paper, key: Path)
             ).passed
 
 
+def test_no_sentence_claims_more_than_a_bound(paper, key: Path) -> None:
+    """What docs/conformance.md and docs/threat-model.md say of the sentences; and what is the operator's word is set apart."""
+    page = certificate_html(paper)
+    said = json.dumps(paper, ensure_ascii=False) + page
+    assert not [
+        claim
+        for claim in ("forgotten", "contains no personal data", "de-identified", "GDPR-compliant")
+        if claim in said
+    ]
+    assert "a limited statistical trace may remain" in said
+    assert "pseudonym" in page
+    assert "Stated by the operator" in page
+    assert "operator's word" in verify_certificate(sign_document(paper, key)).text()
+
+
 def test_a_figure_for_later_models_stands_with_its_condition_and_beside_the_sum(paper) -> None:
     figures = [claim for claim in paper["claims"] if claim["key"].startswith(("erased.", "present."))]
     assert [claim["key"] for claim in figures] == ["erased.later", "erased.all", "present.one", "present.all"]
@@ -239,6 +254,14 @@ def test_a_model_learned_afresh_is_not_said_to_start_from_an_earlier_one(plan) -
         {"replaced": 2},
         {"controller": "\u2028"},
         {"ledger_entries": 0, "ledger_sha256": "1" * 64},
+        *(
+            {"residue": [{"place": "logs", "verdict": verdict, "found": found, "remedy": None}]}
+            for verdict, found in (("RESIDUAL", 0), ("ERASED", 1), ("NOT COVERED", 2), ("ERASED", -1), ("GONE", 0))
+        ),
+        *(
+            {"publishers": [{"kind": "folder", "release": release, "oldest": oldest}]}
+            for release, oldest in ((2, 3), (1, None), (0, 0))
+        ),
     ],
 )
 def test_facts_that_cannot_be_are_not_certified(plan, facts: dict) -> None:

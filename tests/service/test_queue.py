@@ -60,30 +60,37 @@ def turns(desk: Desk, clock: Time, times: int, pause: float = 61.0) -> None:
         clock.now += pause
 
 
-@pytest.mark.parametrize("place", [0, 3, 7])
+@pytest.mark.parametrize("places", [{0}, {7}, {1, 2, 6}, set(range(8))], ids=["first", "last", "several", "an outage"])
 def test_what_fails_is_set_aside_alone_and_the_rest_goes_on(
-    store: Path, opened: Opened, clock: Time, failing: set[str], place: int
+    store: Path, opened: Opened, clock: Time, failing: set[str], places: set[int]
 ) -> None:
-    desk = opened(store, batch=1)
-    failing.add(name(place))
+    """Nothing is set aside while everything fails."""
+    desk, outage = opened(store, batch=1), len(places) == 8
+    failing |= {name(k) for k in places}
     for k in range(8):
         desk.ask(request_id=f"t{k}", delete=[name(k)])
     desk.turn()  # the others are done at once, and published
-    states = {k: desk.state(f"t{k}") for k in range(8)}
-    assert states == {k: "accepted" if k == place else "published" for k in range(8)}
-    turns(desk, clock, 6)
-    found = desk.look(f"t{place}").json()
-    assert (found["state"], found["reason"]) == ("quarantined", "a trigger keeps the row")
-    assert desk.service.inbox.counts()["quarantined"] == 1
+    assert [desk.state(f"t{k}") for k in range(8)] == ["accepted" if k in places else "published" for k in range(8)]
+    for k in range(12 if outage else 6):
+        if not outage:
+            desk.ask(request_id=f"more{k}", delete=[name(10 + k)])
+        turns(desk, clock, 1)
+    bad = [desk.look(f"t{k}").json() for k in sorted(places)]
+    assert {one["state"] for one in bad} == {"accepted" if outage else "quarantined"}
+    assert {one["reason"] for one in bad} == {None if outage else "a trigger keeps the row"}
     assert desk.service.health == "ok"
-    (listed,) = desk.get("/requests").json()["requests"]
-    assert (listed["request_id"], listed["state"], listed["tries"]) == (f"t{place}", "quarantined", writer._TRIES)
-    assert name(place) not in json.dumps(listed)
+    listed = desk.get("/requests").json()["requests"]
+    assert [one["request_id"] for one in listed] == [f"t{k}" for k in sorted(places)]
+    assert outage or {one["tries"] for one in listed} == {writer._TRIES}
+    assert "identifier-token" not in json.dumps(listed)
     due = {line.token for line in register_lines(store) if line.served is None}
-    assert due == {f"t{place}"}  # the register shows that it falls due
+    assert due == {f"t{k}" for k in places}  # the register shows that it falls due
+    clock.now += writer._OUTAGE  # no outage lasts that long
+    desk.turn()
+    assert {desk.state(f"t{k}") for k in places} == {"quarantined"}
     failing.clear()
     turns(desk, clock, 2, pause=writer._HOUR)  # the trigger is gone: it is tried again by itself
-    assert desk.state(f"t{place}") == "published"
+    assert {desk.state(f"t{k}") for k in range(8)} == {"published"}
     assert verify(store).passed
 
 
@@ -111,18 +118,6 @@ def test_several_stores_and_what_is_done_in_one_is_not_dropped(
     turns(desk, clock, 3)
     assert desk.state("half") == "published"
     assert all(Store.open(path).close() is None and status(path)["pending_edits"] == 0 for path in stores)
-
-
-def test_an_outage_sets_nothing_aside(store: Path, opened: Opened, clock: Time, failing: set[str]) -> None:
-    desk = opened(store, batch=1)
-    failing |= {name(k) for k in range(4)}
-    for k in range(4):
-        desk.ask(request_id=f"t{k}", delete=[name(k)])
-    turns(desk, clock, 12)
-    assert desk.service.inbox.counts()["accepted"] == 4
-    failing.clear()
-    turns(desk, clock, 2)
-    assert {desk.state(f"t{k}") for k in range(4)} == {"published"}
 
 
 def test_set_aside_outlives_a_restart_and_is_dropped_by_hand(
