@@ -29,6 +29,8 @@ from noisygd_delete.bounds import (
 )
 from noisygd_delete.bounds import objective_perturbation as perturbation
 
+from ..accountant.checks import optimal_against_coins
+
 DRAWS, NEAR = 40, 2e-11
 WHOLE = {  # arguments that are whole numbers, drawn on a logarithmic scale like all others
     "records": (10, 10**6), "steps": (1, 400), "steps_with_record": (1, 400), "steps_without_record": (1, 200), "learn_steps": (1, 400),
@@ -462,6 +464,18 @@ def test_odds_at_any_time_are_the_crossing_of_the_curve_with_the_ray() -> None:
             assert told <= found
 
 
+def test_the_optimal_conversion_is_that_of_the_worst_pair_of_coins() -> None:
+    optimal_against_coins(settings=4)
+    rng = np.random.default_rng(16)
+    for _ in range(8):
+        facts = argument(rng, "order", "renyi")
+        delta = draw(rng, "delta")
+        least = renyi.renyi_epsilon_optimal(delta=delta, **facts)
+        assert renyi.renyi_log_delta_optimal(epsilon=least, **facts) <= math.log(delta) + 1e-6
+        if least > 0.01:
+            assert renyi.renyi_log_delta_optimal(epsilon=least * 0.99, **facts) > math.log(delta)
+
+
 # --- DP-SGD, the solver, and schedules ---
 
 
@@ -575,5 +589,7 @@ def test_the_ridge_balances_its_own_cost(power: float) -> None:
         found = perturbation.balanced_ridge(cost, most=1e9, **asked)
         assert exact * (1 - 1e-12) <= found <= exact * 1.02
         assert perturbation.balanced_ridge(cost, most=exact * 0.99, **asked) == math.inf
+        below = perturbation.balanced_ridge(cost, most=1e9, **{**asked, "regularization": exact * 0.9})
+        assert exact * (1 - 1e-12) <= below <= exact * 1.02
         exactly = {**asked, "regularization": exact * 1.0001}
         assert perturbation.balanced_ridge(cost, most=1e9, **exactly) == exact * 1.0001

@@ -254,6 +254,14 @@ def test_a_model_learned_afresh_is_not_said_to_start_from_an_earlier_one(plan) -
         {"replaced": 2},
         {"controller": "\u2028"},
         {"ledger_entries": 0, "ledger_sha256": "1" * 64},
+        *(
+            {"residue": [{"place": "logs", "verdict": verdict, "found": found, "remedy": None}]}
+            for verdict, found in (("RESIDUAL", 0), ("ERASED", 1), ("NOT COVERED", 2), ("ERASED", -1), ("GONE", 0))
+        ),
+        *(
+            {"publishers": [{"kind": "folder", "release": release, "oldest": oldest}]}
+            for release, oldest in ((2, 3), (1, None), (0, 0))
+        ),
     ],
 )
 def test_facts_that_cannot_be_are_not_certified(plan, facts: dict) -> None:

@@ -206,6 +206,14 @@ def test_an_index_that_says_something_else_is_found(
             Ledger.read(path).check()
         path.write_bytes(held)
     ledger.check()
+    made, other = rows["release"][0], next(place for place, entry in enumerate(history.entries) if entry.event is None)
+    sql(
+        path,
+        f"UPDATE places SET release = NULL WHERE number = {made + 1}",
+        f"UPDATE places SET release = 1 WHERE number = {other + 1}",
+    )
+    with pytest.raises(StoreCorrupt, match="another entry"):
+        ledger.find_release(1)
 
 
 def fake_ledger(**facts: object) -> SimpleNamespace:

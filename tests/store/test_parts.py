@@ -140,6 +140,8 @@ def test_a_table_without_subjects(tmp_path: Path) -> None:
     with Store.create(tmp_path / "store", few, Schema.from_dict(fields), plan(slots=4)) as store:
         store.learn()
         assert store.records.subjects_by_slot is None
+        assert store.table.find_names(["aaaa", "nobody"]) == {"aaaa"}
+        assert store.table.find_names(["aaaa"], persons=True) == store.table.find_names([]) == set()
         store.serve(EditRequest.delete(["bbbb"]))
         store.relearn(plan(slots=6))
         assert store.records.ids == ["aaaa", "cccc"]

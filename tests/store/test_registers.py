@@ -81,7 +81,9 @@ def test_a_register_is_the_dict_of_its_notes(seed: int, layout: Layout, monkeypa
         entries = [SimpleNamespace(commitment=link) for link in (*links.values(), "lost", None)]
         assert log.lost_ids_in_words(entries).startswith("; of 1 requests")
         assert log.lost_ids_in_words(entries[:-2]) == ""
+    before = layout.register.read_bytes()
     log.forget([])
+    assert layout.register.read_bytes() == before, "nothing to forget is nothing to write"
     log.check()
 
 

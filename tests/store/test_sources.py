@@ -71,7 +71,7 @@ def test_what_an_application_reports_is_noted_once(path, monkeypatch) -> None:
         with pytest.raises(InvalidParameter, match="give erased as well"):
             store.publish(position="version:3")
         made = store.publish(erased=4, request_id="later", position="version:3")
-        assert (made.request_id, made.requested.deleted) == ("later", 4)
+        assert (made.request_id, made.requested.deleted, made.status, made.release) == ("later", 4, "published", 2)
         assert [(counts.deleted, *more) for counts, *more in noted[1:]] == [(4, "version:3", "later")]
 
 
