@@ -401,6 +401,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "forks.py",
         "rooms.py",
         "slow.py",
+        "syntax.py",
         "trips.py",
         "test_architecture.py",
         "test_language.py",
